@@ -1,1 +1,1 @@
-"""The roles of the loop, one file each."""
+"""Play the roles of the loop, one file each."""

@@ -1,24 +1,25 @@
-"""The assessor: judges each topic's evidence. It names quotes by number, and code cuts them from
-the page.
+"""Judge the evidence of a topic. The model names quotes by number, and code cuts them from the
+page.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import NamedTuple
 
-from spadework.agents.evidence.confirmation import confirm_fact
 from spadework.agents.evidence.multi_hop import asks_for_a_relation
 from spadework.agents.evidence.passages import Judgement, Numbered, PassageView, Spot
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.llm.client import Model, first_of
-from spadework.agents.llm.structured_output import at_most, bounded
+from spadework.agents.llm.structured_output import Reply, at_most, bounded
+from spadework.agents.report.material import line_of
 from spadework.prompts import render
 from spadework.tools.ranking.query_operators import in_words
-from spadework.tools.search.search_filters import MOST_SITES, domains
-from spadework.tools.text.markdown import one_line
+from spadework.tools.search.result_rows import MOST_SITES, domains
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import (
     Evidence,
@@ -30,18 +31,19 @@ from spadework.values import (
     Topic,
     Visible,
 )
+from spadework.visible import one_line
 
-#: Maximum searches recommended per assessment, and results each may ask for (S4).
+#: Maximum searches recommended per assessment; the results that each may request.
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 MOST_QUOTES = 40
 LIKELY = 0.5
-#: Maximum differences between sources that are told, and characters of one.
+#: Maximum differences between sources in an answer; characters of one.
 MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
 class QuoteAnswer(Visible):
-    """A quote: the numbers of its first and its last part, and what it says."""
+    """The numbers of a quote's first and last part, and what it says."""
 
     first: int
     last: int
@@ -49,7 +51,7 @@ class QuoteAnswer(Visible):
 
 
 class GapQuery(Visible):
-    """A search that would fill a gap."""
+    """A search to fill a gap."""
 
     query: str
     purpose: str
@@ -60,7 +62,7 @@ class GapQuery(Visible):
 
 
 class QualityAnswer(Visible):
-    """The passages as a base for an answer, each 0 to 10."""
+    """Ratings of the passages as a base for an answer, each from 0 to 10."""
 
     accuracy: float = bounded(0, 10)
     completeness: float = bounded(0, 10)
@@ -69,8 +71,8 @@ class QualityAnswer(Visible):
     clarity: float = bounded(0, 10)
 
 
-class AssessmentAnswer(Visible):
-    """How far a topic is answered by its passages."""
+class AssessmentAnswer(Reply):
+    """How far its passages answer a topic."""
 
     covered: bool
     score: float
@@ -81,8 +83,8 @@ class AssessmentAnswer(Visible):
     quality: QualityAnswer
 
 
-class LedgerAnswer(Visible):
-    """How far a topic is answered by the ledger."""
+class LedgerAnswer(Reply):
+    """How far the ledger answers a topic."""
 
     covered: bool
     score: float
@@ -128,18 +130,17 @@ async def assess(
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
-            # A model without a real quote covers nothing; code's findings may still be cited if
-            # they probably answer.
+            # A model without a real quote covers nothing; code's quotes may be cited if they
+            # probably answer.
             spots = found.spots if found.score > LIKELY else ()
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
-    # Without new passages there is nothing to judge; if nothing was ever found, the model is asked
+    # Without new passages there is nothing to judge; if nothing was ever found, the model may say
     # what else to search.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
-    whole = await asyncio.to_thread(confirm_fact, plan, topic, judgement, shown)
-    return whole, [*problems, *fell]
+    return judgement, [*problems, *fell]
 
 
 def judgement_of(
@@ -149,36 +150,31 @@ def judgement_of(
     *,
     proven: bool = True,
 ) -> Judgement:
-    """Return the answered judgement with its quotes; without evidence (`proven`) it is not
-    covered.
+    """Return a model's judgement with its quotes; without evidence (not `proven`), it covers
+    nothing.
     """
+    rated = {name: min(10.0, max(0.0, own)) for name, own in answer.quality.model_dump().items()}
     return Judgement(
         covered=answer.covered and proven,
         score=min(1.0, max(0.0, answer.score)) if proven else 0.0,
         spots=spots,
-        gaps=tuple(gap for gap in answer.gaps if not is_injection(gap))
+        gaps=tuple(gap for gap in answer.gaps if not is_injection(gap) and "://" not in gap)
         or (() if proven else ("Nothing that was read proves this topic.",)),
         recommendations=recommendations_of(answer.gap_queries, shown),
-        quality=Quality(
-            **{
-                name: min(10.0, max(0.0, rated))
-                for name, rated in answer.quality.model_dump().items()
-            }
-        ),
+        quality=Quality(**rated),
+        judge=answer.author,
     )
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether the question asks for one fact by its relation to something else; with several
-    topics it asks about what it names.
+    """Return whether the question asks for one fact by its relation to something else. With several
+    topics, it is about what it names.
     """
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Search what the first pages lead to before answering: the question asks for a relation to
-    them, and code has not `found` the answer there.
-    """
+    """Let the run first search what the pages lead to, unless code `found` the answer."""
     if found.score > LIKELY:
         return judgement
     leads = tuple(r for r in found.recommendations if r.led_to)
@@ -189,7 +185,7 @@ def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
 def recommendations_of(
     queries: Sequence[GapQuery], shown: Sequence[PassageView]
 ) -> tuple[Recommendation, ...]:
-    """Return the recommended searches by priority, without those that are not plain words."""
+    """Return the recommended searches in plain words, by priority."""
     order: tuple[Priority, ...] = ("high", "medium", "low")
     wanted = sorted(
         (q for q in queries if in_words(q.query)), key=lambda q: order.index(q.priority)
@@ -201,8 +197,7 @@ def recommendations_of(
             purpose=q.purpose,
             priority=q.priority,
             max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
-            # A site that only the passages name is suggested by a page that may be advertising
-            # itself.
+            # A site that only the passages name may be an advertisement.
             include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
             exclude_domains=tuple(domains(q.exclude_domains)),
         )
@@ -216,9 +211,107 @@ def report_unnamed(subject: str, named: Sequence[QuoteAnswer], numbered: Numbere
         Problem(
             stage="verifier",
             subject=subject,
-            reason=f"A quote that stands in no page (¶{item.first}): “{item.claim[:120]}”",
-            effect="It was thrown away and proves nothing.",
+            reason=f"No page contains the quote in ¶{item.first}: “{item.claim[:120]}”",
+            effect="The quote was discarded.",
         )
         for item in named
         if numbered.passage(item.first) is None
     ]
+
+
+MOST_NAMED = 40
+
+
+class NamedAnswer(QuoteAnswer):
+    """A quote, and the numbers of the topics that it is for."""
+
+    topics: list[int]
+
+
+class ReadingAnswer(Visible):
+    """What a share of the passages proves."""
+
+    evidence: list[NamedAnswer] = at_most(MOST_NAMED)
+
+
+class Served(NamedTuple):
+    """A passage, and the indexes of the topics that it was found for."""
+
+    shown: PassageView
+    topics: tuple[int, ...]
+
+
+#: Quotes by topic name.
+Spots = Mapping[str, Sequence[Spot]]
+
+
+async def read_share(
+    model: Model, plan: Plan, topics: Sequence[Topic], share: Sequence[Served], *, seconds: float
+) -> tuple[Spots, list[Problem]]:
+    """Return the evidence in a share of the passages for each topic; by code if the model fails."""
+    lost: list[Problem] = []
+    numbered = Numbered([one.shown for one in share])
+
+    def extract() -> Spots:
+        found: dict[str, Sequence[Spot]] = {}
+        for n, topic in enumerate(topics):
+            own = [one.shown for one in share if n in one.topics]
+            judged = extractive.assess(plan, topic, own, ()) if own else None
+            found[topic.name] = judged.spots if judged and judged.score > LIKELY else ()
+        return found
+
+    async def ask(model: Model) -> Spots:
+        passages = [
+            told | {"topics": [n + 1 for n in one.topics]}
+            for told, one in zip(numbered.as_prompt(), share, strict=True)
+        ]
+        prompt = render(
+            "reader", question=plan.question, topics=topics, passages=passages, most=MOST_NAMED
+        )
+        answer = await model.ask("assessor", prompt, ReadingAnswer, seconds=seconds)
+        lost.extend(report_unnamed(plan.question, answer.evidence, numbered))
+        found: dict[str, list[Spot]] = defaultdict(list)
+        found_for = {one.shown: one.topics for one in share}
+        for item in answer.evidence:
+            if passage := numbered.passage(item.first):
+                own = [n - 1 for n in item.topics if 1 <= n <= len(topics)]
+                spots = numbered.spots(item.first, item.last, item.claim)
+                for n in dict.fromkeys(own or found_for[passage]):
+                    found[topics[n].name] += spots
+        return found
+
+    spots, fell = await first_of(model, "assessor", "a share of the pages", ask, extract)
+    return spots, [*lost, *fell]
+
+
+async def judge_ledger(
+    model: Model,
+    plan: Plan,
+    topic: Topic,
+    own: Sequence[Evidence],
+    shown: Sequence[PassageView],
+    *,
+    seconds: float,
+) -> tuple[Judgement, list[Problem]]:
+    """Judge a topic by its ledger entries; by the passages shown if there are none or the model
+    fails.
+    """
+
+    def extract() -> Judgement:
+        return extractive.assess(plan, topic, shown, own)
+
+    async def ask(model: Model) -> Judgement:
+        prompt = render(
+            "ledger",
+            question=plan.question,
+            topic=topic,
+            lines=[line_of(e) for e in own if e.kind != "columns"],
+            standard=model.settings.standard(plan.question_type),
+        )
+        answer = await model.ask("assessor", prompt, LedgerAnswer, seconds=seconds)
+        judgement = judgement_of(answer, shown)
+        if not leads_on(plan):
+            return judgement
+        return ask_for_leads(judgement, await asyncio.to_thread(extract))
+
+    return await first_of(model if own else None, "assessor", topic.name, ask, extract)

@@ -1,4 +1,4 @@
-"""Clarification: whether a question can be researched as it is, or what to ask the user."""
+"""Decide whether a question can be researched as it is, or what to ask the user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spadework.values import Hit, Problem, Question, Visible
 
 
 class DoubtAnswer(Visible):
-    """What to ask back; an empty question for nothing."""
+    """What to ask the user; an empty question if nothing."""
 
     question: str
     options: list[str] = at_most(extractive.MOST_OPTIONS)
@@ -22,8 +22,8 @@ class DoubtAnswer(Visible):
 async def doubt(
     model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Asked | None, list[Problem]]:
-    """Return what to ask the user before planning, or None; `hits` are those of a first search, if
-    any.
+    """Return what to ask the user before planning, None if nothing; `hits` are from a first
+    search.
     """
 
     async def ask(model: Model) -> Asked | None:
@@ -44,7 +44,7 @@ async def doubt(
 
 
 def clarify_question(question: str, answer: str, asked: str = "") -> str:
-    """Merge the user's answer into the question: "What is Mercury?", `asked` "Which one?" and "the
+    """Add the user's answer to the question: "What is Mercury?", `asked` "Which one?" and "the
     planet" become "What is Mercury (Which one? the planet)?". A missing subject replaces the
     pronoun: "What is it?" and "Heron" become "What is Heron?".
     """

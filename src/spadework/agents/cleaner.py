@@ -1,8 +1,5 @@
-"""The cleaner: removes boilerplate from a noisy page. A model names the blocks to keep, and code
-cuts.
-
-So nothing can be rewritten. A page is cleaned only if some of it was selected and both code and a
-model find it noisy.
+"""Remove boilerplate from a noisy page. A model names the blocks to keep and code cuts, so nothing
+is rewritten. Only pages with selected passages that code and a model find noisy are cleaned.
 """
 
 from __future__ import annotations
@@ -19,19 +16,18 @@ from spadework.tools.text.cleanliness import cleanliness, is_matter
 from spadework.tools.text.markdown import Block, blocks
 from spadework.values import Problem, Visible
 
-#: By setting: cleanliness from which a page is left alone, and minimum characters of a page to
-#: clean (S7).
+#: Cleanliness from which a page is left alone, and minimum characters of a page to clean.
 MARKS: dict[Cleaning, tuple[float, int]] = {
     "default": (0.7, 500),
     "fast": (0.8, 1_000),
     "quality": (0.6, 200),
     "technical": (0.7, 500),
 }
-#: Characters of the selected text that are judged.
+#: Characters of the selected text to judge.
 JUDGED_CHARS = 2_000
-#: Maximum blocks shown, and characters of each; others stay.
+#: Maximum blocks shown, and characters of each; further blocks are kept.
 MOST_BLOCKS, BLOCK_CHARS = 150, 300
-#: Minimum characters, and share of content, of a cleaned page; otherwise the original stays.
+#: Minimum characters, and share of content, of a cleaned page; with less, the original is kept.
 LEAST_CHARS, LEAST_MATTER = 200, 0.5
 
 _INSTALLS = re.compile(
@@ -42,7 +38,7 @@ _INSTALLS = re.compile(
 
 
 class JudgeAnswer(Visible):
-    """How clean a page is, 0 to 1."""
+    """How clean a page is, from 0 to 1."""
 
     score: float = bounded(0, 1)
 
@@ -54,7 +50,7 @@ class CleanAnswer(Visible):
 
 
 class Dirty(NamedTuple):
-    """A page to clean, the question it is read for, and the text selected from it."""
+    """A page to clean, the question that it is read for, and the text selected from it."""
 
     question: str
     title: str
@@ -63,21 +59,21 @@ class Dirty(NamedTuple):
 
 
 def is_dirty(text: str, cleaning: Cleaning) -> bool:
-    """Return whether code finds a page so noisy that a model is worth asking."""
+    """Return whether code finds a page noisy enough to ask a model."""
     long = cleaning != "off" and len(text) >= MARKS[cleaning][1]
     return long and is_unclean(text, cleaning)
 
 
 def is_unclean(text: str, cleaning: Cleaning) -> bool:
-    """Return whether code finds a piece of a page noisy, however short."""
+    """Return whether code finds a text noisy, however short."""
     return cleaning != "off" and cleanliness(text) < MARKS[cleaning][0]
 
 
 async def clean(
     model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float
 ) -> tuple[str, list[Problem]]:
-    """Return a noisy page's text without boilerplate; unchanged if the judge finds it clean enough,
-    or a model fails.
+    """Return a noisy page's text without boilerplate; unchanged if the judge finds it clean or a
+    model fails.
     """
 
     async def ask(model: Model) -> str:
@@ -100,8 +96,8 @@ async def clean(
 
 
 def keep_blocks(text: str, numbers: Collection[int]) -> str:
-    """Keep the blocks of these numbers (from 1), code, and blocks not shown; everything if too much
-    would go.
+    """Return the blocks with these numbers (from 1), code, and blocks not shown; the whole text if
+    too much would be lost.
     """
     all_blocks = blocks(text)
     chosen = [
@@ -116,5 +112,4 @@ def keep_blocks(text: str, numbers: Collection[int]) -> str:
 
 
 def _matter(text: str, some: Collection[Block]) -> int:
-    """Return the characters of blocks that look like content."""
     return sum(b.end - b.start for b in some if is_matter(text, b))

@@ -1,4 +1,4 @@
-"""The critic: at deep effort, a model reviews the report, and weak sections are rewritten once."""
+"""Let a model review the report at deep effort and rewrite its weak sections once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import at_most
 from spadework.agents.report.marked_text import section_of, with_marks
-from spadework.agents.report.material import entry_of
+from spadework.agents.report.material import entries_of
 from spadework.agents.writer import SectionAnswer, with_code
 from spadework.prompts import render
 from spadework.tools.export.markdown_report import escape_markdown
@@ -24,13 +24,12 @@ from spadework.values import (
     Weakness,
 )
 
-#: Sections made by code.
 BY_CODE = ("disagreements", "not_found", "problems", "about")
 MOST_POINTS = 5
 
 
 class WeaknessAnswer(Visible):
-    """A weakness, the section that shall change, and the search that would find what is missing."""
+    """A weakness, the section to change, and a search for what is missing."""
 
     section: str
     weakness: str
@@ -47,13 +46,13 @@ class OpinionAnswer(Visible):
 
 
 class RewrittenAnswer(SectionAnswer):
-    """A section, written anew."""
+    """A rewritten section."""
 
 
 async def review(
     model: Model, result: Result, *, seconds: float
 ) -> tuple[Review | None, list[Problem]]:
-    """Return the review of a report; None if the model gives none."""
+    """Return the review of a report, None if the model fails."""
 
     async def ask(model: Model) -> Review | None:
         topics = [{"name": t.name, "state": t.state, "gaps": t.gaps} for t in result.topics]
@@ -80,14 +79,14 @@ async def rewrite(
     *,
     seconds: float,
 ) -> tuple[Section, list[Problem]]:
-    """Return a section rewritten by its writer; unchanged if the model fails."""
+    """Return a section rewritten by a model; unchanged if the model fails."""
     prompt = render(
         "rewrite",
         question=question,
         heading=section.heading,
         markdown=with_marks(section),
         weaknesses=weaknesses,
-        evidence=[entry_of(e) for e in evidence],
+        evidence=entries_of(evidence),
     )
 
     async def ask(model: Model) -> Section:
@@ -101,7 +100,7 @@ async def rewrite(
 
 
 def describe_review(review: Review) -> str:
-    """Return a review as Markdown, with the outcome of each weakness."""
+    """Return a review in Markdown, with the outcome of each weakness."""
     lines = ["## The editor's opinion", "", escape_markdown(review.verdict)]
     if review.strengths:
         lines += ["", "### Strengths", ""]

@@ -1,4 +1,4 @@
-"""The editor: composes by code the sections around the report's topics."""
+"""Compose, by code, the sections around the report's topics."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 from typing import Any
 
-from spadework.tools.ranking.disagreement import figures_apart
-from spadework.tools.text.facts import numbers
+from spadework.tools.ranking.conflicts import figures_apart
+from spadework.tools.text.facts import numbers, stems
 from spadework.tools.text.language import ENGLISH, Phrases, language, spoken
+from spadework.tools.text.sentences import is_ended, leads
 from spadework.tools.web.urls import host_of, hosts_for_urls
 from spadework.values import (
     CODE,
@@ -28,15 +29,15 @@ from spadework.values import (
     models_among,
 )
 
-#: Maximum problems shown in the report; the record has all.
+#: Maximum problems in the report; the record has all.
 MOST_PROBLEMS = 8
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
-#: Minimum lead in weight at which a side of a conflict is named.
+#: A heavier side of a conflict is named if its weight leads by this much.
 CLEAR = 0.1
 
-#: Phrases for verdicts and their counts; "quoted" is a verbatim quote, found by code.
+#: Phrases for verdicts with their counts; "quoted" is a verbatim quote, found by code.
 _QUOTED = "quoted"
 _FOUND = {
     "supported": "found_supported",
@@ -44,7 +45,7 @@ _FOUND = {
     "could not check": "found_unchecked",
     _QUOTED: "found_quoted",
 }
-#: Phrases for what cut a run short.
+#: Phrases for what ended a run early.
 _ENDED = {
     "time": "ended_time",
     "nothing searched": "ended_unsearched",
@@ -57,20 +58,19 @@ _ENDED = {
     "tokens": "spent_tokens",
     "money": "spent_money",
 }
-#: Missing kinds of evidence that readers would look for; the result has the rest.
+#: Shortfalls that readers would look for; the result has all.
 _GAPS = ("definition", "steps", "code", "dates")
 
 
 def disagreements(
     conflicts: Sequence[Conflict], ledger: Mapping[str, Evidence] = _NONE, say: Phrases = ENGLISH
 ) -> Section:
-    """Return all sides of every conflict, with evidence and dates."""
+    """Return a section with all sides of each conflict, their evidence and dates."""
     lines = []
     for conflict in conflicts:
         sides, how = _weighed(conflict, ledger, say)
-        lines.append(
-            Sentence(text=f"{_told_apart(conflict.kind, conflict.topic, sides, say)} {how}")
-        )
+        told = _told_apart(conflict.kind, conflict.topic, sides, say)
+        lines.append(Sentence(text=f"{told} {how}"))
         lines += [Sentence(text=side.claim, evidence_ids=side.evidence_ids) for side in sides]
     return Section(heading=say("disagreements"), kind="conflicts", sentences=tuple(lines))
 
@@ -86,7 +86,7 @@ def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> s
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """Return the conflicts of which no section cites all sides, each with its own figure."""
+    """Return the conflicts of which no section cites all sides with their own figures."""
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
 
@@ -108,8 +108,8 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """Return the sides in display order, with a remark: heaviest first; figures newest first, as
-    newer estimates matter more. A newer near-copy with a change comes last and is marked.
+    """Return the sides in order and a remark: heaviest first, but figures newest first, since newer
+    estimates matter more. A changed near-copy comes last and is marked.
     """
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for side, day in sides if not side.changed_copy]
@@ -128,7 +128,7 @@ def _weighed(
 
 
 def day_of(side: Side, ledger: Mapping[str, Evidence]) -> str:
-    """Return the newest date of a side's evidence; "" if unknown."""
+    """Return the newest date of a side's evidence, "" if unknown."""
     of = (ledger[id_].published_at for id_ in side.evidence_ids if id_ in ledger)
     return max((day.date().isoformat() for day in of if day), default="")
 
@@ -141,8 +141,8 @@ def not_found(
     unread: AbstractSet[str] = frozenset(),
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return what the answer lacks, each gap once: topics, `missing` aspects, shortfalls. Topics in
-    `unread` have unreadable pages.
+    """Return what the answer lacks, each gap once: topics, what else is `missing`, shortfalls.
+    Topics in `unread` have unreadable pages.
     """
     lines, told = [], ""
     for topic in plan.topics:
@@ -151,7 +151,9 @@ def not_found(
             new = [gap for gap in found.gaps if _bare(gap) not in told]
             lines.append(_gap_of(topic, found, new, topic.name in unread, plan, say))
             told = _bare(" ".join([told, *lines]))
-    lines += [say("must_open", must=must) for must in missing if _bare(must) not in told]
+    said = stems(told, plan.language)
+    gaps = "; ".join(gap.rstrip(".") for gap in missing if not stems(gap, plan.language) <= said)
+    lines += [say("missing", gaps=gaps)] if gaps else []
     asked = language(spoken(plan.question)).latest.search(plan.question)
     kinds = (*_GAPS, "freshness") if asked else _GAPS
     lines += [each.text for each in shortfalls if each.kind in kinds]
@@ -161,9 +163,8 @@ def not_found(
 def _gap_of(
     topic: Topic, found: Coverage, gaps: Sequence[str], unread: bool, plan: Plan, say: Phrases
 ) -> str:
-    """Return what is open about a topic, without its name if it is the whole question."""
     told = " ".join(gaps)
-    if gaps and not any(gap.endswith((".", "?", "!")) for gap in gaps):
+    if gaps and not any(map(is_ended, gaps)):
         told = say("missing", gaps="; ".join(gaps))
     told = told or (say("unread" if unread else "nothing") if found.state == "open" else "")
     whole = told and _bare(topic.name) == _bare(plan.question)
@@ -175,13 +176,11 @@ def _bare(text: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
-    """Return the problems by name and host, without URLs, each failed provider with its first
-    failure. Rejected sentences and unread pages are in the result and the editorial review.
+    """Return a section of problems without URLs, with each provider's first failure. Rejected
+    sentences and unread pages are reported elsewhere.
     """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
-    failed = list(
-        dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search")
-    )
+    failed = dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search")
     elsewhere = ("verifier", "search", "read")
     lines = list(dict.fromkeys(_line(p) for p in problems if p.stage not in elsewhere))
     more = len(lines) - MOST_PROBLEMS
@@ -205,8 +204,8 @@ def about(
     why: str,
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return how the report was made: writers and judges of its sentences, their evidence, `pages`
-    read and cited, and `why` it ended early.
+    """Return a section on how the report was made: writers and judges of its sentences, `pages`
+    read and cited, what was searched, and `why` it ended early.
     """
     many, cited = pages
     read = say("page_read" if many == 1 else "pages_read", many=many, cited=cited)
@@ -221,7 +220,7 @@ def about(
 
 
 def _tell_makers(citations: Sequence[Citation], say: Phrases) -> str:
-    told = {c.sentence: c for c in citations}.values()
+    told = {c.sentence: c for c in citations if not leads(c.sentence)}.values()
     writers = ", ".join(models_among(c.maker for c in told))
     judges = ", ".join(models_among(c.judge for c in told))
     if not writers:

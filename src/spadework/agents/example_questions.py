@@ -1,4 +1,4 @@
-"""Example questions that a document answers, derived from its headings and tested on it."""
+"""Make example questions from a document's headings, and test that it answers them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from spadework.tools.text.language import language_of
 from spadework.tools.text.passages import cut, headings
 from spadework.values import Page
 
-#: Maximum characters of a document examined, and of a passage.
+#: Maximum characters of a document to examine, and of a passage.
 MOST_CHARS, PASSAGE_CHARS = 20_000, 1_500
-#: Maximum headings of a document tried.
 MOST_HEADINGS = 6
 
 _NAME = re.compile(r"[^\W\d_][\w.+#-]*(?: [\w.+#-]+){0,3}")
@@ -25,7 +24,9 @@ _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 
 def questions(documents: Sequence[tuple[Page, str]], most: int, *, seconds: float) -> list[str]:
-    """Return at most `most` questions that documents answer, spread over them, within `seconds`."""
+    """Return at most `most` questions that the documents answer, in turn from each, within
+    `seconds`.
+    """
     until, made = time.monotonic() + seconds, dict[str, None]()
     left = [_of(page, text[:MOST_CHARS]) for page, text in documents]
     while left and len(made) < most:
@@ -41,7 +42,6 @@ def questions(documents: Sequence[tuple[Page, str]], most: int, *, seconds: floa
 
 
 def _of(page: Page, text: str) -> Iterator[str]:
-    """Yield the questions that a document answers, best form first."""
     if language_of(text) != "en":
         return
     shown = [PassageView(page, a, text[a:b], score=1.0) for a, b in cut(text, PASSAGE_CHARS)]
@@ -56,7 +56,7 @@ def _try_questions(title: str, text: str) -> Iterator[str]:
     tried = [(name, r"\b[^.\n]{0,40}") for name in (title, *found[:1])]
     tried += [(name, "") for name in _beginnings(title)]
     for name, between in tried:
-        # The document says what it is.
+        # The document must say what it is.
         if _NAME.fullmatch(name) and re.search(
             rf"^(?:The |An? )?{re.escape(name)}{between} is (?:an?|the) ", text, re.M | re.I
         ):
@@ -75,5 +75,4 @@ def _beginnings(title: str) -> Iterator[str]:
 
 
 def _bare(heading: str) -> str:
-    """Return a heading without its number."""
     return _NUMBER.sub("", " ".join(heading.split()))

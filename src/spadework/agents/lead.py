@@ -1,4 +1,4 @@
-"""The lead: splits the question into the topics of a complete answer."""
+"""Split a question into the topics of a complete answer."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from pydantic import create_model
 
 from spadework.agents.extractive import lead as extractive
 from spadework.agents.llm.client import Model, first_of
-from spadework.agents.llm.structured_output import at_most
+from spadework.agents.llm.structured_output import Reply, at_most
 from spadework.errors import BadReply
 from spadework.prompts import Prompt, render
 from spadework.tools.ranking.query_operators import in_words
 from spadework.tools.text import tokens
 from spadework.tools.text.language import language, spoken
-from spadework.tools.text.markdown import one_line
 from spadework.tools.text.titles import is_long, shorten_question
 from spadework.values import (
     Complexity,
@@ -31,21 +30,25 @@ from spadework.values import (
     Topic,
     Visible,
 )
+from spadework.visible import one_line
 
-#: Maximum topics of a plan, by complexity (S3), and at quick effort.
+#: Maximum topics by complexity, and at quick effort.
 MOST_TOPICS: dict[Complexity, int] = {"simple": 1, "moderate": 6, "complex": 12}
 QUICK_TOPICS = 3
-#: Maximum titles of a first search shown to the lead, characters of each, and tokens of an answer.
-MOST_TITLES, TITLE_CHARS, ANSWER_TOKENS = 40, 200, 500
+#: Maximum titles of a first search to show.
+MOST_TITLES = 40
+TITLE_CHARS = 200
+#: Maximum tokens of an earlier answer to show.
+ANSWER_TOKENS = 500
 MOST_QUERIES = 4
-#: Maximum aspects of a topic, and subjects of a question, named by the lead.
+#: Maximum aspects of a topic and subjects of a question.
 MOST_ASPECTS, MOST_SUBJECTS = 6, 6
-#: Maximum instructions about the form of a report, and characters of each.
+#: Maximum requests about the report's form, and characters of each.
 MOST_WISHES, WISH_CHARS = 5, 120
 
 
 class QueryAnswer(Visible):
-    """A phrasing of what is looked for."""
+    """A wording of what to search for."""
 
     text: str
     kind: QueryKind
@@ -61,8 +64,8 @@ class TopicAnswer(Visible):
     queries: list[QueryAnswer] = at_most(MOST_QUERIES)
 
 
-class PlanAnswer(Visible):
-    """The plan of a research question."""
+class PlanAnswer(Reply):
+    """The plan of a question."""
 
     question_type: QuestionType
     complexity: Complexity
@@ -74,7 +77,7 @@ class PlanAnswer(Visible):
     topics: list[TopicAnswer] = at_most(MOST_TOPICS["complex"])
 
 
-#: For quick effort, since a small model fills whatever it may.
+#: For quick effort, since small models fill whatever space they get.
 _QUICK = create_model(
     "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(QUICK_TOPICS))
 )
@@ -89,8 +92,8 @@ async def plan(
     quick: bool = False,
     seconds: float,
 ) -> tuple[Plan, list[Problem]]:
-    """Return the plan of a question; `hits` are those of a first broad search, if any, `searching`
-    is what is searched. Problems name failed models.
+    """Return the plan of a question, and problems if models fail. `hits` are from a first broad
+    search; `searching` describes what is searched.
     """
     if question.answers:
         await tokens.ready()
@@ -109,7 +112,7 @@ async def plan(
 def prompt_of(
     question: Question, hits: Sequence[Hit], searching: Sequence[str], *, quick: bool
 ) -> Prompt:
-    """Return the lead's prompt."""
+    """Return the lead's prompt. Earlier answers need `tokens.ready()` first."""
     answers = [tokens.first_tokens(answer, ANSWER_TOKENS) for answer in question.answers]
     titles = dict.fromkeys(one_line(hit.title, TITLE_CHARS) for hit in hits if hit.title)
     return render(
@@ -129,7 +132,7 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
     )
     if not topics:
         raise BadReply("The plan has no topics.")
-    # A plan with more topics is not that simple, so none is dropped.
+    # A plan with more topics is more complex, so that none is dropped.
     order: tuple[Complexity, ...] = ("simple", "moderate", "complex")
     harder = order[order.index(answer.complexity) :]
     fitting: list[Complexity] = [c for c in harder if len(topics) <= MOST_TOPICS[c]]
@@ -144,12 +147,13 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
         subjects=tuple(answer.subjects),
         wishes=tuple(one_line(wish, WISH_CHARS) for wish in answer.wishes[:MOST_WISHES]),
         topics=topics[: min(most, MOST_TOPICS[complexity])],
+        maker=answer.author,
     )
 
 
 def _without_today(plan: Plan, question: Question) -> Plan:
-    """Remove the current date from the plan's queries unless the user named the year. The lead
-    knows the date to understand "last week", and small models copy it.
+    """Remove today's date from a plan's queries unless the user named the year. The lead knows the
+    date to understand "last week", and small models copy it.
     """
     year, _, rest = question.asked_on.partition("-")
     if not year or year in " ".join([question.text, question.wishes, *question.earlier]):
@@ -174,9 +178,9 @@ def _without_today(plan: Plan, question: Question) -> Plan:
 
 
 def topic_of(answer: TopicAnswer) -> Topic:
-    """Return a topic with distinct queries of plain words."""
+    """Return a topic with distinct queries in plain words."""
     name = answer.name.strip()
-    # Small models write it in lower case. A word that is not plain may be a name spelled that way.
+    # Small models write names in lower case, but other words may be spelled that way.
     if name.partition(" ")[0] in language(spoken(name)).stop:
         name = name[:1].upper() + name[1:]
     texts = {

@@ -1,10 +1,10 @@
-"""The outline: one call composes the report from the ledger before it is written."""
+"""Compose the report from the ledger in one call, before it is written."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,23 +15,23 @@ from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import Reply, at_most
 from spadework.agents.report.checks import Known as Text
 from spadework.agents.report.checks import keep_founded_heading
-from spadework.agents.report.material import each_once, line_of, place_of, speaks_of
+from spadework.agents.report.material import line_of, merged, speaks_of
 from spadework.prompts import render
-from spadework.tools.text.facts import nearest
 from spadework.tools.text.language import Phrases
 from spadework.tools.text.prompt_injection import is_injection
-from spadework.values import Conflict, Coverage, Evidence, Plan, Problem, Visible
+from spadework.values import CODE, Conflict, Coverage, Evidence, Plan, Problem, Visible
 
-#: The material of a section, which decides its layout.
+#: The form of a section, which decides its layout.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
-#: Maximum sections of a report, columns of a table, and names shared by sections.
-MOST_SECTIONS, MOST_COLUMNS, MOST_NAMES = 12, 6, 12
+MOST_SECTIONS, MOST_COLUMNS = 12, 6
+#: Maximum terms that all sections share.
+MOST_NAMES = 12
 #: Words of a report by requested length.
 WORDS: Mapping[str, int] = {"short": 200, "normal": 700, "long": 1_800}
 
 
 class OutlinedAnswer(Visible):
-    """A section as it is planned."""
+    """A planned section."""
 
     heading: str
     shows: str
@@ -54,7 +54,7 @@ class OutlineAnswer(Reply):
 
 @dataclass(frozen=True)
 class Outlined:
-    """A planned section: its entries and approximate words (0: as needed)."""
+    """A planned section with its entries; `words` is approximate, 0 for as many as needed."""
 
     heading: str
     shows: str
@@ -66,15 +66,15 @@ class Outlined:
 
 @dataclass(frozen=True)
 class Outline:
-    """The composition of a report; `answer` is its short answer, with marks, by the model `author`.
-    `left_out` are ids of unused entries; `missing` are aspects that no section covers; `names` are
-    terms used consistently in all sections.
+    """The composition of a report. `answer` is its short answer with marks, by `author`; `left_out`
+    are ids of unused entries, `missing` aspects that no section covers, `names` terms for all
+    sections.
     """
 
     sections: tuple[Outlined, ...]
     title: str = ""
     answer: str = ""
-    author: str = ""
+    author: str = CODE
     left_out: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
@@ -82,8 +82,8 @@ class Outline:
 
 @dataclass(frozen=True)
 class Known:
-    """What a report considers in addition to evidence: coverage of its topics, conflicts, default
-    and maximum words (0: no limit), and the date of the question.
+    """What a report considers beside evidence: coverage, conflicts, usual and maximum words (0: no
+    limit), and the question's date.
     """
 
     coverage: Mapping[str, Coverage]
@@ -94,7 +94,7 @@ class Known:
 
 
 def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
-    """Return an outline by code: a section for every topic with evidence."""
+    """Return an outline by code: a section for each topic with evidence."""
     topics = [(topic, [e for e in ledger if e.topic == topic.name]) for topic in plan.topics]
     found = [(topic, own) for topic, own in topics if own]
     share = words // max(1, len(found))
@@ -104,18 +104,23 @@ def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
 
 
 async def outline(
-    model: Model, plan: Plan, ledger: Sequence[Evidence], known: Known, *, seconds: float
+    model: Model,
+    plan: Plan,
+    ledger: Sequence[Evidence],
+    known: Known,
+    *,
+    seconds: float,
 ) -> tuple[Outline, list[Problem]]:
-    """Return the writer model's outline; by topic if it fails."""
+    """Return the model's outline; by topic if it fails."""
     prompt = render(
         "outline",
         plan=plan,
-        # "SQLite" alone says nothing.
+        # A name like "SQLite" says nothing without its topics.
         musts=[
             (must, ", ".join(topic.name for topic in plan.topics if must in topic.must_cover))
             for must in musts_of(plan)
         ],
-        lines=[line_of(e) for e in each_once(ledger) if e.kind != "columns"],
+        lines=[line_of(e) for e in dict.fromkeys(merged(ledger).values()) if e.kind != "columns"],
         open_ones=[
             (c.topic, c.state, c.gaps) for c in known.coverage.values() if c.state != "answered"
         ],
@@ -130,7 +135,7 @@ async def outline(
 
     async def ask(model: Model) -> Outline:
         answer = await model.ask("writer", prompt, OutlineAnswer, seconds=seconds)
-        return _check_outline(answer, ledger, plan) or instead()
+        return await asyncio.to_thread(_check_outline, answer, ledger, plan) or instead()
 
     def instead() -> Outline:
         return by_topic(plan, ledger, known.words)
@@ -147,29 +152,30 @@ def _sides_of(conflict: Conflict, ledger: Sequence[Evidence]) -> str:
 
 
 def is_summary(heading: str, code: str) -> bool:
-    """Return whether a heading is that of the summary."""
+    """Return whether a heading is that of a summary."""
     return heading.casefold() == Phrases(code)("summary").casefold()
 
 
 def musts_of(plan: Plan) -> list[str]:
-    """Return the distinct required aspects of all topics."""
+    """Return the required aspects of all topics, each once."""
     return list(dict.fromkeys(must for topic in plan.topics for must in topic.must_cover))
 
 
 def _check_outline(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> Outline | None:
     """Return the outline with existing entries and merged headings; None if no section has any.
-    Headings and titles that no entry supports, or that instruct machines, are dropped.
+    Headings that no entry supports, or that look like prompt injections, are replaced.
 
-    Nothing is lost: an entry neither named nor left out goes to the nearest section, and a topic
-    without entries in any section gets its own.
+    Nothing is lost: an entry neither named nor left out goes to its topic's first section, and a
+    topic without entries in any section gets its own.
     """
-    known = {e.id: e for e in (*ledger, *each_once(ledger))}
+    known = merged(ledger)
+    once = list(dict.fromkeys(known.values()))
     said = (f"{e.title}\n{e.heading}\n{e.claim}\n{e.quote}" for e in ledger)
     texts = [Text(text) for text in (plan.question, *said)]
     home = plan.language.lower()[:2]
     made: dict[str, Outlined] = {}
     for one in answer.sections:
-        own = _with_columns([known[i] for i in one.evidence_ids if i in known], ledger)
+        own = _with_columns([known[i] for i in one.evidence_ids if i in known], once)
         if not own:
             continue
         heading = keep_founded_heading(one.heading, texts, home) or own[0].topic
@@ -186,70 +192,65 @@ def _check_outline(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan
         made[heading.casefold()] = Outlined(heading, one.shows, own, one.form, columns, words)
     if not made:
         return None
-    unwanted = set(answer.left_out)
-    wanted = [e for e in ledger if e.id not in unwanted]
-    sections = [*made.values(), *_of_forgotten_topics(list(made.values()), wanted, plan)]
-    whole, left_out = _with_forgotten(sections, ledger, unwanted)
-    told = {
-        n
+    unwanted = {known[id_].id for id_ in answer.left_out if id_ in known}
+    wanted = [(e.topic, known[e.id]) for e in ledger if known[e.id].id not in unwanted]
+    sections = [*made.values(), *_of_forgotten_topics([*made.values()], wanted, plan)]
+    whole = _with_forgotten(sections, dict.fromkeys(e for _, e in wanted), once)
+    used = {e.id for one in whole for e in one.evidence}
+    left_out = tuple(e.id for e in once if e.id not in used and e.kind != "columns")
+    title = keep_founded_heading(answer.title, texts, home)
+    missing = _unanswered_musts(answer, known, plan, whole)
+    names = tuple(name for name in answer.names[:MOST_NAMES] if not is_injection(name))
+    return Outline(tuple(whole), title, answer.answer, answer.author, left_out, missing, names)
+
+
+def _unanswered_musts(
+    answer: OutlineAnswer, known: Container[str], plan: Plan, sections: Sequence[Outlined]
+) -> tuple[str, ...]:
+    """Return the required aspects that no section answers and no entry speaks of."""
+    answered = {
+        number
         for one in answer.sections
         if any(i in known for i in one.evidence_ids)
-        for n in one.answers
+        for number in one.answers
     }
-    missing = [
+    return tuple(
         must
-        for n, must in enumerate(musts_of(plan), 1)
-        if n not in told and not any(speaks_of(e, must) for one in whole for e in one.evidence)
-    ]
-    title = keep_founded_heading(answer.title, texts, home)
-    names = tuple(name for name in answer.names[:MOST_NAMES] if not is_injection(name))
-    return Outline(
-        tuple(whole), title, answer.answer, answer.author, left_out, tuple(missing), names
+        for number, must in enumerate(musts_of(plan), 1)
+        if number not in answered
+        and not any(speaks_of(e, must) for one in sections for e in one.evidence)
     )
 
 
 def _of_forgotten_topics(
-    sections: Sequence[Outlined], ledger: Sequence[Evidence], plan: Plan
+    sections: Sequence[Outlined], wanted: Sequence[tuple[str, Evidence]], plan: Plan
 ) -> list[Outlined]:
-    """Return a section for every topic with entries that no section uses."""
-    named = {place_of(e) for one in sections for e in one.evidence}
-    own = {topic: [e for e in ledger if e.topic == topic.name] for topic in plan.topics}
+    """Return a section for every topic with wanted entries of which no section uses any."""
+    named = {e.id for one in sections for e in one.evidence}
+    own = {topic: tuple(e for of, e in wanted if of == topic.name) for topic in plan.topics}
     return [
-        Outlined(topic.name, topic.question, tuple(entries))
+        Outlined(topic.name, topic.question, entries)
         for topic, entries in own.items()
-        if entries and not any(place_of(e) in named for e in entries)
+        if entries and not any(e.id in named for e in entries)
     ]
 
 
 def _with_forgotten(
-    sections: Sequence[Outlined], ledger: Sequence[Evidence], unwanted: AbstractSet[str]
-) -> tuple[list[Outlined], tuple[str, ...]]:
-    """Add the entries that no section names, each to the section nearest in words, of its topic if
-    possible; also return the ids left out.
-    """
-    named = {place_of(e) for one in sections for e in one.evidence}
+    sections: Sequence[Outlined], wanted: Iterable[Evidence], ledger: Sequence[Evidence]
+) -> list[Outlined]:
+    """Add the wanted entries that no section names, each to the first section of its topic."""
+    named = {e.id for one in sections for e in one.evidence}
     given: dict[int, list[Evidence]] = defaultdict(list)
-    left_out = []
-    for e in each_once(ledger):
-        if e.kind == "columns" or place_of(e) in named:
-            continue
-        same = [
-            n for n, one in enumerate(sections) if any(x.topic == e.topic for x in one.evidence)
-        ]
-        places = same or list(range(len(sections)))
-        told = [f"{sections[n].heading} {sections[n].shows}" for n in places]
-        near = nearest(f"{e.claim} {e.heading} {e.quote}", told)
-        if e.id in unwanted or not (near or same):
-            left_out.append(e.id)
-        else:
-            given[places[near[0] if near else 0]].append(e)
-    whole = [
+    for e in wanted:
+        if e.kind != "columns" and e.id not in named:
+            of_topic = (
+                n for n, s in enumerate(sections) if any(o.topic == e.topic for o in s.evidence)
+            )
+            given[next(of_topic, 0)].append(e)
+    return [
         replace(one, evidence=_with_columns([*one.evidence, *given[n]], ledger))
-        if given[n]
-        else one
         for n, one in enumerate(sections)
     ]
-    return whole, tuple(left_out)
 
 
 def _with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tuple[Evidence, ...]:

@@ -1,4 +1,4 @@
-"""Changes of a plan by the user: by numbers and names, or in words that the lead's model reads."""
+"""Change a plan for the user: by numbers and names, or by words that the lead's model reads."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from spadework.visible import visible
 MOST_TOPICS = 12
 #: Answers that accept the plan.
 YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "start", "true"})
-#: Changes possible without a model.
+#: Changes that need no model.
 FORMS = ("drop 2", "keep 1 3", "add costs")
 
-#: Prefix of a line that requests a change in words; and the last line of an answer that accepts the
-#: plan with it.
+#: Prefix of a line that requests a change in words; last line that also accepts the plan.
 WISH, ACCEPTED = "change: ", "yes"
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
@@ -40,7 +39,9 @@ class Said(NamedTuple):
 
 
 def said_in(answer: str) -> Said:
-    """Parse an answer about a plan; one with requests accepts it by a last line "yes"."""
+    """Parse an answer about a plan. One with requests accepts the plan by "yes" on its last
+    line.
+    """
     lines = answer.splitlines()
     wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
     if not wishes:
@@ -51,9 +52,7 @@ def said_in(answer: str) -> Said:
 
 
 def edit_plan(plan: Plan, answer: str) -> Plan:
-    """Return the plan with the topics named in `answer`, one per line; unchanged for a plain
-    yes.
-    """
+    """Return the plan with the topics in `answer`, one per line; unchanged if it only says yes."""
     if answer.strip(" .!").lower() in YES:
         return plan
     names = [" ".join(_BULLET.sub("", line).split()) for line in visible(answer).splitlines()]
@@ -61,7 +60,9 @@ def edit_plan(plan: Plan, answer: str) -> Plan:
 
 
 def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
-    """Return the plan with the topics of these names, in order; unchanged if there are none."""
+    """Return the plan with topics of these names, in order; unchanged without names. At most
+    MOST_TOPICS are kept.
+    """
     known = {topic.name.casefold(): topic for topic in plan.topics}
     topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
     return (
@@ -70,8 +71,8 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
 
 
 class Change(NamedTuple):
-    """A plan after a change; `reason` says why it is unchanged, and `understood` is False if a
-    model may understand the request.
+    """A plan after a change. `reason` says why it is unchanged; `understood` is False if a model
+    may understand the request.
     """
 
     plan: Plan
@@ -96,7 +97,7 @@ def change_plan(plan: Plan, line: str) -> Change:
 
 
 def with_names(plan: Plan, names: Sequence[str]) -> Change:
-    """Return the plan with the topics of these names, or the reason why not."""
+    """Return the plan with topics of these names, or the reason why not."""
     if not names:
         return Change(plan, "A plan needs at least one topic.")
     if len(names) > MOST_TOPICS:
@@ -108,8 +109,8 @@ def with_names(plan: Plan, names: Sequence[str]) -> Change:
 
 
 class WishedAnswer(Visible):
-    """A plan as the user wants it: the names of all its topics in their order, and how recent its
-    pages shall be.
+    """A plan as the user wants it: the names of its topics in order, and how recent pages
+    must be.
     """
 
     topics: list[str] = at_most(MOST_TOPICS)
@@ -119,8 +120,8 @@ class WishedAnswer(Visible):
 async def apply_wish(
     model: Model | None, plan: Plan, wish: str, *, seconds: float
 ) -> tuple[Change, list[Problem]]:
-    """Apply a change requested in words, read by the lead's model unless it is one of our forms;
-    also return problems.
+    """Apply a change requested in words, which a model reads unless code can; return problems
+    too.
     """
     found = change_plan(plan, wish)
     if found.understood:
@@ -141,7 +142,7 @@ async def apply_wish(
 
 
 class TopicsAnswer(Visible):
-    """The topics that the user has named, finished."""
+    """The topics that the user named, completed."""
 
     topics: list[TopicAnswer] = at_most(MOST_TOPICS)
 
@@ -149,8 +150,8 @@ class TopicsAnswer(Visible):
 async def complete_plan(
     model: Model | None, plan: Plan, before: Plan, *, seconds: float
 ) -> tuple[Plan, list[Problem]]:
-    """Complete the topics that are not in the plan `before` with one call to the lead. Names and
-    order are the user's.
+    """Let the lead complete the topics that are not in the plan `before`, in one call. Names and
+    order stay the user's.
     """
     new = [topic.name for topic in plan.topics if topic not in before.topics]
     if model is None or not new:

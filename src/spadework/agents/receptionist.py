@@ -1,4 +1,4 @@
-"""The receptionist: distinguishes small talk, chores of chat clients, and questions to research."""
+"""Distinguish small talk, chores of chat clients, and questions to research."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spadework.values import Value, Visible
 
 Task = Literal["title", "tags", "follow_ups", "text"]
 
-#: Subjects of an instruction; of several, the first one named counts.
+#: Subjects of an instruction; the first one counts.
 _TASKS: dict[Task, str] = {
     "title": r"titles?|headings?|headline|(?:brief |short )?names? (?:for|of)",
     "tags": r"tags?",
@@ -29,7 +29,7 @@ _TASK = re.compile(
     r"\b(?:" + "|".join(f"(?P<{task}>{words})" for task, words in _TASKS.items()) + r")\b",
     re.IGNORECASE,
 )
-#: A conversation in the request: in tags, or with speaker labels, one of them a machine.
+#: A conversation in the request: in tags, or with labels of speakers, one of them a machine.
 _TAGGED = re.compile(
     r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^<>]*>(.*?)"
     r"(?:</\1>|\Z)",
@@ -43,26 +43,25 @@ _SPEAKER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _KEY = re.compile(r"\{\s*\"(\w+)\"\s*:\s*(\[?)")
-#: Requirements of a bare answer, which no research question has.
+#: Requirements for a bare answer, which no research question has.
 _BARE = re.compile(
     r"\b(?:only|just|nothing (?:else|but|except|before|after)|by itself|without (?:quot|explan)\w+"
     r"|no (?:additional|extra|other|further|quotes|explanation)|(?:at most|max\w*|up to|between)"
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: Maximum characters of an instruction, and minimum characters of the material after it.
+#: Maximum characters of an instruction; with its material, a message has over twice as many.
 _HEAD_CHARS = 400
-#: An answer with fewer tokens cannot hold a cited sentence.
+#: An answer of fewer tokens cannot hold a cited sentence.
 _FEW_TOKENS = 16
 _QUESTION = re.compile("[?？؟]")
-#: Words of a title, and number of tags, made by code.
+#: Words of a title and number of tags made by code.
 _TITLE_WORDS, _TAGS = 6, 3
 
 
 class Chore(NamedTuple):
-    """A request about a conversation: one of three tasks, or "text" for any other. `key` is the
-    JSON key requested for the answer, "" for plain text, and `listed` whether as a list; `shown` is
-    the conversation.
+    """A request about a conversation (`shown`): one of three tasks, or "text" for any other. `key`
+    is the JSON key of the answer ("" for plain text); `listed` is whether it is a list.
     """
 
     task: Task
@@ -73,10 +72,9 @@ class Chore(NamedTuple):
 
 
 def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
-    """Return the chore that a message asks for, None for others. Instruction or conversation may be
-    in the `wishes` of a system message. Recognized by form: a conversation with a machine under an
-    order in any language, the requested JSON key, material with an order for a short title, or an
-    answer of fewer tokens than a cited sentence.
+    """Return the chore that a message or system message requests, else None. Its form shows it: an
+    order about a conversation with a machine, a JSON key, material with an order for a short title,
+    or an answer too short to cite anything.
     """
     request = f"{wishes}\n{said}".strip()
     shown, order = _conversation_in(request)
@@ -95,8 +93,8 @@ def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
 
 
 def _is_order(order: str, shown: str) -> bool:
-    """Return whether an unrecognized order concerns a whole conversation: it is not a question, and
-    the conversation ends with an answer.
+    """Return whether an order in any language is about a conversation: it is no question, and comes
+    after an answer.
     """
     known = language_of(order) == "en" or not order.strip() or _QUESTION.search(order)
     marks = list(_SPEAKER.finditer(shown))
@@ -104,8 +102,8 @@ def _is_order(order: str, shown: str) -> bool:
 
 
 def _titled(said: str) -> str:
-    """Return the material for which a short title is ordered: what follows the order, or other
-    paragraphs; "" for none.
+    """Return the material for which a short title is ordered: what follows the order, or the other
+    paragraphs; "" if there is none.
     """
     if len(said) > 2 * _HEAD_CHARS and _orders_title(said[:_HEAD_CHARS]):
         return said[_HEAD_CHARS:]
@@ -124,8 +122,8 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model: title and tags from the first question's words, otherwise an
-    empty list.
+    """Do a chore without a model: title or tags from the first question's words, else an empty list
+    or the title.
     """
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
@@ -137,7 +135,7 @@ def done_by_code(chore: Chore) -> str:
 
 
 async def done_by_model(model: Model, chore: Chore, *, seconds: float) -> str:
-    """Do a chore with the lead's model, within `seconds`. Raises ModelError, BudgetSpent."""
+    """Do a chore with the lead's model, within `seconds`. Raises ModelError or BudgetSpent."""
     prompt = render("chore", request=chore.request, task=chore.task)
     answer = await model.ask("lead", prompt, _answer_to(chore.task, chore.listed), seconds=seconds)
     return _in_shape(chore, getattr(answer, chore.task))
@@ -157,8 +155,8 @@ def _in_shape(chore: Chore, made: str | list[str]) -> str:
 
 
 def _conversation_in(request: str) -> tuple[str, str]:
-    """Return the tagged conversation in a request, else that from the first speaker on, and the
-    rest; without an instruction before it, the last paragraph is excluded.
+    """Return the conversation in a request (in tags, else from the first speaker on) and the rest.
+    Without an instruction before it, the last paragraph is the rest.
     """
     if tagged := _TAGGED.search(request):
         return tagged[0], request.replace(tagged[0], " ")
@@ -174,7 +172,7 @@ def _conversation_in(request: str) -> tuple[str, str]:
 
 def _first_question(shown: str) -> str:
     """Return the user's first message in a conversation; without speakers, the first line that is a
-    question, else the last.
+    question, else the last line.
     """
     marks = list(_SPEAKER.finditer(shown))
     ends = [*(mark.start() for mark in marks[1:]), len(shown)]
@@ -190,26 +188,26 @@ def _first_question(shown: str) -> str:
     return next(asking, lines[-1] if lines and not marks else "")
 
 
-#: `research` is for the graph, which recognizes follow-ups itself.
+#: `research` goes to the graph, which recognizes follow-ups itself.
 Kind = Literal["research", "talk", "chore"]
-#: With at least this many words other than small talk, a model decides whether it is a question.
+#: Small talk with more other words than this is a question.
 FEW_WORDS = 6
 
 _SIGN = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-#: Characters per word in scripts without spaces.
+#: Two characters of a script without spaces, which count as a word.
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]{2}")
 
 
 class Received(Value):
-    """The kind of a message, and the direct answer; "" if it is researched."""
+    """The kind of a message, and the direct answer; "" if it is to be researched."""
 
     kind: Kind
     answer: str = ""
 
 
 class ReceptionAnswer(Visible):
-    """Whether something is asked that needs sources, and a short reply where not."""
+    """Whether a message needs sources, and a short reply if not."""
 
     kind: Literal["research", "talk"]
     reply: str
@@ -221,8 +219,8 @@ RESEARCH = Received(kind="research")
 async def receive_message(
     said: str, chore: Chore | None, model: Model | None, *, seconds: float
 ) -> Received:
-    """Return what a message is, and the answer if it needs no research, within `seconds`. Without a
-    model, or if it fails, code does the chores, and doubtful messages are researched.
+    """Return the kind of a message, and the answer if it needs no research. Without a model, or if
+    it fails, code does the chores, and doubtful messages are researched.
     """
     if not chore and (sure := by_rules(said)) is not None:
         return sure
@@ -241,8 +239,8 @@ async def receive_message(
 
 
 def by_rules(said: str) -> Received | None:
-    """Classify a message other than a chore by rules; None if unsure. Small talk is answered in its
-    language; other words with it may be a question.
+    """Classify a message that is no chore by rules; None if unsure. Small talk is answered in its
+    language, but with a few other words it may be a question.
     """
     left, talk, kind = _split_small_talk(said)
     if kind and not left:
@@ -253,8 +251,8 @@ def by_rules(said: str) -> Received | None:
 
 
 def _split_small_talk(said: str) -> tuple[str, Talk, str]:
-    """Return what remains of a message without small talk, in the language that leaves the least,
-    with that language's phrases, and whether it "opens" or "closes"; "" if it is no small talk.
+    """Return the rest of a message without small talk, in the language that leaves least, that
+    language's phrases, and "opens" or "closes"; "" if there is no small talk.
     """
     talks = [talk for talk in _small_talks() if talk.opens.search(said) or talk.closes.search(said)]
     if not talks and said.strip() and not _WORD.search(said):

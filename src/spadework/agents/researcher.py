@@ -1,4 +1,4 @@
-"""The researcher: finds off-topic hits and, at deep effort, judges whether enough was read."""
+"""Find hits that are off topic and, at deep effort, judge whether enough was read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spadework.tools.text import tokens
 from spadework.tools.web.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
-#: Maximum hits per call, best first, and tokens of each.
+#: Maximum hits per call, best first; maximum tokens of each.
 MOST_HITS, HIT_TOKENS = 40, 40
 
 
@@ -25,13 +25,13 @@ class HitAnswer(Visible):
 
 
 class HitsAnswer(Visible):
-    """The hits of a list that are not worth reading."""
+    """The hits that are not worth reading."""
 
     against: list[HitAnswer] = at_most(MOST_HITS)
 
 
 class ReflectionAnswer(Visible):
-    """Whether what was read is enough, and the query that would find what is missing."""
+    """Whether enough was read, and a query for what is missing."""
 
     enough: bool
     missing: str
@@ -41,7 +41,7 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """Return the first hits not worth reading, by URL, with reasons; none if the model fails."""
+    """Return the hits that are not worth reading, by URL, with reasons; none if the model fails."""
     first = hits[:MOST_HITS]
     await tokens.ready()
     listed = [
@@ -67,7 +67,9 @@ async def check_hits(
 async def reflect(
     model: Model, question: str, topic: Topic, shown: Sequence[PassageView], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
-    """Return the next query after reading; None if enough was read, or no new query was named."""
+    """Return a query for what is missing after reading; None if enough was read, no new query was
+    named, or the model fails.
+    """
 
     async def ask(model: Model) -> Query | None:
         passages = [

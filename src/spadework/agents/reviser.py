@@ -1,4 +1,4 @@
-"""The reviser: what a follow-up asks of a report, and the sections it changes."""
+"""Find out what a follow-up wants of a report, and revise its sections."""
 
 from __future__ import annotations
 
@@ -15,27 +15,25 @@ from spadework.agents.llm.structured_output import Reply, at_most
 from spadework.agents.outline import MOST_SECTIONS
 from spadework.agents.report.checks import Known, keep_founded_heading
 from spadework.agents.report.marked_text import one_a_heading, section_of, with_marks
-from spadework.agents.report.material import entries_of, entry_of
+from spadework.agents.report.material import entries_of
 from spadework.agents.writer import with_code
 from spadework.errors import BadReply
 from spadework.prompts import Prompt, render
-from spadework.tools.ranking.bm25 import Bm25
+from spadework.tools.ranking.relevance import Bm25
 from spadework.tools.text import tokens
 from spadework.tools.text.language import Language, codes, language, spoken
-from spadework.tools.text.markdown import one_line
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Evidence, Page, Plan, Problem, Question, Section, Value, Visible
+from spadework.visible import one_line
 
-#: `form`: the report is reworded without searching. `more`: missing parts are searched and the rest
-#: stays. `known`: a separate question that its evidence answers. `new`: one to research.
+#: `form`: reword the report without searching. `more`: search what is missing and keep the rest.
+#: `known`: a separate question that the evidence answers. `new`: a question to research.
 TurnKind = Literal["new", "more", "form", "known"]
-#: Kinds that need no search.
 UNSEARCHED = ("form", "known")
-#: Maximum ledger entries that answer a follow-up, and tokens of those shown to the lead.
+#: Maximum ledger entries that answer a follow-up; maximum tokens of entries shown to the lead.
 MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
-#: Maximum characters of a follow-up reworded by a model to be self-contained.
+#: Maximum characters of a follow-up that a model rewords to stand alone.
 MOST_CHARS = 300
-#: Requested change in length.
 Lengthened = Literal["", "shorter", "longer"]
 
 _WORDS = re.compile(r"[^\W_]+")
@@ -43,9 +41,9 @@ _CODE = re.compile(r"[a-z]{2,3}")
 
 
 class Turn(Value):
-    """What a follow-up asks for. `language` is a new language's code, "" for the same. `proofs` are
-    the ids of entries that answer it, `score` is how likely they do (0..1); `question` and
-    `heading` are self-contained rewordings, "" if there are none.
+    """What a follow-up wants. `language` is a new language's code, "" for the old one. `proofs` are
+    the ids of entries that answer it, `score` how likely they do (0 to 1). `question` and `heading`
+    are wordings that make sense alone, or "".
     """
 
     kind: TurnKind
@@ -58,9 +56,9 @@ class Turn(Value):
 
 
 class TurnAnswer(Visible):
-    """What a follow-up wants of a report; `language` is the code of that in which the report shall
-    be, "" for the same. Where the kind is `known`, `evidence` are the ids of what answers it,
-    `question` says it alone, and `heading` in a few words.
+    """What a follow-up wants of a report. `language` is a language's code, "" for the old one. If
+    `known`, `evidence` are the ids that answer it, `question` is a wording that makes sense alone,
+    and `heading` a short one.
     """
 
     kind: TurnKind
@@ -71,7 +69,7 @@ class TurnAnswer(Visible):
 
 
 class Reported(NamedTuple):
-    """A report being followed up: question, sections, evidence, and its pages by hash."""
+    """The report that is followed up, with its question, evidence, and pages by hash."""
 
     question: str
     sections: Sequence[Section]
@@ -82,7 +80,7 @@ class Reported(NamedTuple):
 async def turn_of(
     model: Model | None, asked: Question, report: Reported, *, seconds: float
 ) -> tuple[Turn, list[Problem]]:
-    """Return what a follow-up asks of a report."""
+    """Return what a follow-up wants of a report."""
     if (sure := sure_turn(asked.text)) is not None:
         return sure, []
     if model is None:
@@ -128,8 +126,8 @@ def _by_code(asked: Question, report: Reported) -> Turn:
 
 
 async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
-    """Return the entries shown to the lead, in order; if there is no room for all, those most
-    related to the follow-up.
+    """Return the entries to show to the lead, in order; those closest to the follow-up if not all
+    fit.
     """
     await tokens.ready()
     entries = [e for e in ledger if e.kind != "columns"]
@@ -143,9 +141,7 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """Return the turn for a pure change of form, such as "shorter, in German, please"; else
-    None.
-    """
+    """Return the turn for a mere change of form, like "shorter, in German, please"; else None."""
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
 
@@ -170,7 +166,7 @@ def _form(asked: str, spoken: Language) -> Turn | None:
 
 
 def requested_addition(asked: str) -> str:
-    """Return what to add, "" for nothing: "please add the costs" gives "the costs"."""
+    """Return what to add, "" if nothing: "please add the costs" gives "the costs"."""
     for named in (language(code).revises for code in codes()):
         if named and (found := named["add"].match(left := _unpolite(asked, named["polite"]))):
             return left[found.end() :].strip()
@@ -178,7 +174,6 @@ def requested_addition(asked: str) -> str:
 
 
 def _unpolite(asked: str, polite: re.Pattern[str]) -> str:
-    """Return the text without leading polite phrases."""
     left = asked.strip()
     while found := polite.match(left):
         left = left[found.end() :].lstrip(" ,;:!.")
@@ -190,7 +185,7 @@ EVIDENCE_SHARE = 0.6
 
 
 class RevisedAnswer(Visible):
-    """A section as it shall stand: in the place of one of the report, or new (0)."""
+    """The new text of a section. `number` is the section it replaces, 0 for a new one."""
 
     number: int
     heading: str
@@ -198,7 +193,7 @@ class RevisedAnswer(Visible):
 
 
 class RevisionAnswer(Reply):
-    """What changes of a report; `left_out` are the numbers of sections that shall go."""
+    """The changes of a report; `left_out` are the numbers of sections to remove."""
 
     title: str
     sections: list[RevisedAnswer] = at_most(2 * MOST_SECTIONS)
@@ -207,8 +202,8 @@ class RevisionAnswer(Reply):
 
 @dataclass(frozen=True)
 class Told:
-    """A report for its reviser: the citable `ledger`, of which the ids in `more` are new, and the
-    request, its date, in the language of the `plan`.
+    """A report to revise: `asked` is the request, `ledger` what may be cited, `more` the ids of new
+    entries.
     """
 
     plan: Plan
@@ -222,8 +217,8 @@ class Told:
 
 @dataclass(frozen=True)
 class Revision:
-    """A revised report; an unchanged section is the same object. `places` maps a new section's
-    heading to that of the section it replaces.
+    """A revised report; unchanged sections are the same objects. `places` gives, by heading, the
+    number of the earlier section.
     """
 
     title: str
@@ -232,16 +227,14 @@ class Revision:
 
 
 async def revise(model: Model, told: Told, *, window: int, seconds: float) -> Revision:
-    """Return the revised report, not yet verified. Raises ModelError, BudgetSpent."""
+    """Return the revised report, not yet verified. Raises ModelError or BudgetSpent."""
     await tokens.ready()
     prompt = prompt_of(told, window)
     return _revision(told, await model.ask("writer", prompt, RevisionAnswer, seconds=seconds))
 
 
 def prompt_of(told: Told, window: int) -> Prompt:
-    """Return the reviser's prompt: the marked report, and as many citable entries as fit, new and
-    cited ones first.
-    """
+    """Return the prompt: the marked report, new and cited entries, and as many others as fit."""
     return render(
         "revise",
         question=told.plan.question,
@@ -252,7 +245,7 @@ def prompt_of(told: Told, window: int) -> Prompt:
         more=list(told.more),
         asked_on=told.asked_on,
         sections=[{"heading": s.heading, "markdown": with_marks(s)} for s in told.sections],
-        evidence=[entry_of(e) for e in _with_room(told, int(EVIDENCE_SHARE * window))],
+        evidence=entries_of(_with_room(told, int(EVIDENCE_SHARE * window))),
     )
 
 
@@ -269,7 +262,9 @@ def _with_room(told: Told, room: int) -> list[Evidence]:
 
 
 def _revision(told: Told, answer: RevisionAnswer) -> Revision:
-    """Return the report with the changed sections in place. Raises BadReply if that leaves none."""
+    """Return the report with the changed sections in place. Raises BadReply if no sentence is
+    left.
+    """
     said = [told.asked, told.plan.question, told.title]
     said += [f"{e.title}\n{e.heading}\n{e.claim}\n{e.quote}" for e in told.ledger]
     said += [section.heading for section in told.sections]

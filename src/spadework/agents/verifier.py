@@ -1,9 +1,7 @@
-"""The verifier: a verdict on every sentence of a report.
-
-A verbatim quote holds. Code refuses unknown code and addresses. A model judges the rest, seeing the
-sentence and, for each entry it cites, the quote with title, heading, date and adjacent sentences.
-What code finds suspicious is asked again with the reason. A sentence without a model's verdict
-counts as not checked; it is dropped if code finds a figure, date or name in it that is in no page.
+"""Judge every sentence of a report. Verbatim quotes hold, and code refuses unknown code and
+addresses. A model judges the rest by the cited quotes with title, heading, date and adjacent
+sentences, and is given code's doubts. A sentence that no model judges is kept as not checked,
+unless code finds a figure, date or name in it that no page has.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
@@ -20,21 +18,20 @@ from spadework.agents.extractive.writer import own_cell, own_words
 from spadework.agents.llm.client import Model
 from spadework.agents.llm.structured_output import Reply
 from spadework.agents.report.checks import note_doubts
-from spadework.agents.report.material import Entry, Material, entry_of
-from spadework.agents.report.sentence_context import Stated, leans, state_sentences
+from spadework.agents.report.material import Entry, Material, entries_of
+from spadework.agents.report.sentence_context import LABEL_WORDS, Stated, leans, state_sentences
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.text.language import Phrases
-from spadework.tools.text.quotes import plain
+from spadework.tools.text.markdown import plain
+from spadework.tools.text.sentences import leads
 from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence, Verdict
 
-#: Sentences per call.
-BATCH = 20
-#: Maximum words in a row label; anything longer may be a claim.
-NAME_WORDS = 3
+#: Sentences per call, as many as in the examination.
+BATCH = 30
 
 Ruling = Literal["supported", "partly", "contradicted", "unsupported", "could not check"]
-#: Of two verdicts on one sentence, the later in this list wins.
+#: Of two verdicts on a sentence, the later in this list counts.
 STRICTER: tuple[Verdict, ...] = (
     "supported",
     "inference",
@@ -44,13 +41,12 @@ STRICTER: tuple[Verdict, ...] = (
     "contradicted",
 )
 
-#: Failures of the model.
 _FAILURES = (ModelError, BudgetSpent)
 
 
 class VerdictAnswer(Reply):
-    """What the quotes of one sentence say of it, the words that they do not bear out, and what
-    they say in the place of these.
+    """The verdict on one sentence, the words that its quotes do not support, and what they say
+    instead.
     """
 
     number: int
@@ -60,13 +56,13 @@ class VerdictAnswer(Reply):
 
     @property
     def reason(self) -> str:
-        """Why the sentence does not hold, for its writer."""
+        """Return why the sentence does not hold, for its writer."""
         instead = self.evidence_says and f"The evidence says: {self.evidence_says}"
         return " ".join(filter(None, (self.missing and f"Not borne out: {self.missing}.", instead)))
 
 
 class VerdictsAnswer(Reply):
-    """The verdicts of all sentences shown."""
+    """The verdicts on the sentences shown."""
 
     verdicts: list[VerdictAnswer]
 
@@ -83,12 +79,11 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """Whether the sentence may stay in the report."""
+        """Return whether the sentence may stay in the report."""
         return self.verdict in ("supported", "inference", "could not check")
 
 
 UNCHECKED = Finding("could not check", judge=NOBODY)
-#: Verdicts on sentences in context.
 Findings = Mapping[Stated, Finding]
 
 
@@ -100,7 +95,7 @@ class Checked:
     findings: tuple[Finding, ...]
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Checked:
-        """Replace or remove sentences at some positions, keeping their findings."""
+        """Replace or remove sentences by position; replacements keep the finding."""
         found = (
             finding
             for n, finding in enumerate(self.findings)
@@ -116,8 +111,8 @@ def judge_section(section: Section, findings: Findings) -> Checked:
 
 @dataclass(frozen=True)
 class Asked:
-    """A single sentence of `whole` for the model, with code's objection. Code rejects one with
-    something `unfounded` if no model judges it.
+    """A single sentence of `whole` for the model, with code's doubt. If no model judges it, code
+    rejects it for what is `unfounded`.
     """
 
     whole: Stated
@@ -127,7 +122,7 @@ class Asked:
 
     @property
     def unjudged(self) -> Finding:
-        """The finding without a model's verdict."""
+        """Return the finding if no model judges the sentence."""
         return Finding("unsupported", self.unfounded) if self.unfounded else UNCHECKED
 
 
@@ -139,9 +134,7 @@ async def verify(
     seconds: float,
     known: Findings = MappingProxyType({}),
 ) -> tuple[dict[Stated, Finding], list[Problem]]:
-    """Return the findings on every sentence, including `known` ones, and the problems of
-    checking.
-    """
+    """Return the findings on all sentences, including `known` ones, and the problems met."""
     findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
         return findings | _join(asked, {}), []
@@ -154,7 +147,6 @@ async def verify(
 
 
 def _join(asked: Sequence[Asked], answers: Mapping[Asked, Finding]) -> dict[Stated, Finding]:
-    """Return the strictest finding on the single sentences of each whole."""
     found: dict[Stated, list[Finding]] = defaultdict(list)
     for each in asked:
         found[each.whole].append(answers.get(each, each.unjudged))
@@ -168,13 +160,17 @@ def _strictest(findings: Iterable[Finding]) -> Finding:
 def _check_by_code(
     sections: Sequence[Section], material: Material, known: Findings
 ) -> tuple[dict[Stated, Finding], list[Asked]]:
-    """Return known findings and those by code, and the sentences that a model must judge."""
+    """Return the findings that are known or made by code, and the sentences that a model must
+    judge.
+    """
     findings, asked = dict(known), []
-    for each in dict.fromkeys(one for section in sections for one in state_sentences(section)):
+    stated = dict.fromkeys(one for section in sections for one in state_sentences(section))
+    led = " ".join(one.follows for one in stated)
+    for each in stated:
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # A cell says something about its row, so its own words are not all it says.
+        # A cell also says something about its row.
         own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")
@@ -185,24 +181,30 @@ def _check_by_code(
         elif sentence.code and not sentence.inferred:
             findings[each] = Finding("supported")
         else:
-            parts = _left_to_judge(each, cited, material)
+            parts = _left_to_judge(each, cited, material, led)
             asked += parts
             if not parts:
                 findings[each] = Finding("supported")
     return findings, asked
 
 
-def _left_to_judge(whole: Stated, cited: Sequence[Evidence], material: Material) -> list[Asked]:
-    """Return the single sentences that a model must judge: not short row labels, which state
-    nothing, nor self-contained verbatim quotes.
+def _left_to_judge(
+    whole: Stated, cited: Sequence[Evidence], material: Material, led: str
+) -> list[Asked]:
+    """Return the single sentences that a model must judge: not self-contained verbatim quotes, nor
+    row labels and short lead-ins, with which each cell and item that they introduce is judged.
+    `led` has the lines that items follow; what leads to a table or code is judged itself.
     """
+    text = whole.sentence.text
+    short = leads(text) and len(text.split()) <= LABEL_WORDS
+    introduces = whole.label or (short and f"“{text}”" in led)
     made = []
     for part in whole.parts:
         alone = part is not whole and not (part.row or leans(part.sentence))
         if alone and own_words(part.sentence, cited):
             continue
         unfounded = material.unfounded(part.sentence, cited)
-        if whole.label and not unfounded and len(whole.sentence.text.split()) <= NAME_WORDS:
+        if introduces and not unfounded:
             continue
         note = unfounded or note_doubts(part.sentence, cited, material.home)
         made.append(Asked(whole, part, note, unfounded))
@@ -212,12 +214,7 @@ def _left_to_judge(whole: Stated, cited: Sequence[Evidence], material: Material)
 async def _ask_model(
     model: Model, asked: Sequence[Asked], material: Material, seconds: float
 ) -> tuple[dict[Asked, Finding], str]:
-    """Return the model's findings, from concurrent calls, and why some are missing. A suspicious
-    sentence must hold in both of two calls.
-    """
-    odd = [each for each in asked if each.note]
-    waves = [replace(each, note="") for each in asked], odd
-    batches = [wave[n : n + BATCH] for wave in waves for n in range(0, len(wave), BATCH)]
+    batches = [asked[n : n + BATCH] for n in range(0, len(asked), BATCH)]
     done = await asyncio.gather(
         *(_batch(model, batch, material, seconds) for batch in batches), return_exceptions=True
     )
@@ -227,20 +224,14 @@ async def _ask_model(
     answers: dict[Asked, Finding] = {}
     for each in done:
         answers |= {} if isinstance(each, BaseException) else each
-    found = {}
-    for one in asked:
-        both = dict.fromkeys([replace(one, note=""), one])  # in order, for its reason
-        said = [answers[each] for each in both if each in answers]
-        if len(said) == len(both) or not all(finding.holds for finding in said):
-            found[one] = _strictest(said)
-    return found, str(failed[0]) if failed else "The model gave no verdict on them."
+    return answers, str(failed[0]) if failed else "The model gave no verdict on them."
 
 
 async def _batch(
     model: Model, batch: Sequence[Asked], material: Material, seconds: float
 ) -> dict[Asked, Finding]:
     cited = [material.cited(each.stated.ids) for each in batch]
-    entries = {e.id: entry_of(e) for own in cited for e in own}
+    entries = entries_of(list({e.id: e for own in cited for e in own}.values()))
     items = [
         {
             "sentence": one.in_words if one.sentence.code else plain(one.in_words),
@@ -252,7 +243,7 @@ async def _batch(
         for each, own in zip(batch, cited, strict=True)
         for one in (each.stated,)
     ]
-    answers = await ask(model, items, list(entries.values()), seconds=seconds)
+    answers = await ask(model, items, entries, seconds=seconds)
     findings = {}
     for n, answer in answers.items():
         found = Finding(answer.verdict, answer.reason, answer.author)
@@ -266,7 +257,7 @@ async def _batch(
 async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
-    """Return the verdicts by item number from 1, the stricter of duplicates."""
+    """Return the verdicts by item number (from 1), the stricter of two on one item."""
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
     said = [v.signed(answer.author) for v in answer.verdicts if 1 <= v.number <= len(items)]

@@ -1,6 +1,4 @@
-"""The writer: writes sections concurrently, revises sentences that fail, and summarizes the
-rest.
-"""
+"""Write sections, mend sentences that fail, and summarize what is left."""
 
 from __future__ import annotations
 
@@ -22,12 +20,11 @@ from spadework.tools.text.language import Phrases
 from spadework.tools.text.sentences import leads
 from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 
-#: Maximum sentences of a section that change.
 MOST_MENDED = 20
 
 
 class SectionAnswer(Reply):
-    """A section of the report: Markdown with marks."""
+    """A section in Markdown with marks."""
 
     markdown: str
 
@@ -37,7 +34,7 @@ class SummaryAnswer(SectionAnswer):
 
 
 class MendedAnswer(Visible):
-    """What stands in the place of a sentence, with its marks; "" takes it away."""
+    """The new text of a sentence, with its marks; "" removes it."""
 
     number: int
     text: str
@@ -56,7 +53,7 @@ Changes = dict[int, tuple[Sentence, ...]]
 async def write(
     model: Model | None, plan: Plan, outline: Outline, *, seconds: float, asked_on: str = ""
 ) -> tuple[tuple[Section, ...], list[Problem]]:
-    """Return the sections of the outline, in order, for a question asked on a date."""
+    """Return the sections of the outline, in order; `asked_on` is the question's date."""
     asked = _question_fields(plan, asked_on)
     done = await asyncio.gather(
         *(_section(model, asked, outline, section, seconds) for section in outline.sections)
@@ -114,8 +111,8 @@ async def _section(
 async def mend(
     model: Model, question: str, checked: Checked, evidence: Sequence[Evidence], *, seconds: float
 ) -> tuple[Changes, list[Problem]]:
-    """Return the writer's replacements for sentences that failed, or depend on one that did; {} if
-    the model fails.
+    """Return the writer's replacements for sentences that failed or depend on one; {} if the model
+    fails.
     """
     section, told = checked.section, state_sentences(checked.section)
     prompt = render(
@@ -148,8 +145,8 @@ async def summarise(
     seconds: float,
     asked_on: str = "",
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, by a model that sees the `first` answer with its
-    findings; without sentences if the model fails.
+    """Return a summary of verified sections, empty if the model fails. The model is given the
+    `first` answer with its findings.
     """
     told = [
         (
@@ -176,7 +173,7 @@ async def summarise(
 
 
 def in_short(markdown: str, code: str) -> Section:
-    """Return a model's short answer as a summary; without sentences if nothing is marked."""
+    """Return a model's short answer as a summary; it is empty if nothing in it is marked."""
     made = section_of(Phrases(code)("summary"), markdown)
     if not any(one.evidence_ids for one in made.sentences):
         made = Section(heading=made.heading)
@@ -197,7 +194,7 @@ def _describe_findings(checked: Checked) -> list[dict[str, object]]:
 
 
 def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
-    """Return a sentence's replacement: code for code, in a cell only the cell's text."""
+    """Return what replaces a sentence: code for code, and only the cell's text in a table."""
     if "```" in text:
         return section_of("", text).sentences
     if before.sentence.code:
@@ -209,8 +206,8 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
 
 
 def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
-    """Return the section with prose that is code turned into code, and with citations on its
-    fences. Raises BadReply if it has no sentences.
+    """Turn prose that is quoted code into code, and add missing citations to code. Raises BadReply
+    if there are no sentences.
     """
     if not section.sentences:
         raise BadReply("The section has no sentences.")

@@ -19,6 +19,9 @@ from jinja2 import Environment, StrictUndefined, Template
 #: Tag around text from pages. `fenced` breaks forgeries inside it.
 FENCE = "page_text"
 
+#: Stands before and behind a quote among the words around it.
+QUOTE = "¶"
+
 #: Lookalikes of the tag: similar brackets, and invisible characters between its letters.
 _UNSEEN = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
 _FORGED = re.compile(
@@ -72,19 +75,14 @@ def _harmless(text: str) -> str:
 
 
 def describe_entry(entry: Any) -> str:
-    """Describe a ledger entry (agents/report): id, page, the words around its quote, and its
-    reader's claim.
+    """Describe a ledger entry (agents/report): id, page, its quote between marks where words around
+    it are known, and its reader's claim.
     """
-    lines = "\n".join(
-        [
-            f"[{entry.id}] {plain(entry.about)}",
-            *([f"Before it:\n{fence(entry.before)}"] if entry.before else []),
-            fence(entry.quote),
-            *([f"After it:\n{fence(entry.after)}"] if entry.after else []),
-            *([f"Who read it in its page says: {plain(entry.claim)}"] if entry.claim else []),
-        ]
-    )
-    return Fenced(lines)
+    text, *around = (part.replace(QUOTE, " ") for part in (entry.quote, entry.before, entry.after))
+    if any(around):
+        text = f"\n{QUOTE}\n".join([around[0], text, around[1]]).strip()
+    claim = [f"Its reader says: {plain(entry.claim)}"] if entry.claim else []
+    return Fenced("\n".join([f"[{entry.id}] {plain(entry.about)}", fence(text), *claim]))
 
 
 def part(text: str, kind: Kind) -> str:
@@ -94,7 +92,6 @@ def part(text: str, kind: Kind) -> str:
 
 
 def _strip_prompt_marks(value: Any) -> Any:
-    """Remove part marks, which only prompt files may set, and forged tags."""
     if not isinstance(value, str):
         return value
     return _MARKS.sub("", value if isinstance(value, Fenced) else _harmless(value))

@@ -72,9 +72,11 @@ def _over(pieces: Sequence[_Piece], chars: int) -> int:
 
 def _leave_out(pieces: list[_Piece], candidates: Sequence[int], chars: int) -> None:
     """Empty as many of these pieces as necessary, last first."""
+    over = _over(pieces, chars)
     for n in reversed(candidates):
-        if _over(pieces, chars) <= 0:
+        if over <= 0:
             break
+        over -= len(pieces[n].text)
         pieces[n] = pieces[n]._replace(text="")
 
 

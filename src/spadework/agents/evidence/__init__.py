@@ -1,1 +1,1 @@
-"""Required evidence, and what code can find in it."""
+"""Check evidence by code, and compute what it can add."""

@@ -1,4 +1,4 @@
-"""Confirmation of facts: before a topic closes, other pages are quoted that agree or disagree."""
+"""Confirm facts: quote other pages that agree or disagree before a topic closes."""
 
 from __future__ import annotations
 
@@ -6,27 +6,30 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from spadework.agents.evidence.passages import Judgement, PassageView, Spot
-from spadework.tools.ranking.disagreement import about_the_same, disagreement
+from spadework.deadline import Late
+from spadework.tools.ranking.conflicts import about_the_same, disagreement
 from spadework.tools.text.facts import names, numbers, stems
 from spadework.tools.text.language import spoken
 from spadework.tools.text.markdown import plain
 from spadework.tools.text.sentences import sentences
-from spadework.values import Expected, Plan, Topic
+from spadework.values import Expected, Plan, Problem, Topic
 
 #: Answers that other pages can confirm or contradict.
 FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
-#: Maximum passages examined, best first, and pages quoted per side.
+#: Maximum passages to examine, best first; maximum pages to quote per side.
 MOST_SHOWN, MOST_QUOTED = 60, 2
+#: Share of the judging time for confirming facts.
+CONFIRMING = 0.1
 
 
 def confirm_fact(
-    plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
-) -> Judgement:
-    """Add to the judgement of a factual topic quotes of other origins: at most MOST_QUOTED that
-    agree, and as many that disagree.
+    plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView], late: Late
+) -> tuple[Judgement, list[Problem]]:
+    """Add quotes of other origins to the judgement of a factual topic: at most MOST_QUOTED that
+    agree and as many that disagree. If time runs out, the rest is missing, with a problem.
     """
     if topic.expects not in FACTS or not judgement.spots:
-        return judgement
+        return judgement, []
     code, asked = spoken(topic.question), asked_of(plan, topic)
     claims = [
         (said, spot.page.title)
@@ -34,30 +37,34 @@ def confirm_fact(
         if stems(said := plain(spot.quote), code) & asked
     ]
     if not _one_value([said for said, _ in claims], numbers(topic.question, code)):
-        return judgement
+        return judgement, []
     quoted = {_origin(spot) for spot in judgement.spots}
-    same, other = list[Spot](), list[Spot]()
+    found: dict[str, list[Spot]] = {"same": [], "other": []}
+    problems: list[Problem] = []
     for said, spot in _statements(topic, asked, shown):
-        side = _side(said, spot.page.title, claims, asked)
-        into = same if side == "same" else other
-        if not side or _origin(spot) in quoted or len(into) >= MOST_QUOTED:
+        if late():
+            reason = "There was no time to look for what confirms or contradicts it."
+            problems = [Problem(stage="judge", subject=topic.name, reason=reason)]
+            break
+        if _origin(spot) in quoted:
             continue
-        into.append(spot)
-        quoted.add(_origin(spot))
-    return replace(judgement, spots=(*judgement.spots, *same, *other))
+        into = found.get(_side(said, spot.page.title, claims, asked))
+        if into is not None and len(into) < MOST_QUOTED:
+            into.append(spot)
+            quoted.add(_origin(spot))
+    whole = (*judgement.spots, *found["same"], *found["other"])
+    return replace(judgement, spots=whole), problems
 
 
 def asked_of(plan: Plan, topic: Topic) -> set[str]:
-    """Return the stems of what a topic asks about its subjects, without their names."""
+    """Return the stems of what a topic asks about its subjects, without the subjects' names."""
     code = spoken(topic.question)
     words = stems(topic.question, code)
     return words - stems(" ".join(plan.subjects), code) or words
 
 
 def _one_value(claims: Sequence[str], known: set[str]) -> bool:
-    """Return whether the quotes may be one fact; quotes without a common value are different
-    ones.
-    """
+    """Return whether the quotes may state one fact; many quotes need a common value."""
     code = spoken(*claims)
     values = [numbers(said, code) - known or names(said) for said in claims]
     return len(claims) <= MOST_QUOTED or bool(set.intersection(*map(set, values)))
@@ -70,7 +77,6 @@ def _origin(found: Spot | PassageView) -> str:
 def _statements(
     topic: Topic, asked: set[str], shown: Sequence[PassageView]
 ) -> Iterator[tuple[str, Spot]]:
-    """Yield sentences of the best passages that are about the question and contain a value."""
     code = spoken(topic.question)
     known = numbers(topic.question, code)
     for passage in shown[:MOST_SHOWN]:
@@ -83,7 +89,7 @@ def _statements(
 
 
 def _side(said: str, title: str, claims: Sequence[tuple[str, str]], asked: set[str]) -> str:
-    """Return whether a statement says the "same" as a claim, something "other" about it, or ""."""
+    """Return "same" if a statement agrees with a claim, "other" if it disagrees, else ""."""
     if any(disagreement(said, claim, asked, (title, its)) for claim, its in claims):
         return "other"
     for claim, _ in claims:

@@ -1,11 +1,9 @@
-"""Computed answers with their evidence. For "how many" questions that no quote answers, whole lists
-are quoted and counted; for questions about table rows (maximum, sum, count, lookup), the value is
-computed over all rows.
+"""Compute answers from lists and tables. For "how many", a list is quoted whole and counted, unless
+a quote has the number; for maximum, sum, count or lookup in a table, all rows are used.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -13,6 +11,7 @@ from urllib.parse import unquote
 
 from spadework.agents.evidence.confirmation import asked_of
 from spadework.agents.evidence.passages import Judgement, PassageView, Spot
+from spadework.agents.extractive.candidates import LIST_CHARS
 from spadework.agents.extractive.question_parts import counted
 from spadework.tools.text.facts import numbers, spelled_numbers, stems
 from spadework.tools.text.language import ENGLISH, Phrases, language, spoken
@@ -20,23 +19,19 @@ from spadework.tools.text.markdown import blocks, plain, units
 from spadework.tools.text.passages import heading_at, headings, paths
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.text.sentences import is_ended, leads, sentences
-from spadework.tools.text.table_operations import Computed, compute
-from spadework.values import Evidence, Page, Plan, Sentence, Topic
+from spadework.tools.text.tables import Computed, compute
+from spadework.values import CODE, Evidence, Page, Plan, Sentence, Topic
 
 Span = tuple[int, int]
 CUE = "count"
-#: Minimum and maximum items of a list that is counted.
 LEAST_ITEMS, MOST_ITEMS = 2, 60
-#: Maximum rows quoted for a computed value.
+#: Maximum rows to quote for a computed value.
 MOST_ROWS = 20
-
-#: The sentence of a count.
-_COUNT = re.compile(r"“.*”: \d+ are listed\.")
 
 
 class Listed(NamedTuple):
-    """A list in a text: its introduction ("" if none), its name (that, else the heading above), the
-    spans of its items, and their number; nested items belong to their parent.
+    """A list in a text: the span of its introduction, its name (introduction or heading above), the
+    spans of its items, and the number of items that are not nested.
     """
 
     led: Span | None
@@ -46,17 +41,23 @@ class Listed(NamedTuple):
 
     @property
     def parts(self) -> tuple[Span, ...]:
-        """The spans of the introduction and the items."""
+        """Return the spans of the introduction and the items."""
         return (self.led, *self.items) if self.led else self.items
 
-    @property
-    def sentence(self) -> str:
-        """The count as a sentence."""
-        return f"“{self.name}”: {self.things} are listed."
+    def cut_at(self, shown: int) -> bool:
+        """Return whether only the first items are `shown` because more would be too long."""
+        size = sum(end - start for start, end in self.items[: shown + 1])
+        return shown < len(self.items) and size > LIST_CHARS
+
+    def sentence(self, shown: int, say: Phrases) -> str:
+        """Return the number of things as a sentence, or how many of the items are shown."""
+        if shown == len(self.items):
+            return say("listed", heading=self.name, many=self.things)
+        return say("list_cut", heading=self.name, shown=shown, many=len(self.items))
 
 
 def asks_how_many(topic: Topic) -> bool:
-    """Return whether a topic asks for the number of things."""
+    """Return whether a topic asks how many there are of something."""
     return topic.expects == "number" and CUE in language(spoken(topic.question)).cues_in(
         topic.question
     )
@@ -65,8 +66,8 @@ def asks_how_many(topic: Topic) -> bool:
 def with_lists(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
 ) -> Judgement:
-    """Quote a relevant list whole if a part is quoted and the topic asks how many, unless a
-    sentence states the number.
+    """Quote a list whole if part of it is quoted and the topic asks how many, unless a quote states
+    the number.
     """
     asked, proven = asked_of(plan, topic), False
     quotes = [spot.quote for spot in judgement.spots]
@@ -77,20 +78,22 @@ def with_lists(
         shown_here = passage.spot((passage.start, passage.start + len(passage.text)))
         inside = [spot for spot in spots if spot.overlaps(shown_here)]
         for listed in lists(passage.text, passage.heading) if inside else ():
+            if len(listed.items) > MOST_ITEMS:
+                continue
             whole = [passage.spot(_move_span(span, passage.start)) for span in listed.parts]
             if _names(listed, asked) and any(a.overlaps(b) for a in inside for b in whole):
                 spots += [one for one in whole if not any(one.overlaps(old) for old in spots)]
                 above = stems(f"{listed.name} {passage.page.title}", spoken(listed.name))
                 proven = proven or asked - _form(topic) <= above
     made = replace(judgement, spots=tuple(spots))
-    return _proven(made) if proven and judgement.quality is None else made
+    return _proven(made) if proven and judgement.judge == CODE else made
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Add the rows of a computed value to the judgement, alone if nothing else answers; unchanged
-    if several tables fit equally, or a model has judged.
+    """Add the rows of a computed value to code's judgement, replacing quotes that do not answer. If
+    a model judged, or several tables fit equally well, nothing changes.
     """
-    if judgement.quality is not None:
+    if judgement.judge != CODE:
         return judgement
     found = [
         (made, page)
@@ -127,20 +130,25 @@ def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
 def counts(
     plan: Plan, topic: Topic, own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> list[Sentence]:
-    """Return a topic's computed sentences: one for a table, citing its rows, else one per relevant
-    list quoted whole. `pages` are texts by content hash.
+    """Return a topic's computed sentences: one for a table, citing its rows; else one per list of
+    which only the first items are quoted or, if the topic asks how many, per relevant list quoted
+    whole. `pages` are texts by content hash.
     """
-    asked = asked_of(plan, topic)
-    if told := _told_rows(topic.question, own, pages, Phrases(plan.language)):
+    asked, say = asked_of(plan, topic), Phrases(plan.language)
+    if told := _told_rows(topic.question, own, pages, say):
         ids = tuple(
             e.id for e in own if e.content_hash == told.content_hash and e.columns is not None
         )
         return [Sentence(text=told.text, evidence_ids=ids, inferred=True)]
-    if not asks_how_many(topic) or states_count(topic, asked, [e.quote for e in own]):
+    counting = asks_how_many(topic)
+    if counting and states_count(topic, asked, [e.quote for e in own]):
         return []
-    found = ((listed, ids) for listed, ids in _quoted_lists(own, pages) if _names(listed, asked))
     return [
-        Sentence(text=listed.sentence, evidence_ids=ids, inferred=True) for listed, ids in found
+        Sentence(text=listed.sentence(shown, say), evidence_ids=ids, inferred=True)
+        for listed, shown, ids in _quoted_lists(own, pages)
+        if listed.name and not is_injection(listed.name)
+        if listed.cut_at(shown)
+        or (shown == len(listed.items) and counting and _names(listed, asked))
     ]
 
 
@@ -152,9 +160,7 @@ class _Told(NamedTuple):
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
-    """Return what is computed over the rows that entries quote, None if the rows are the answer
-    themselves.
-    """
+    """Return what is computed from quoted rows; None if the rows are themselves the answer."""
     for e in own:
         made = _compute(question, pages.get(e.content_hash, ""), e.title, e.url)
         if not made or made.kind == "row" or (e.start, e.end) not in made.rows:
@@ -184,13 +190,15 @@ def is_count(
     told = (_told_rows(each, cited, pages, say) for each in asked)
     if any(one and one.text == sentence.text for one in told):
         return True
-    if not _COUNT.fullmatch(sentence.text):
-        return False
-    return any(listed.sentence == sentence.text for listed, _ in _quoted_lists(cited, pages))
+    # In every language, a sentence about a list begins with the quoted name of the list.
+    return sentence.text.startswith(("“", "„", "«", "「")) and any(
+        listed.sentence(shown, say) == sentence.text
+        for listed, shown, _ in _quoted_lists(cited, pages)
+    )
 
 
 def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
-    """Return whether a sentence of some quotes states a number of the things in question."""
+    """Return whether a sentence in the quotes states a number of the things in question."""
     code = spoken(topic.question)
     known = numbers(topic.question, code)
     things = stems(counted(topic.question, code), code) or asked
@@ -202,13 +210,13 @@ def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
 
 
 def lists(text: str, above: str = "") -> Iterator[Listed]:
-    """Yield the countable lists of a text; `above` is the heading above the text."""
+    """Yield the lists in a text that can be counted; `above` is the heading above the text."""
     own, found = paths(headings(text)), blocks(text)
     for before, block in zip([None, *found], found, strict=False):
         if block.kind != "list":
             continue
         items = [span for span in units(text, block) if text[slice(*span)].strip()]
-        if LEAST_ITEMS <= len(items) <= MOST_ITEMS:
+        if len(items) >= LEAST_ITEMS:
             led = None
             if before and before.kind == "paragraph" and _leads(text[before.start : before.end]):
                 said = sentences(text[before.start : before.end])
@@ -217,24 +225,24 @@ def lists(text: str, above: str = "") -> Iterator[Listed]:
             name = " ".join(plain(text[slice(*led)] if led else heading).split())
             lines = [text[text.rfind("\n", 0, start) + 1 : start] for start, _ in items]
             indents = [len(line) - len(line.lstrip()) for line in lines]
-            things = indents.count(min(indents))  # those below no other one
+            things = indents.count(min(indents))  # not nested
             yield Listed(led, name.rstrip(":："), tuple(items), things)
 
 
 def _leads(paragraph: str) -> bool:
-    """Return whether a paragraph introduces a list: it ends in a colon or without punctuation."""
     return leads(paragraph) or not is_ended(plain(paragraph).strip())
 
 
 def _quoted_lists(
     own: Sequence[Evidence], pages: Mapping[str, str]
-) -> Iterator[tuple[Listed, tuple[str, ...]]]:
+) -> Iterator[tuple[Listed, int, tuple[str, ...]]]:
     for digest in dict.fromkeys(e.content_hash for e in own if e.kind == "item"):
         here = [e for e in own if e.content_hash == digest]
         for listed in lists(pages.get(digest, "")):
-            if all(any(_meet((e.start, e.end), item) for e in here) for item in listed.items):
+            met = [any(_meet((e.start, e.end), item) for e in here) for item in listed.items]
+            if (shown := sum(met)) >= LEAST_ITEMS and all(met[:shown]):
                 parts = [e for e in here if any(_meet((e.start, e.end), p) for p in listed.parts)]
-                yield listed, tuple(e.id for e in parts)
+                yield listed, shown, tuple(e.id for e in parts)
 
 
 def _names(listed: Listed, asked: set[str]) -> bool:

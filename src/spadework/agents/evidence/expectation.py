@@ -1,4 +1,4 @@
-"""Expected answers of topics, whether quotes are of that kind, and what the evidence lacks."""
+"""Check whether quotes have what their topic expects, and find what the evidence lacks."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from spadework.agents.evidence.confirmation import FACTS
-from spadework.settings.roles import Standard
+from spadework.agents.extractive.writer import rows_in
+from spadework.settings.model_choice import Standard
 from spadework.tools.text.facts import dates, names, numbers, spelled_numbers, stems
 from spadework.tools.text.language import Phrases, language, language_of, spoken
 from spadework.tools.web.urls import domain_of
 from spadework.values import (
+    CODE,
     Coverage,
     Evidence,
     Expected,
@@ -37,7 +39,7 @@ _CODE = re.compile(
 )
 #: Words that make it source code.
 _SOURCE = frozenset(("source", "example", "sample"))
-#: The word after these is a verb ("I write code").
+#: After these, the next word is a verb ("I write code").
 _ACTS = frozenset(("i", "you", "we", "they", "to"))
 
 
@@ -49,8 +51,8 @@ def wants_code(asked: str) -> bool:
 
 
 def _is_named(found: re.Match[str]) -> bool:
-    """Return whether the word before "code" specifies another kind of code: a plain word that is no
-    verb, function word or name ("Python code").
+    """Return whether the word before "code" makes it another kind ("exit code"): a plain word, not
+    a verb, function word or name ("Python code").
     """
     before, by = found["before"] or "", found["by"] or ""
     spoken = language(language_of(found.string) or "en")
@@ -60,16 +62,19 @@ def _is_named(found: re.Match[str]) -> bool:
     return not spoken.request.match(found.string) if first else by[0].islower()
 
 
-#: Minimum entries of steps or a list, and commas of a sentence that is a list.
-LEAST_STEPS, LEAST_ITEMS, LEAST_COMMAS = 2, 2, 1
-#: Minimum entries of a table without rows, and the sides of a comparison.
-LEAST_ROWS, SIDES = 3, 2
+LEAST_STEPS, LEAST_ITEMS = 2, 2
+#: A sentence with more separators is a list.
+LEAST_COMMAS = 1
+#: Minimum entries if a table's rows are missing.
+LEAST_ROWS = 3
+#: Minimum sides of a comparison.
+SIDES = 2
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
 _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
 
 
 def holds_expected(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether a topic's quotes contain what it expects, as far as code can tell."""
+    """Return whether a topic's quotes have what it expects, as far as code can tell."""
     check = _CHECKS.get(topic.expects)
     return check is None or check(topic, [e for e in known if e.kind != "columns"])
 
@@ -112,7 +117,7 @@ def _code(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _items(topic: Topic, known: Sequence[Evidence]) -> bool:
-    listed = sum(e.kind in ("item", "row", "cells") for e in known)
+    listed = sum(len(rows_in(e)) for e in known if e.kind in ("item", "row", "cells"))
     return (
         listed >= LEAST_ITEMS
         or len({e.url for e in known}) >= LEAST_ITEMS
@@ -125,8 +130,8 @@ def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether each side is named in a quote, its heading or title by a word the other lacks.
-    Other languages may use other names.
+    """Return whether the quotes name each side by a word that the other lacks; other languages may
+    use other names.
     """
     code = spoken(topic.question)
     if len(topic.must_cover) != SIDES or all(spoken(e.quote) != code for e in known):
@@ -148,15 +153,13 @@ _CHECKS: dict[Expected, Callable[[Topic, Sequence[Evidence]], bool]] = {
     "rows": _rows,
     "both sides": _both,
 }
-
-
-#: Maximum age in days of the newest dated evidence before it is stale.
+#: Maximum age in days of the newest dated evidence.
 FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
-#: Shorter text quotes without code are probably menus.
+#: Shorter quotes without code are probably menus.
 LEAST_WORDS = 5
-#: Results requested by a recommended search, by priority.
+#: Results of a recommended search, by priority.
 RESULTS: dict[Priority, int] = {"high": 5, "medium": 5, "low": 4}
-#: Priority of searches: high if there is no answer at all, or only one source; others are medium.
+#: High if there is no answer at all, low for a second source; others are medium.
 _PRIORITIES: dict[str, Priority] = {
     "definition": "high",
     "steps": "high",
@@ -172,7 +175,7 @@ _MAY_BE_CODE = frozenset(("code", "steps", "open"))
 
 
 class _Kind(NamedTuple):
-    """What answers a type of question, the phrase for its lack, and a search for it."""
+    """What answers a type of question, the phrase if it is missing, and a search for it."""
 
     expects: Expected
     lacking: str
@@ -189,7 +192,7 @@ def shortfalls(
     plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard
 ) -> tuple[Shortfall, ...]:
     """Return what the ledger lacks, except for topics without evidence, which are reported as
-    such.
+    open.
     """
     proven = {t.name: own for t in plan.topics if (own := [e for e in ledger if e.topic == t.name])}
     if not proven:
@@ -199,8 +202,12 @@ def shortfalls(
     found = [*_of_the_kind(plan, topics, proven), *_whole(plan, ledger, standard)]
     for topic in topics:
         own, judged = proven[topic.name], coverage.get(topic.name)
-        found += [*_lacks_code(topic, own, say), *_navigation(topic, own, say)]
-        if judged is None or not judged.near:  # without an answer there is nothing to confirm
+        by_model = bool(judged and judged.covered and judged.judge != CODE)
+        # A model that judged an open topic answered knows whether code was wanted.
+        if not (by_model and topic.expects == "open"):
+            found += _lacks_code(topic, own, say)
+        found += _navigation(topic, own, say)
+        if judged is None or not judged.near:  # without an answer, there is nothing to confirm
             found += _single_sourced(topic, own, say)
         found += _quality(topic, judged, standard.quality)
     return tuple(found)
@@ -209,14 +216,13 @@ def shortfalls(
 def _of_the_kind(
     plan: Plan, topics: Sequence[Topic], proven: Mapping[str, Sequence[Evidence]]
 ) -> Iterator[Shortfall]:
-    """Yield missing definitions of "what is X", steps of "how to X", and dates of news."""
     about = " ".join(plan.subjects) or plan.question.rstrip("?")
     say = Phrases(plan.language)
     ledger = [e for own in proven.values() for e in own]
     if kind := _KINDS.get(plan.question_type):
         asks = next((topic for topic in topics if topic.expects == kind.expects), topics[0])
         if not holds_expected(asks.model_copy(update={"expects": kind.expects}), ledger):
-            # A search's added words are English.
+            # The words added to a search are English.
             english = plan.language.lower().startswith("en")
             query = kind.query.format(about=about) if english else asks.question
             yield _lacks(kind.expects, asks.name, say(kind.lacking, about=about), query)
@@ -229,7 +235,7 @@ def _of_the_kind(
 def _lacks_code(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
     asked = (topic.name, topic.question, *topic.must_cover)
     if topic.expects not in _MAY_BE_CODE:
-        return  # technical items, definitions or numbers are not code
+        return  # technical items, definitions or numbers are no code
     if any(map(wants_code, asked)) and not any(e.kind == "code" for e in own):
         text = say("no_code", topic=topic.name)
         yield _lacks("code", topic.name, text, f"{_query(topic)} example code")
@@ -242,14 +248,13 @@ def _navigation(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator
 
 
 def _single_sourced(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
-    """Yield a fact with only one origin."""
     if topic.expects in FACTS and len({e.origin for e in own}) == 1:
         text = say("alone", topic=topic.name)
         yield _lacks("confirmation", topic.name, text, topic.question.rstrip("?"))
 
 
 def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[Shortfall]:
-    """Yield, below the quality floor, the assessor's recommendation or the topic's question."""
+    """Yield a shortfall if a topic's quality is below `floor`, with a search for it."""
     rated = coverage.quality.mean if coverage and coverage.quality else floor
     if coverage and rated < floor:
         text = (
@@ -266,7 +271,7 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
-    """Yield lack of freshness, if planned, and of different domains; library documents are
+    """Yield shortfalls of freshness, if planned, and of different domains. Library documents are
     exempt.
     """
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
@@ -302,7 +307,7 @@ def _lacks(kind: str, topic: str, text: str, query: str) -> Shortfall:
 
 
 def search(query: str, purpose: str = "", priority: Priority = "medium") -> Recommendation:
-    """Return a recommended search, with as many results as its priority deserves."""
+    """Return a recommended search; its priority sets the number of results."""
     return Recommendation(
         query=query, purpose=purpose, priority=priority, max_results=RESULTS[priority]
     )

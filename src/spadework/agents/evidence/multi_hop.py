@@ -1,8 +1,6 @@
-"""Multi-hop questions: names that the pages about a question add to it, whose own pages may have
-the answer.
+"""Follow names that pages add to a question and whose own pages may have the answer.
 
-"Where was the director of X born?" is answered on the page of a person whom only the page of X
-names.
+"Where was the director of X born?" is answered on the page of a person whom only X's page names.
 """
 
 from __future__ import annotations
@@ -12,21 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spadework.agents.evidence.passages import PassageView
-from spadework.agents.extractive.own_material import brings_material
-from spadework.agents.extractive.question_parts import names_in
+from spadework.agents.extractive.question_parts import brings_material, names_in
 from spadework.tools.ranking.selection import bare
 from spadework.tools.text.facts import stems
 from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Recommendation, Topic
 
-#: Maximum names searched per page about the question, and in total.
+#: Maximum names to search per page about the question, and in all.
 MOST_EACH, MOST_HOPS = 2, 4
-#: Extra score of a sentence per word of the relation asked for, and for a plain "by" or "of".
+#: Extra score of a sentence per word of the requested relation, and for a plain "by" or "of".
 ROLE, LINK = 2.0, 1.0
-#: Extra score of a multi-word name, and minimum characters of a name.
+#: Extra score of a name with several words; minimum characters of a name.
 MANY, LEAST_CHARS = 0.5, 3
-#: Factor for a name later on a page.
+#: Factor for each sentence that a name comes later on its page.
 LATER = 0.9
 
 _NAME = re.compile(
@@ -35,8 +32,8 @@ _NAME = re.compile(
 
 
 def asks_for_a_relation(question: str) -> bool:
-    """Return whether a question describes its subject by a relation to something named; one with
-    its own material does not.
+    """Return whether a question, if it brings no material, describes its subject by a relation to
+    something it names.
     """
     relation = language(spoken(question)).relation
     return bool(names_in(question) and relation.search(question)) and not brings_material(question)
@@ -44,7 +41,7 @@ def asks_for_a_relation(question: str) -> bool:
 
 @dataclass(frozen=True)
 class Hop:
-    """A name and the sentence with it, `start:end` in its page."""
+    """A name, and the span of its sentence in the page."""
 
     name: str
     shown: PassageView
@@ -54,8 +51,8 @@ class Hop:
 
 
 def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
-    """Return what to search next: the best name of every page whose title is in the question, then
-    its second best. Pages of the question's names come before those of its other words.
+    """Return the names to search next: the best of each page whose title is in the question, then
+    each second best. Pages about the question's names come first.
     """
     asked, named = stems(question), [stems(name) for name in names_in(question)]
     found: dict[str, dict[str, Hop]] = {}
@@ -76,8 +73,8 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
 
 @dataclass(frozen=True)
 class Trail:
-    """Where a question leads: hops `ahead`, not yet searched; else those searched (`via`), the
-    `titles` of their pages, and the titles absent from the question.
+    """Where a question leads: hops `ahead` to search; or, once there is evidence, hops searched
+    (`via`), `titles` of their pages, and `further` titles that are not in the question.
     """
 
     ahead: tuple[Hop, ...] = ()
@@ -87,7 +84,7 @@ class Trail:
 
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
-    """Return where a question leads: nowhere if it asks for no relation, or for one that is a
+    """Return where a question leads: nowhere if it asks for no relation, or its relation is a
     page's title ("the harbour of X").
     """
     asked = stems(question)
@@ -119,7 +116,9 @@ def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
 
 
 def _collect(passage: PassageView, roles: set[str], question: str, found: dict[str, Hop]) -> None:
-    """Score the names that the question lacks by their sentence, and by how early they occur."""
+    """Add to `found` the names that the question lacks, scored by sentence and by how early they
+    occur.
+    """
     weight, tongue = 1.0, language(spoken(question))
     for start, end in sentences(passage.text):
         sentence = passage.text[start:end]

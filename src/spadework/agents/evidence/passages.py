@@ -1,24 +1,27 @@
-"""Passages as shown to a role, and the numbered parts it refers to."""
+"""Show passages to roles with numbered parts, and find their boilerplate."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from spadework.agents.report.material import below
-from spadework.tools.text.markdown import Block, blocks, units
-from spadework.tools.text.markdown_tables import rows_of
+from spadework.tools.text.markdown import Block, blocks, plain, units
 from spadework.tools.text.prompt_injection import is_injection, spans_between_injections
-from spadework.tools.text.sentences import is_term, sentences
+from spadework.tools.text.sentences import is_ended, is_term, sentences
+from spadework.tools.text.tables import rows_of
 from spadework.tools.text.titles import without_targets
 from spadework.tools.web.urls import domain_of
-from spadework.values import Page, Quality, Recommendation
+from spadework.values import CODE, Page, Quality, Recommendation
 
 
 @dataclass(frozen=True)
 class PassageView:
-    """A passage `text` = page text[start : start + len(text)]; `heading` is its path of headings,
-    `columns` the column names of a piece of a long table, `score` its rank.
+    """A passage as shown to a role, with the path of headings above it; `columns` are column names
+    for a part of a long table.
     """
 
     page: Page
@@ -29,13 +32,13 @@ class PassageView:
     score: float = 0.0
 
     def spot(self, span: tuple[int, int]) -> Spot:
-        """Return a span of the page, which must be within the passage."""
+        """Return a span of the page as a spot; it must be within the passage."""
         start, end = span
         return Spot(self.page, start, end, self.text[start - self.start : end - self.start])
 
 
 def to_people(shown: PassageView) -> list[PassageView]:
-    """Split a passage around sentences that instruct machines."""
+    """Split a passage around sentences that look like prompt injections."""
     spans = spans_between_injections(shown.text)
     if spans == [(0, len(shown.text))]:
         return [shown]
@@ -47,9 +50,7 @@ def to_people(shown: PassageView) -> list[PassageView]:
 
 @dataclass(frozen=True)
 class Spot:
-    """A span of a page that is evidence: quote == page text[start:end]. `claim` is its statement in
-    the words of the model that found it.
-    """
+    """A quoted span of a page; `claim` is what it says, in the words of the model that found it."""
 
     page: Page
     start: int
@@ -58,7 +59,7 @@ class Spot:
     claim: str = ""
 
     def overlaps(self, other: Spot) -> bool:
-        """Return whether the two share words of a page."""
+        """Return whether both share words of a page."""
         return (
             self.page.content_hash == other.page.content_hash
             and self.start < other.end
@@ -68,8 +69,8 @@ class Spot:
 
 @dataclass(frozen=True)
 class Judgement:
-    """How well the passages answer a topic. `spots` are verbatim quotes of pages; `near`: they are
-    only the closest, and probably not an answer.
+    """How well the passages answer a topic. If `near`, the spots are only the closest and probably
+    no answer. `judge` is a model's name or `CODE`.
     """
 
     covered: bool
@@ -80,27 +81,33 @@ class Judgement:
     quality: Quality | None = None
     near: bool = False
     differences: tuple[str, ...] = ()
+    judge: str = CODE
 
 
 Span = tuple[int, int]
 
-#: Prefix of a number.
+#: The sign before a number.
 MARK = "¶"
-#: Maximum characters of a claim, which is one sentence.
 CLAIM_CHARS = 300
 
 
 class Numbered:
-    """Passages whose quotable parts are numbered consecutively from 1."""
+    """Passages whose quotable parts are numbered from 1."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self.shown = tuple(shown)
         self._parts = [(s, span) for s in self.shown for span in quotable(s.text)]
 
-    def as_prompt(self) -> list[dict[str, str]]:
-        """Return the passages for a prompt."""
+    def as_prompt(self) -> list[dict[str, Any]]:
+        """Return the passages for a prompt. Pages are numbered; the `first` passage of each has its
+        title, author and date.
+        """
+        pages = list(dict.fromkeys(s.page.url for s in self.shown))
+        begun = {s.page.url: s for s in reversed(self.shown)}
         return [
             {
+                "page": pages.index(s.page.url) + 1,
+                "first": begun[s.page.url] is s,
                 "title": s.page.title,
                 "heading": below(s.page.title, s.heading),
                 "domain": domain_of(s.page.url),
@@ -117,8 +124,8 @@ class Numbered:
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
-        """Return the text from one part to another, split by passage of the page; empty if the
-        first does not exist. A claim that instructs machines is dropped.
+        """Return the quotes from part `first` to `last`, one per passage of the first one's page;
+        [] if there is no such part. A claim that looks like a prompt injection is dropped.
         """
         begun = self.passage(first)
         if begun is None:
@@ -133,7 +140,6 @@ class Numbered:
         return made
 
     def _texts(self) -> Iterator[str]:
-        """Yield the passages with numbers, removing lookalikes of the number sign."""
         number = 0
         for s in self.shown:
             marks = {}
@@ -146,8 +152,8 @@ class Numbered:
 
 
 def quotable(text: str) -> Iterator[Span]:
-    """Yield the spans of a text's quotable parts: sentences, list items, table rows, and whole code
-    blocks. A term includes its definition.
+    """Yield the spans of quotable parts: sentences, list items, table rows, whole blocks of code. A
+    term includes its definition.
     """
     said = sentences(text)
     term: int | None = None
@@ -176,3 +182,69 @@ def items_of(text: str, block: Block) -> Iterator[Span]:
         start += len(said) - len(said.lstrip())
         if said.strip():
             yield start, start + len(said.strip())
+
+
+#: A line on this many pages of its host may be boilerplate (benchmarks/README.md).
+LEAST_PAGES = 2
+#: It is if also this share of the host's shown pages has it.
+LEAST_SHARE = 0.5
+#: A block is boilerplate if this share of its lines is.
+MOST = 0.5
+#: Minimum words of a headline; links in a list of names have fewer.
+HEADLINE = 4
+_LINKED = re.compile(r"(?:[-*+]|\d+[.)])?\s*\[([^\]]+)\]\([^)]*\)")
+_KINDS = ("paragraph", "list", "table", "quote")
+_NUMBER = re.compile(r"^(?:\d+\.)*\d*\s+")
+
+
+class Furniture:
+    """The boilerplate lines of some passages."""
+
+    def __init__(self, shown: Sequence[PassageView]) -> None:
+        self._pages = defaultdict[tuple[str, str], set[str]](set)
+        self._heads = defaultdict[str, set[str]](set)
+        hosts = defaultdict[str, set[str]](set)
+        for passage in shown:
+            url, host = passage.page.url, domain_of(passage.page.url)
+            hosts[host].add(url)
+            above = (passage.page.title, *passage.heading.split(" > "))
+            self._heads[url].update(_unnumbered(head) for head in above)
+            for block in blocks(passage.text):
+                if block.kind == "heading":
+                    said = passage.text[block.start : block.end].strip("# ")
+                    self._heads[url].add(_unnumbered(said))
+                for line in _lines(passage.text, block):
+                    self._pages[host, line].add(url)
+        self._hosts = {host: len(urls) for host, urls in hosts.items()}
+
+    def holds(self, shown: PassageView, block: Block) -> bool:
+        """Return whether a block of a passage is boilerplate."""
+        if block.kind not in _KINDS or is_term(shown.text, block):
+            return False
+        if block.kind == "list" and _is_menu(shown.text, block):
+            return True
+        lines, told = list(_lines(shown.text, block)), 0
+        url, host = shown.page.url, domain_of(shown.page.url)
+        for line in lines:
+            pages = len(self._pages.get((host, line), ()))
+            often = pages >= LEAST_PAGES and pages >= LEAST_SHARE * self._hosts[host]
+            told += not is_ended(line) and (often or _unnumbered(line) in self._heads[url])
+        return told >= MOST * max(1, len(lines))
+
+
+def _is_menu(text: str, block: Block) -> bool:
+    items = [text[start:end].strip() for start, end in units(text, block)]
+    linked = [found[1].split() for item in items if (found := _LINKED.fullmatch(item))]
+    return len(linked) == len(items) and sum(map(len, linked)) >= HEADLINE * len(items)
+
+
+def _lines(text: str, block: Block) -> Iterator[str]:
+    if block.kind in _KINDS:
+        for start, end in units(text, block):
+            line = " ".join(plain(text[start:end]).split())
+            if any(map(str.isalnum, line)):
+                yield line
+
+
+def _unnumbered(heading: str) -> str:
+    return _NUMBER.sub("", " ".join(plain(heading).split())).casefold()

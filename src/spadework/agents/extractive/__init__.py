@@ -1,1 +1,1 @@
-"""The roles without a model: deterministic, and every word they write is in a source."""
+"""Play the roles without a model: the result is deterministic, and every word is from a source."""

@@ -1,4 +1,4 @@
-"""The assessor without a model: what to quote for a topic, and whether that answers it."""
+"""Judge a topic without a model: what to quote, and whether that answers it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: Score of an uncovered topic if one passage has all words of the question.
 UNPROVEN = 0.6
-#: Below this share of the words no page is about the question; then this many passages are quoted.
+#: Below this share of the words, no page is about the question, and only so many are quoted.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 
 def assess(
     plan: Plan, topic: Topic, shown: Sequence[PassageView], known: Sequence[Evidence]
 ) -> Judgement:
-    """Return the judgement of a topic: what to quote of the pages shown, and whether that answers
-    it. Pages quoted before are not quoted again. Questions about steps are not multi-hop.
+    """Return what to quote for a topic and whether that answers it. Pages quoted before are not
+    quoted again. Questions about steps are not multi-hop.
     """
     expects = {topic.expects, read(topic.question).expects}
     led = Trail() if "steps" in expects else trail(plan.question, shown, known)
@@ -33,7 +33,7 @@ def assess(
     here = {passage.page.content_hash for passage in shown}
     before = [plain(e.quote) for e in known if e.content_hash not in here]
     opinion = judge_passages(question, shown, before)
-    # The pages that the question led to are quoted, whatever others contain.
+    # Pages that the question led to are quoted whatever others contain.
     there = [s for s in shown if bare(s.page.title) in led.further]
     led_to = judge_passages(question, there, before).chosen[:MOST_NEAREST] if there else ()
     unnamed = _unnamed(topic, opinion)
@@ -54,7 +54,6 @@ def assess(
 
 
 def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
-    """Return the words of the question that no page contains, as typed."""
     code = spoken(topic.question)
     typed = [word.strip('?!.,;:¿¡"“”') for word in topic.question.split()]
     return [word for word in typed if stems(word, code) & opinion.missing]
@@ -69,14 +68,13 @@ def _gap(say: Phrases, opinion: Opinion, ahead: Sequence[Hop], unnamed: Sequence
 
 
 def _quote(chosen: Sequence[Scored]) -> Iterator[Spot]:
-    """Yield the chosen spans, items and code after their introductions."""
     for one in chosen:
         for span in (*one.candidate.led, *one.candidate.spans):
             yield one.candidate.shown.spot(span)
 
 
 def _each_once(spots: Sequence[Spot]) -> list[Spot]:
-    """Drop spots inside others: one sentence may introduce several."""
+    """Drop spots inside others, since one sentence may introduce several."""
     kept: list[Spot] = []
     for one in spots:
         met = [n for n, old in enumerate(kept) if one.overlaps(old)]
@@ -88,7 +86,7 @@ def _each_once(spots: Sequence[Spot]) -> list[Spot]:
 
 
 def _next_queries(topic: Topic, opinion: Opinion, ahead: Sequence[Hop]) -> Iterator[Recommendation]:
-    """Yield the searches for next hops; else the question's words that nothing quoted contains,
+    """Yield searches for the next hops; without any, for the question's words that no quote has,
     with its subject.
     """
     yield from led_on(topic, ahead)

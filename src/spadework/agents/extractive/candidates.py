@@ -1,5 +1,5 @@
-"""Candidates for quotes in passages: sentences, list items and whole lists, table rows, code
-blocks; each with its context.
+"""Find what can be quoted in passages: sentences, list items, whole lists, table rows and code,
+each with its context.
 """
 
 from __future__ import annotations
@@ -7,42 +7,46 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import Literal
 
-from spadework.agents.evidence.boilerplate import Furniture
-from spadework.agents.evidence.passages import PassageView, Span, items_of
+from spadework.agents.evidence.passages import Furniture, PassageView, Span, items_of
 from spadework.tools.text.language import language, language_of
 from spadework.tools.text.markdown import Block, blocks, plain
-from spadework.tools.text.markdown_tables import header_of, row_as_sentence, rows_of
 from spadework.tools.text.sentences import closed, is_broken_off, is_ended, is_term, sentences
+from spadework.tools.text.tables import header_of, named_cells, row_as_sentence, rows_of
 
 Kind = Literal["text", "item", "list", "code", "row"]
 
-#: Maximum characters of a whole list, a row, a code block, and of the context of a candidate.
-LIST_CHARS, ROW_CHARS, CODE_CHARS, AROUND_CHARS = 1_200, 800, 2_500, 1_500
-#: Kinds of blocks that a sentence may introduce, and endings of such sentences: a question
-#: introduces its answer.
-_LED, _LEADS = ("list", "code", "table"), (":", "：", "...", "…", "?", "？", "؟")
-#: Maximum sentences of a paragraph that is also one candidate.
+#: Of a longer list, only the first items are quoted.
+LIST_CHARS = 1_200
+ROW_CHARS, CODE_CHARS = 800, 2_500
+#: Maximum characters of the text around a candidate.
+AROUND_CHARS = 1_500
+#: Kinds of blocks that a sentence may introduce.
+_LED = ("list", "code", "table")
+#: How such sentences end; a question introduces its answer.
+_LEADS = (":", "：", "...", "…", "?", "？", "؟")
+#: Maximum sentences of a paragraph that is also one candidate as a whole.
 MOST_TOGETHER = 3
 #: The start of a news story, "DESMOND, Ariz. (NWS) — ": a place in capitals, its state, an agency.
 _DATELINE = re.compile(
     r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
     r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
 )
-#: Minimum characters of a meaningful piece, and minimum words if it is not a whole sentence ("By
-#: Lena Brodsky, staff writer").
-LEAST_CHARS, LEAST_WORDS = 12, 7
+#: Minimum characters of a candidate.
+LEAST_CHARS = 12
+#: Minimum words of one that is not a whole sentence ("By Lena Brodsky, staff writer").
+LEAST_WORDS = 7
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Spans of a page that would be quoted together, in order; `text` is their text.
+    """Spans of a page to quote together, in order, with their text; `cells` are a row's cells with
+    their column names.
 
-    `lead` is the sentence that introduces a list or code (at the spans `led`), `around` its block,
-    `before` and `after` its neighbours there; `opens` if it is first under a heading. `language` is
-    its page's.
+    `lead` is the sentence that introduces a list or code, `led` its spans; `around` is the block,
+    `before` and `after` are neighbours in it. `opens` is set for the first under a heading.
     """
 
     shown: PassageView
@@ -50,6 +54,7 @@ class Candidate:
     spans: tuple[Span, ...]
     text: str
     block: Span
+    cells: tuple[tuple[str, str], ...] = ()
     lead: str = ""
     led: tuple[Span, ...] = ()
     before: str = ""
@@ -60,22 +65,22 @@ class Candidate:
 
     @property
     def start(self) -> int:
-        """Start of the first span in the page."""
+        """Return where the first span starts in the page."""
         return self.spans[0][0]
 
     @property
     def end(self) -> int:
-        """End of the last span in the page."""
-        return self.spans[-1][1]
+        """Return where the last span ends in the page; of a list, where all its items end."""
+        return self.block[1] if self.kind == "list" else self.spans[-1][1]
 
     @property
     def has_code(self) -> bool:
-        """Whether its sentences contain code."""
+        """Return whether the sentences contain code."""
         text, start = self.shown.text, self.shown.start
         return any("`" in text[a - start : b - start] for a, b in self.spans)
 
     def overlaps(self, other: Candidate) -> bool:
-        """Return whether the two share words of a page."""
+        """Return whether both share words of a page."""
         return (
             self.shown.page.content_hash == other.shown.page.content_hash
             and self.start < other.end
@@ -84,14 +89,12 @@ class Candidate:
 
 
 def candidates(shown: Sequence[PassageView]) -> list[Candidate]:
-    """Return all candidates of the passages, in order."""
+    """Return all candidates in the passages, in order."""
     furniture = Furniture(shown)
     return [found for passage in shown for found in _Passage(passage, furniture).candidates()]
 
 
 class _Passage:
-    """One passage, parsed."""
-
     def __init__(self, shown: PassageView, furniture: Furniture) -> None:
         self.shown, self.furniture = shown, furniture
         self.text = shown.text
@@ -99,7 +102,7 @@ class _Passage:
         self.said = sentences(shown.text)
         self.lead: Span | None = None
         self.led: tuple[Span, ...] = ()
-        #: Code with its introduction, where a sentence may continue after it.
+        #: Code with its introduction, after which a sentence may go on.
         self.begun: tuple[Span, ...] | None = None
         self.term: int | None = None
         self.opens = True
@@ -109,8 +112,7 @@ class _Passage:
         parts = blocks(self.text)
         for block, after in zip_longest(parts, parts[1:]):
             if block.kind == "heading":
-                self.opens, self.lead, self.led, self.term = True, None, (), None
-                self.begun = None
+                self.opens, self.lead, self.led, self.term, self.begun = True, None, (), None, None
                 continue
             if self.furniture.holds(self.shown, block):
                 self.lead, self.led = None, ()
@@ -142,8 +144,8 @@ class _Passage:
         before = self._read(self.lead) if self.lead else ""
         for n, text in enumerate(texts):
             last = n + 1 == len(texts)
-            # A sentence that introduces a list or code is quoted with it; half a sentence is not
-            # quoted alone.
+            # A sentence that introduces a list or code is quoted with it; half a sentence is never
+            # quoted on its own.
             leads = text.endswith(_LEADS) or (last and not is_ended(text) and self._led_by(after))
             leads = leads or is_term(self.text, block)
             whole = self._whole(spans, n, block)
@@ -169,8 +171,9 @@ class _Passage:
         return after is not None and (after.kind in _LED or self.text[after.start].islower())
 
     def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
-        """Return a sentence, with the previous one if it depends on it; a block's first one with
-        the terms it defines or the code it continues. () without those.
+        """Return the spans to quote for a sentence: with the one before if it depends on it; for a
+        block's first sentence, with the term it defines or the code it continues; () if that is
+        missing.
         """
         leans = n and language(self.language).needs_context(self._read(spans[n]))
         first = n - 1 if leans else n
@@ -186,6 +189,7 @@ class _Passage:
         spans = list(items_of(self.text, block))
         texts = [self._read(span) for span in spans]
         whole = " ".join(texts)
+        first = sum(size <= LIST_CHARS + 1 for size in accumulate(len(text) + 1 for text in texts))
         for n, (span, text) in enumerate(zip(spans, texts, strict=True)):
             yield replace(
                 self._build("item", (span,), text, block),
@@ -193,12 +197,13 @@ class _Passage:
                 after=texts[n + 1] if n + 1 < len(texts) else "",
                 around=whole[:AROUND_CHARS],
             )
-        if len(spans) > 1 and len(whole) <= LIST_CHARS:
-            yield replace(self._build("list", tuple(spans), whole, block), around=whole)
+        if first > 1:
+            shown = " ".join(texts[:first])
+            yield replace(self._build("list", tuple(spans[:first]), shown, block), around=shown)
 
     def _rows(self, block: Block) -> Iterator[Candidate]:
         header = header_of(self.text, block)
-        # A web page's table without column names has an empty first row.
+        # A web table without column names has an empty first row.
         of_web = "html" in f"{self.shown.page.media_type}{self.shown.page.url[-5:]}"
         heads = header_of(self.text, block, 1) if of_web else header
         names = self.text[slice(*header)] if header else self.shown.columns
@@ -206,8 +211,9 @@ class _Passage:
         for span in rows_of(self.text, block):
             row = self.text[slice(*span)]
             if span != heads and len(row) <= ROW_CHARS:
-                said = " ".join(plain(row_as_sentence(names, row)).split())
-                made = replace(self._build("row", (span,), said, block), around=around)
+                named = tuple((plain(name), plain(cell)) for name, cell in named_cells(names, row))
+                said = " ".join(row_as_sentence(named).split())
+                made = replace(self._build("row", (span,), said, block), cells=named, around=around)
                 # A caption introduces nothing: a row comes with its columns.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
                 yield made if leads else replace(made, led=())
@@ -220,13 +226,14 @@ class _Passage:
             yield self._build("code", (inner,), self.text[slice(*inner)], block)
 
     def _build(self, kind: Kind, spans: tuple[Span, ...], text: str, block: Block) -> Candidate:
-        """Return a candidate; all but text come with the introducing sentence."""
         placed = tuple(self._placed(span) for span in spans)
         at = self._placed((block.start, block.end))
         made = Candidate(self.shown, kind, placed, text, at, language=self.language)
         if kind == "text" or not self.lead or not self.led:
             return made
-        return replace(made, lead=self._read(self.lead), led=tuple(map(self._placed, self.led)))
+        lead = self._read(self.lead)
+        led = () if kind == "item" and lead.endswith((".", "。")) else self.led  # no introduction
+        return replace(made, lead=lead, led=tuple(map(self._placed, led)))
 
     def _placed(self, span: Span) -> Span:
         return self.shown.start + span[0], self.shown.start + span[1]
@@ -243,7 +250,6 @@ def _without_dateline(text: str, block: Block, spans: Sequence[Span]) -> list[Sp
 
 
 def _inside(text: str, block: Block) -> Span | None:
-    """Return the span between the fences of a code block; None if empty or truncated."""
     lines = text[block.start : block.end].split("\n")
     mark = lines[0].lstrip()
     if not mark.startswith(("```", "~~~")) or not lines[-1].strip().startswith(mark[:3]):

@@ -1,31 +1,30 @@
-"""Comparisons: "httpx and aiohttp for timeouts and retries" has two sides, each compared for
-timeouts and retries.
+"""Read comparisons: "httpx and aiohttp for timeouts and retries" compares two sides by two
+criteria.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 
-from spadework.agents.extractive.coordination import (
-    content_of,
-    is_nominal,
-    leading_nominal,
-    listed,
-    share_out,
-    split_joined,
-)
 from spadework.tools.text.language import Language, language
 
-#: Separators of sides, and of the criteria if the sides have commas.
+#: Maximum words of an item in a list, and of an aspect; more words are a clause.
+MOST_WORDS, MOST_OF_ASPECT = 6, 3
+#: Minimum items of a list with commas: "nets, and say which is better" is no list.
+LEAST_LISTED = 3
+_COMMA = r"\s*,\s*"
+#: What ends a side, and what ends the criteria.
 _CUT = re.compile(r"[:;,?]|\s[-–—]\s")
 _END = re.compile(r"[:;?]|\s[-–—]\s")
 
 
 @dataclass(frozen=True)
 class Compared:
-    """The things compared, two or more, as named in the question; `by` are the criteria, "" if not
-    given.
+    """Two or more things to compare, as the question names them; `by` are the criteria, "" if none
+    are given.
     """
 
     sides: tuple[str, ...]
@@ -41,66 +40,108 @@ def compared(text: str, code: str) -> Compared | None:
     return None
 
 
+def aspects_of(text: str, spoken: Language) -> dict[str, str]:
+    """Return the aspects asked about one thing, each with its search: "What are the causes and
+    symptoms of gout?" gives `causes` with "causes of gout". Empty if there are fewer than two.
+    """
+    for found in spoken.belongs.finditer(text):
+        words = text[: found.start()].split()
+        first = next((n for n, w in enumerate(words) if w.casefold() in spoken.articles), 0)
+        said = _content_of(words[first:], spoken)
+        items = [without_article(item, spoken) for item in _joined(said, spoken)]
+        if len(items) > 1 and all(_is_aspect(item.casefold().split(), spoken) for item in items):
+            of = text[found.start() :].strip(" ?.!")
+            return {item: f"{item} {of}" for item in items}
+    return {}
+
+
+def _content_of(words: Sequence[str], spoken: Language) -> str:
+    return " ".join(dropwhile(lambda word: word.casefold() in spoken.stop, words))
+
+
+def _is_aspect(words: Sequence[str], spoken: Language) -> bool:
+    return 0 < len(words) <= MOST_OF_ASPECT and spoken.stop.isdisjoint(words)
+
+
+def is_nominal(text: str, spoken: Language) -> bool:
+    """Return whether a text may name one thing: short, and not starting with a function word."""
+    words = without_article(text, spoken).split()
+    if not 0 < len(words) <= MOST_WORDS:
+        return False
+    return words[0].casefold() not in spoken.stop or words[0].isupper()
+
+
+def without_article(text: str, spoken: Language) -> str:
+    """Return a text without its leading article."""
+    first, _, rest = text.strip().partition(" ")
+    return rest.strip() if rest and first.casefold() in spoken.articles else text.strip()
+
+
+def _joined(text: str, spoken: Language) -> list[str]:
+    """Return the things joined by "and", also in a list with commas."""
+    items = re.split(rf"{spoken.joint.pattern}|{_COMMA}", text, flags=re.IGNORECASE)
+    last = spoken.joint.search(text, max(0, text.rfind(",")))
+    if last and len(items) >= LEAST_LISTED and all(is_nominal(item, spoken) for item in items):
+        return [item.strip() for item in items]
+    return [part.strip(" ,") for part in spoken.joint.split(text)]
+
+
 def _read(found: re.Match[str], spoken: Language) -> Compared | None:
-    """Return the comparison in a match: its last two groups are the sides; a third before them is
+    """Return the comparison in a match; its last two groups are the sides, a third one before them
     the criteria.
     """
     count, text = len(found.groups()), found.string
-    one, other = found[count - 1], found[count]
-    by = [content_of(found[1], spoken)] if count > 2 else []
+    one, other, rest = found[count - 1], found[count], text[found.end() :]
+    by = _content_of(found[1].split(), spoken) if count > 2 else ""
     joined = bool(spoken.joint.match(text[found.end(count - 1) :]))
-    if joined and not by and (shared := share_out(text[found.start(1) : found.end(2)], spoken)):
-        by, one, other = [shared.what], shared.first, shared.last
-    other, tail = _end(other, one, spoken)
-    by.append(tail or _tail(text[found.end() :], f"{one} {other}", spoken))
+    if joined and not by:
+        by, one, other = _shared(text[found.start(1) : found.end(2)], spoken) or (by, one, other)
+    other, criteria = _apart(other, one, spoken)
+    criteria = criteria or _criteria(rest, spoken)
     sides = (*_first_sides(one, spoken, joined=joined), *_last_sides(other, spoken))
-    return Compared(sides, " ".join(filter(None, by))) if all(sides) else None
+    return Compared(sides, " ".join(filter(None, (by, criteria)))) if all(sides) else None
 
 
-def _first_sides(text: str, spoken: Language, *, joined: bool) -> tuple[str, ...]:
-    """Return the sides before the last one; they may be a list only if "and" follows."""
-    items = tuple(item for item in re.split(r"\s*,\s*", text) if item)
-    if joined and not any(_CUT.search(i) or not is_nominal(i, spoken) for i in items):
-        return items
-    return (_CUT.split(text)[0].strip(),)
+def _shared(text: str, spoken: Language) -> tuple[str, str, str] | None:
+    """Return what is asked of two things ("the price of tea and coffee") with both, else None; a
+    name may contain "of" too ("University of Oslo").
+    """
+    what, *things = spoken.belongs.split(text)
+    joint = spoken.joint.search(things[0]) if len(things) == 1 else None
+    bare = without_article(what, spoken)
+    named = bare == what if spoken.nouns_in_capitals else bare != bare.casefold()
+    if named or not joint or spoken.regarding.search(what):
+        return None
+    return bare, things[0][: joint.start()], things[0][joint.end() :]
 
 
-def _last_sides(text: str, spoken: Language) -> tuple[str, ...]:
-    """Return the last side or sides: "Go, Zig and Swift"."""
-    if items := listed(text, spoken):
-        return items
+def _first_sides(text: str, spoken: Language, *, joined: bool) -> list[str]:
+    """Return the sides before the last; they may be a list only if "and" follows."""
+    items = re.split(_COMMA, text.strip(" ,"))
+    if not joined or not all(is_nominal(item, spoken) for item in items):
+        items = [text]
+    return [_CUT.split(item)[0].strip() for item in items]
+
+
+def _last_sides(text: str, spoken: Language) -> list[str]:
+    """Return the last side, or several: "Go, Zig and Swift"."""
     first = _CUT.split(text)[0].strip()
-    items = split_joined(first, spoken)
-    return items if all(is_nominal(item, spoken) for item in items) else (first,)
+    listed, joined = _joined(text, spoken), _joined(first, spoken)
+    items = listed if len(listed) >= LEAST_LISTED else joined
+    return items if all(is_nominal(item, spoken) for item in items) else [first]
 
 
-def _end(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split the last side from the criteria after it."""
+def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
+    """Return a side without its criteria, and these. What follows a word that `before` has too
+    belongs to the side ("living in Oslo and working in Bergen").
+    """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]
-        if own and not _joins_within(rest, f"{before} {own}", spoken):
-            tail = _tail(rest, f"{before} {own}", spoken)
-            return (own.rstrip(" ,"), tail) if tail else (side, "")
+        if own and found[0].strip() not in before.split() and (by := _criteria(rest, spoken)):
+            return own.rstrip(" ,"), by
     return side, ""
 
 
-def _tail(text: str, before: str, spoken: Language) -> str:
-    """Return the criteria if the text begins with them."""
-    bare = text.lstrip(",")
-    found = spoken.regarding.match(bare)
-    if not found or _joins_within(text, before, spoken):
-        return ""
-    rest = _END.split(bare[found.end() :])[0]
-    return leading_nominal(rest, spoken).strip(" ,")
-
-
-def _joins_within(text: str, before: str, spoken: Language) -> bool:
-    """Return whether a text's first word belongs to a side: another side has it too ("living in
-    Oslo and working in Bergen"), or it is part of a name ("Death in Venice").
-    """
+def _criteria(text: str, spoken: Language) -> str:
     found = spoken.regarding.match(text.lstrip(","))
-    word = found[0].strip() if found else ""
-    beside = (*before.split()[-1:], *text.lstrip(",").strip().removeprefix(word).split()[:1])
-    in_a_name = " " not in word and all(part[:1].isupper() for part in beside)
-    again = re.search(rf"\b{re.escape(word)}\b", before, re.IGNORECASE)
-    return bool(again) or (in_a_name and not spoken.nouns_in_capitals)
+    return _END.split(found.string[found.end() :])[0].strip(" ,") if found else ""

@@ -1,5 +1,5 @@
-"""Clarification without a model: a question without a subject, and a name with several meanings in
-the first hits' titles.
+"""Decide, without a model, whether a question is unclear: it has no subject, or the titles of its
+hits show several meanings of a name.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from spadework.agents.extractive.coordination import is_nominal
+from spadework.agents.extractive.comparison import is_nominal
 from spadework.agents.extractive.lead import in_context
 from spadework.agents.extractive.question_parts import names_in, parts
 from spadework.agents.extractive.taking_up import put_in
@@ -18,13 +18,13 @@ from spadework.values import Hit, Question
 
 MOST_OPTIONS = 6
 
-#: "Mercury (planet)": how encyclopedias distinguish namesakes.
+#: "Mercury (planet)": how encyclopedias tell namesakes apart.
 _NAMESAKE = re.compile(r"^(?P<name>[^()]{2,80}?)\s*\((?P<sense>[^()]{2,60})\)")
 
 
 def name_subject(question: str, answer: str) -> str:
-    """Return a vague question with the answer as its subject; "" without a pronoun to replace, or
-    if the answer is more than a name.
+    """Return a vague question with the answer in place of its pronoun; "" if it has none, or the
+    answer is more than a name.
     """
     named = is_nominal(answer, language(language_of(question) or "en"))
     replaced = put_in(question, answer) if named and not query_terms(question) else question
@@ -32,7 +32,7 @@ def name_subject(question: str, answer: str) -> str:
 
 
 def doubt(question: Question, hits: Sequence[Hit]) -> Asked | None:
-    """Return what to ask the user before planning, or None if the question seems clear to code."""
+    """Return what to ask the user before planning; None if the question seems clear."""
     if not query_terms(question.text) and not question.earlier:
         return Asked(kind="clarify", text="What is your question about?")
     named = (part.sides or names_in(part.text) for part in parts(in_context(question)))

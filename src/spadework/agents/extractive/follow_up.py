@@ -1,4 +1,4 @@
-"""Whether existing evidence answers a follow-up, judged by code on the ledger alone."""
+"""Judge by code whether existing evidence answers a follow-up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from spadework.agents.evidence.expectation import holds_expected
 from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive import lead
 from spadework.agents.extractive.judge import Scored, judge_passages
-from spadework.tools.ranking.bm25 import Bm25
+from spadework.tools.ranking.relevance import Bm25
 from spadework.tools.text.language import spoken
 from spadework.values import Evidence, Page, Question
 
@@ -16,9 +16,9 @@ from spadework.values import Evidence, Page, Question
 def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
-    """Return the ids of the entries that answer a question, best first, and the share of its words
-    found together (0..1); () if none do, or it asks for several things or for news. `pages` are by
-    hash.
+    """Return the ids of entries that answer a question, best first, and the share (0 to 1) of its
+    words found together; no ids if none answers, or it asks several things or for news. `pages` are
+    by hash.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]

@@ -1,40 +1,52 @@
-"""Choice of quotes without a model, by words shared with the question.
-
-A word's weight is its idf over everything quotable in the pages read. Candidates of the requested
-type (number, date, name, steps, list) precede others with equal overlap. See benchmarks/README.md
-for the figures.
+"""Choose quotes without a model, by the words they share with the question, weighted by idf over
+all that can be quoted. At equal overlap, the requested type (number, date, name, steps, list) comes
+first. The figures are in benchmarks/README.md.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive.candidates import Candidate, candidates
 from spadework.agents.extractive.question_parts import aspects, names_in
-from spadework.agents.extractive.slot import Slot, Stems, stems
+from spadework.agents.extractive.slot import Slot, Stems, held_words, stems
 from spadework.tools.text.language import language_of
 
-#: Weight of a question word above a candidate, next to it, or outside the current aspect.
-ABOVE, BESIDE, ASIDE = 0.5, 0.25, 0.3
-#: Penalty for length, and advantage of the first page over the last.
+#: Weight of a question word in the headings above a candidate.
+ABOVE = 0.5
+#: Weight of a question word in the text beside a candidate.
+BESIDE = 0.25
+#: Weight of a question word outside the current aspect.
+ASIDE = 0.3
+#: Penalty for length; advantage of the first page over the last.
 LENGTH, FIRST_PAGE = 0.15, 0.5
-#: Factor for candidates of the requested type.
 FITTING = 1.5
-#: Maximum characters quoted, and maximum sentences for a proven fact.
+#: Maximum characters to quote; maximum sentences for a proven fact.
 ROOM, MOST_PROVEN = 1_500, 3
 #: Share of the shorter candidate's words that makes a repetition.
 SAME = 0.7
-#: Minimum overlap relative to the best candidate.
+#: What installs something, what makes code use it, headings above pitfalls.
+_INSTALLS = re.compile(
+    r"(?i)\binstal|\b(?:uv|cargo|npm|go) (?:add|get|i)\b|установ|インストール|安装"
+)
+_IMPORTS = re.compile(r"^[ \t>.$]*(?:from|import|require|use|using|#include)\b", re.MULTILINE)
+_PITFALLS = re.compile(r"(?i)caveat|pitfall|gotcha|troubleshoot|known (?:issue|problem|bug)")
+#: What a question writes as the name of a module or package.
+_AS_CODE = re.compile(
+    r"(?i)`([^`]+)`|([\w.]+)(?= (?:module|package|library)\b)|\b(?:module|package|library) ([\w.]+)"
+)
+#: Minimum score relative to the best candidate.
 LEAST = 0.3
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A candidate with its stems, surrounding stems and score, and whether it proves the answer:
+    """A candidate with its stems, the stems around it, its score, and whether it proves the answer:
     subject and requested thing occur together.
     """
 
@@ -47,8 +59,8 @@ class Scored:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What to quote, best first; whether it proves each aspect; the largest share of the question's
-    words found together, 0..1; and the stems on no page.
+    """What to quote, best first; whether that proves each aspect; the largest share (0 to 1) of the
+    question's words found together; and the stems on no page.
     """
 
     chosen: tuple[Scored, ...] = ()
@@ -58,7 +70,7 @@ class Opinion:
 
 
 class Pool:
-    """Everything quotable in the passages, with stems and page ranks."""
+    """All that can be quoted from the passages, with stems and page ranks."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self.candidates = candidates(shown)
@@ -70,17 +82,23 @@ class Pool:
         self.beside = [stems(f"{one.before} {one.after}", one.language) for one in self.candidates]
         codes = Counter(one.language for one in self.candidates)
         self.language = codes.most_common(1)[0][0] if codes else "en"
-        self._ranks = _rank_pages(shown)
+        self.ranks = _rank_pages(shown)
 
-    def ranked(self, slot: Slot, whole: Stems, named: Stems) -> list[Scored]:
-        """Return the candidates for an aspect, best first; `whole` are all words of the question.
-        Where some page has a word of the names in it, `named`, pages without any are left out.
+    def pages_about(self, question: str, named: Stems) -> set[str]:
+        """Return the pages to look at: of modules that the question names as such, else those with
+        words of its names, `named`; else all.
         """
-        naming = {
-            one.shown.page.url
-            for one, own, above in zip(self.candidates, self.own, self.above, strict=True)
-            if named & (own | above)
-        }
+        modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
+        titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
+        asked = {u for u, t in titles.items() if t.partition(":")[0].strip().casefold() in modules}
+        words = zip(self.candidates, self.own, self.above, strict=True)
+        about = {one.shown.page.url for one, own, above in words if named & (own | above)}
+        return asked or about or {*titles}
+
+    def ranked(self, slot: Slot, whole: Stems, naming: set[str]) -> list[Scored]:
+        """Return the candidates for an aspect in the pages `naming` its subject, best first.
+        `whole` are all words of the question.
+        """
         holding = Counter(stem for own in self.own for stem in own & whole)
         idf = {s: math.log(1 + len(self.own) / (holding[s] + 0.5)) for s in whole}
         idf = {s: v if s in slot.stems else ASIDE * v for s, v in idf.items()}
@@ -88,7 +106,7 @@ class Pool:
         for one, own, above, beside in zip(
             self.candidates, self.own, self.above, self.beside, strict=True
         ):
-            if naming and one.shown.page.url not in naming:
+            if one.shown.page.url not in naming:
                 continue
             near = own | above
             shared = (
@@ -96,7 +114,7 @@ class Pool:
                 + ABOVE * _weigh(idf, above - own)
                 + BESIDE * _weigh(idf, beside - near)
             )
-            rank = self._ranks[one.shown.page.url]
+            rank = self.ranks[one.shown.page.url]
             score = shared / (1 + LENGTH * math.log(1 + len(own))) * (1 + FIRST_PAGE / (1 + rank))
             fits = slot.fits(one)
             score *= FITTING if fits else 1.0
@@ -106,8 +124,8 @@ class Pool:
 
 
 def _by_their_keys(made: Sequence[Scored]) -> Iterator[Scored]:
-    """Yield the candidates; several rows of one page that prove the same contain no key of the
-    question, so they prove nothing.
+    """Yield the candidates; if several rows of a page prove the same, none has the question's key,
+    so none counts as proof.
     """
     rows = Counter(_page(s) for s in made if s.proves and s.candidate.kind == "row")
     for one in made:
@@ -120,15 +138,15 @@ def _page(one: Scored) -> str:
 
 
 def _weigh(idf: dict[str, float], own: Iterable[str]) -> float:
-    # Sets are unordered, and plain float sums depend on order.
+    # Sets have no order, and plain float sums depend on it.
     return math.fsum(idf[s] for s in own if s in idf)
 
 
 def judge_passages(
     question: str, shown: Sequence[PassageView], quoted: Sequence[str] = ()
 ) -> Opinion:
-    """Return the opinion on a question and the passages shown. What was `quoted` before is not
-    quoted again.
+    """Return what to quote for a question, without repeating what was `quoted`, and whether it
+    proves the answer.
     """
     pool = Pool(shown)
     code = language_of(question) or pool.language
@@ -136,10 +154,14 @@ def judge_passages(
     slots = [Slot(aspect, question, code) for aspect in aspects(question, code)]
     before = [stems(text, code) for text in quoted]
     named = stems(" ".join(names_in(question)), code)
+    naming = pool.pages_about(question, named)
     chosen: list[Scored] = []
     proven = True
     for slot in slots:
-        own = choose(pool.ranked(slot, whole, named), slot, ROOM // len(slots), before, chosen)
+        ranked = pool.ranked(slot, whole, naming)
+        if slot.kind == "steps":
+            ranked = _parts_first(ranked, named or slot.words, slot.words, pool.ranks)
+        own = choose(ranked, slot, ROOM // len(slots), before, chosen)
         proven = proven and any(one.proves for one in own)
         chosen += own
     words = frozenset().union(*(slot.words for slot in slots))
@@ -147,8 +169,44 @@ def judge_passages(
         tuple(chosen),
         proven and bool(chosen),
         max((len(s.near & words) / len(words) for s in chosen if words), default=0.0),
-        words.difference(*pool.own, *pool.above),
+        words - held_words(words, frozenset().union(*pool.own, *pool.above)),
     )
+
+
+def _parts_first(
+    ranked: list[Scored], subject: Stems, words: Stems, ranks: Mapping[str, int]
+) -> list[Scored]:
+    """Return the parts of a how-to: the installation, first use, one further use and a pitfall. If
+    pages about the subject alone and these parts lack words of the question, return all candidates.
+    Modules of the subject come by the `ranks` of their pages.
+    """
+    headed = [(_heads(one), one) for one in ranked]
+    own = [one for (head, _), one in headed if head and head <= subject]
+    own.sort(key=lambda s: s.candidate.start)
+    modules = [one for (head, top), one in headed if head > subject and top and top <= subject]
+    modules.sort(key=lambda s: ranks[s.candidate.shown.page.url])
+    codes = [one for one in (*own, *modules) if one.candidate.kind == "code"]
+    installs = [one for one in codes if _INSTALLS.search(_headed(one))]
+    uses = [one for one in codes if one not in installs]
+    uses.sort(key=lambda s: (not _IMPORTS.search(s.candidate.text), not subject & s.own))
+    more = [one for one in uses[1:] if subject & one.own and _IMPORTS.search(one.candidate.text)]
+    further = sorted(more, key=lambda s: -s.score)[:1]
+    pitfalls = [one for one in own if _PITFALLS.search(one.candidate.shown.heading)]
+    parts = [*installs[:1], *uses[:1], *further, *pitfalls[:1]]
+    met = frozenset[str]().union(*(one.near for one in (*own, *parts)))
+    if not uses or held_words(words, met) < words:
+        return ranked
+    best = max(one.score for one in ranked)
+    return [replace(one, proves=True, score=best) for one in parts]
+
+
+def _headed(one: Scored) -> str:
+    return f"{one.candidate.shown.heading}\n{one.candidate.text}"
+
+
+def _heads(one: Scored) -> tuple[Stems, Stems]:
+    head, code = one.candidate.shown.page.title.partition(":")[0], one.candidate.language
+    return stems(head, code), stems(head.partition(".")[0], code)
 
 
 def choose(
@@ -158,12 +216,14 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best candidates in addition to those `taken`, without repetitions: proofs first,
-    few for a proven fact, else as many as fit.
+    """Return the best candidates beside those `taken`, without repetitions: proofs first, few for a
+    proven fact, else as many as fit.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     least = LEAST * max((one.score for one in ranked), default=0.0)
     for one in _proofs_first(ranked, slot):
+        if chosen and not one.proves and _is_enough(chosen[0], slot):
+            break
         if chosen and chosen[0].proves and slot.is_fact and len(chosen) == MOST_PROVEN:
             break
         size = len(one.candidate.text)
@@ -176,8 +236,17 @@ def choose(
     return _in_lists(chosen)
 
 
+def _is_enough(best: Scored, slot: Slot) -> bool:
+    """Return whether only proofs may follow: after a definition, a list, or a row below its
+    names.
+    """
+    found = best.candidate
+    whole = found.kind == "list" or any(name not in ("", cell) for name, cell in found.cells)
+    return best.proves and (whole or slot.kind == "definition")
+
+
 def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
-    """Return the candidates, proofs first; for a definition, in the order of the best page."""
+    """Put proofs first; for a definition, those of the best page follow its order."""
     proving = [one for one in ranked if one.proves]
     if slot.kind == "definition" and proving:
         first = _page(proving[0])
@@ -186,8 +255,8 @@ def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 
 def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
-    """Return the chosen, with items of one list or rows of one table in order, at the position of
-    the first.
+    """Bring chosen items of one list, or rows of one table, together and into order, where the
+    first of them was.
     """
     places = [
         (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
@@ -209,9 +278,6 @@ def _is_new(one: Scored, quoted: Sequence[Stems]) -> bool:
 
 
 def _rank_pages(shown: Sequence[PassageView]) -> dict[str, int]:
-    """Return the rank of every page by URL: by the original query's results, then by fused
-    score.
-    """
     pages = {each.page.url: each.page for each in shown}
 
     def place(url: str) -> tuple[float, float]:

@@ -1,21 +1,21 @@
-"""The lead without a model: the original question, part by part, and the names in it."""
+"""Plan without a model: search the original question, its parts, and the names in it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from spadework.agents.extractive.comparison import Compared
-from spadework.agents.extractive.coordination import aspects_of
-from spadework.agents.extractive.own_material import brings_material, topics_of
+from spadework.agents.extractive.comparison import Compared, aspects_of
 from spadework.agents.extractive.question_parts import (
     WORD,
     Asked,
     aspects,
+    brings_material,
     content_words,
     names_in,
     parts,
     subject_of,
+    topics_of,
     without_wishes,
 )
 from spadework.tools.ranking.relevance import query_terms
@@ -24,16 +24,17 @@ from spadework.tools.text.titles import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4
-#: Maximum sides of a comparison searched separately, and words of each.
+#: Maximum sides of a comparison to search separately; maximum words of each.
 MOST_SIDES, SIDE_WORDS = 4, 3
-#: Maximum requirements on the report's form.
 MOST_WISHES = 5
-#: A follow-up with at most this many terms and no name is about the previous question's subject.
+#: A follow-up with few terms and no name is about the previous question's subject.
 FEW_TERMS = 3
 
 
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
-    """Return the plan of a question; `hits` of a first broad search show its subject."""
+    """Return the plan of a question. `hits` of a first broad search show whether a word is a
+    name.
+    """
     text, wishes = without_wishes(question.text)
     made = _plan(question.model_copy(update={"text": text or question.text}), hits)
     told = [*wishes, *without_wishes(question.wishes)[1]]
@@ -54,7 +55,7 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
     complexity: Complexity = "simple" if len(topics) == 1 else "moderate"
     spoken = language(language_of(question.text) or "en")
     title = shorten_question(question.text) if is_long(question.text) else ""
-    if title and len(topics) == 1:  # the report need not repeat it
+    if title and len(topics) == 1:  # the report need not repeat the title
         topics = (topics[0].model_copy(update={"name": title}),)
     return Plan(
         question=question.text,
@@ -69,7 +70,7 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 
 def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
-    """Return a topic for each side of a comparison of names: quotes about all of them are on one
+    """Return a topic for each side of a comparison of names, since quotes about all may be from one
     side's page.
     """
     [only, *more] = asked
@@ -88,7 +89,7 @@ def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
 
 
 def _is_bare(part: Asked, spoken: Language) -> bool:
-    """Return whether a comparison only names its sides; "the function tells you" is not a name."""
+    """Return whether a comparison only names its sides; "the function tells you" is no name."""
     longest = sorted(map(re.escape, part.sides), key=len, reverse=True)
     rest = re.sub(rf"(?<!\w)(?:{'|'.join(longest)})(?!\w)", " ", part.text)
     said = {word.casefold() for word in WORD.findall(rest)} - spoken.stop - spoken.compares
@@ -110,8 +111,8 @@ def _of_material(question: Question) -> Plan:
 
 
 def _topic(part: Asked, hits: Sequence[Hit], about: str = "") -> Topic:
-    """Return the topic of a part, searched in its own words, by aspect, and by each name alone to
-    find their pages. `about` is the previous question's subject.
+    """Return the topic of a part, searched in its own words, by aspect, and by each name alone.
+    `about` is the previous question's subject.
     """
     names = [name for name in names_in(part.text) if not _is_a_word(name, hits)]
     code = language_of(part.text) or "en"
@@ -134,25 +135,22 @@ def _topic(part: Asked, hits: Sequence[Hit], about: str = "") -> Topic:
 
 
 def _by_side(among: Compared) -> list[str]:
-    """Return the searches for the sides of a comparison, each with the criteria; if there are too
-    many, sides share one.
-    """
     most = MOST_QUERIES - 1
     shared = [" ".join(among.sides[n::most]) for n in range(most)]
     return [f"{sides} {among.by}" for sides in shared if sides]
 
 
 def in_context(question: Question) -> str:
-    """Return the question with its subject from earlier ones in brackets: "How fast is it?" after
-    "What is ferrolite?" becomes "How fast is it (ferrolite)?".
+    """Return a follow-up with its subject in brackets: after "What is ferrolite?", "How fast is
+    it?" becomes "How fast is it (ferrolite)?".
     """
     about = taken_from_before(question)
     return f"{question.text.rstrip(' ?.!')} ({about})?" if about else question.text
 
 
 def taken_from_before(question: Question) -> str:
-    """Return a follow-up's implied subject: the previous question's first name, else its content
-    words; "" if it names its own or refers to nothing.
+    """Return the subject that a follow-up implies: the previous question's first name, else its
+    content words; "" if it names its own or refers to nothing.
     """
     if not question.earlier:
         return ""
@@ -169,14 +167,14 @@ def taken_from_before(question: Question) -> str:
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
-    """Return the question's subjects: the sides of a comparison, and what later parts refer to.
-    Subjects inferred from hits change no report (benchmarks/README.md).
+    """Return the subjects of a question: the sides of a comparison, and what later parts refer to.
+    Subjects inferred from hits changed no report (benchmarks/README.md).
     """
     taken_up = [subject_of(asked[0].text)] if len(asked) > 1 else []
     return tuple(dict.fromkeys([*taken_up, *(side for part in asked for side in part.sides)]))
 
 
 def _is_a_word(name: str, hits: Sequence[Hit]) -> bool:
-    """Return whether only this question capitalizes a word; most hits do not."""
+    """Return whether a word is no name: most hits do not capitalize it."""
     said = " ".join(hit.snippet for hit in hits).split()
     return name[1:].islower() and said.count(name.lower()) > said.count(name)

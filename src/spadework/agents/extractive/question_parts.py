@@ -1,26 +1,29 @@
-"""The parts of a question, and what would answer each, by its words."""
+"""Split a question into parts, find what would answer each, and make topics of long material."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 
 from spadework.agents.extractive.comparison import Compared, compared
 from spadework.agents.extractive.taking_up import take_up
-from spadework.tools.text.facts import stems
-from spadework.tools.text.language import Language, language, language_of
-from spadework.values import Expected, QuestionType
+from spadework.tools.ranking.relevance import STOP_WORDS
+from spadework.tools.text.facts import figures, stem, stems
+from spadework.tools.text.language import DEFAULT, Language, language, language_of
+from spadework.tools.text.sentences import sentences
+from spadework.values import Expected, Query, Question, QuestionType, Topic
 
-#: Minimum words for a thing and what is asked of it ("owns the ingestion service").
+#: Minimum words that name a thing and what is asked of it ("owns the ingestion service").
 LEAST_WORDS = 3
-#: A sentence of a question with its separator, and its clauses.
+#: A sentence of a question with its separator, and the separator of its clauses.
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？；]|\n|\Z)\s*", re.DOTALL)
 _CLAUSE = re.compile(r"(?<=[;；])")
 #: Maximum words of a clause about the form of the answer.
 WISH_WORDS = 25
-#: Question type and expected answer by the first matching cue.
+#: Type of question and expected answer by cue; the first match counts.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "compare": ("compare", "both sides"),
     "steps": ("howto", "steps"),
@@ -31,9 +34,10 @@ _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "define": ("what", "definition"),
     "items": ("general", "items"),
 }
-#: Expected answers that code can check. Any two sentences pass for steps, any two items for a list.
+#: Expected answers that code can check. Steps and lists are not: any two sentences or items would
+#: pass.
 _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides"})
-#: A word of a name: "HTTP/2" is one, and so is "Vor- und Nachteile", whose halves are not.
+#: A word of a name; "HTTP/2" is one, as is "Vor- und Nachteile", whose halves are not.
 _PART = r"(?:[A-Z][\w'’-]*-\s(?:and|or|und|oder)\s\w+|[A-Z0-9][\w'’.-]*\w(?:/\w+)*)"
 _NAME = re.compile(rf"{_PART}(?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*{_PART})*")
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
@@ -42,9 +46,7 @@ WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
 @dataclass(frozen=True)
 class Asked:
-    """One part of a question; `type` is "general" and `expects` "open" without a cue. `compared`
-    are the things of a comparison.
-    """
+    """One part of a question. Without a cue, `type` is "general" and `expects` "open"."""
 
     text: str
     type: QuestionType = "general"
@@ -53,13 +55,13 @@ class Asked:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """The things of a comparison, or ()."""
+        """Return the things compared, () if there are none."""
         return self.compared.sides if self.compared else ()
 
 
 def without_wishes(question: str) -> tuple[str, list[str]]:
-    """Return a question without requirements on the answer's form ("explain every abbreviation"),
-    and those: clauses of at most WISH_WORDS words, without repeats.
+    """Return a question without requests about the answer's form ("explain every abbreviation"),
+    and these requests, each once.
     """
     spoken = language(language_of(question) or "en")
     kept: list[str] = []
@@ -78,11 +80,9 @@ def _is_wish(clause: str, spoken: Language) -> bool:
 
 
 def parts(question: str) -> list[Asked]:
-    """Return the parts of a question, at least one.
-
-    It is split only if every later part refers to the first by a pronoun, replaced by its subject,
-    or names something else, so that nothing is lost; and if the parts have clearly different kinds
-    of expected answers: facts about one thing are searched together.
+    """Return the parts of a question, at least one. It is split only if the parts expect clearly
+    different answers, and each later part names its own subject or refers to the first by a
+    pronoun, which is replaced. Facts about one thing are searched together.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")
@@ -102,8 +102,8 @@ def parts(question: str) -> list[Asked]:
 
 
 def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
-    """Return whether each part has its own subject: "when was the film shown", "how many people
-    came" and "who won each of the games" do not.
+    """Return whether each part has a subject of its own, unlike "when was the film shown", "how
+    many people came" and "who won each of the games".
     """
     said = {word for text in texts[1:] for word in WORD.findall(text.casefold())}
     if not spoken.points or said & (spoken.points | spoken.pronouns):
@@ -115,24 +115,21 @@ def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
 
 
 def _tells(text: str, spoken: Language) -> bool:
-    """Return whether a question has enough words other than question words for a thing and what is
-    asked of it.
-    """
     asks = max((cue.match(text) for cue in spoken.cues.values()), key=lambda m: m.end() if m else 0)
     words = WORD.findall(text[asks.end() if asks else 0 :].casefold())
     return len(set(words) - spoken.stop) >= LEAST_WORDS
 
 
 def _expect(part: Asked) -> Asked:
-    """Return a question with its expected answer if code can check it; others vary with phrasing
-    without changing any report (benchmarks/README.md).
+    """Return a question with its expected answer if code can check it; other expectations vary with
+    the wording but changed no report (benchmarks/README.md).
     """
     return part if part.expects in _CHECKED else replace(part, type="general", expects="open")
 
 
 def read(text: str) -> Asked:
-    """Return a single-part question with its kind by its first cue; "open" without one. A
-    comparison has at least two things.
+    """Return a question of one part with the kind of its first cue, "open" without one. A
+    comparison needs two things or more.
     """
     code = language_of(text) or "en"
     found = language(code).cues_in(text)
@@ -144,8 +141,8 @@ def read(text: str) -> Asked:
 
 
 def aspects(text: str, code: str) -> list[str]:
-    """Return the aspects searched separately: for each side of a comparison the question without
-    the others; else its parts.
+    """Return the aspects to search separately: for a comparison, the question with each side alone;
+    else its parts.
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
@@ -154,7 +151,7 @@ def aspects(text: str, code: str) -> list[str]:
 
 
 def _without(text: str, sides: Sequence[str], kept: str) -> str:
-    """Return the question without all sides but one; the longest are removed first, as they may
+    """Return the question with only one of its sides. The longest are removed first, since they may
     contain others.
     """
     found = rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(sides, key=len, reverse=True)))})(?!\w)"
@@ -162,8 +159,8 @@ def _without(text: str, sides: Sequence[str], kept: str) -> str:
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names in a question: capitalized runs, except sentence starts (unless after a
-    question word), titles ("Gov.") and dates; and quoted text.
+    """Return the names in a question, and quoted text. Names are capitalized runs without titles
+    ("Gov."), dates, and the first word of a sentence.
     """
     known = language(language_of(text) or "en")
     named = (_of_the_name(text, match, known) for match in _NAME.finditer(text))
@@ -191,7 +188,7 @@ def _of_the_name(text: str, match: re.Match[str], known: Language) -> str:
 
 
 def _undated(words: Sequence[str], known: Language) -> str:
-    """Return the words of a name without a date in it; "" where nothing but figures is left."""
+    """Return a name without a date in it; "" if only figures are left."""
 
     def dates(word: str) -> bool:
         return word.rstrip(".").casefold() in known.months or known.is_weekday(word.rstrip("."))
@@ -210,26 +207,36 @@ def _undated(words: Sequence[str], known: Language) -> str:
 
 
 def counted(text: str, code: str) -> str:
-    """Return what a question counts: the words behind "how many" up to a function word; "" where it
-    counts nothing, or its language has no spaces.
-    """
+    """Return the words after "how many"; "" if the question counts nothing or has no spaces."""
     known = language(code)
     found = known.cues["count"].search(text) if "count" in known.cues else None
-    if not found or known.unspaced or found[0].split()[0].casefold() not in known.stop:
-        return ""
-    behind = WORD.findall(text[found.end() :])
-    return " ".join(takewhile(lambda word: word.casefold() not in known.stop, behind))
+    asks = found and not known.unspaced and found[0].split()[0].casefold() in known.stop
+    return words_behind(found, code) if asks else ""
+
+
+def measured_thing(text: str, code: str) -> str:
+    """Return what a question counts in units: "tomatoes" for "how many kg of tomatoes"."""
+    unit = counted(text, code)
+    found = figures(f"1 {unit}", code)
+    units = any(each.dimension for figure in found for each in figure.readings)
+    return words_behind(re.search(rf"{unit} \w+", text), code) if units else ""
+
+
+def words_behind(found: re.Match[str] | None, code: str) -> str:
+    """Return the words after a match, up to a function word; "" without a match."""
+    behind, stop = WORD.findall(found.string, found.end()) if found else (), language(code).stop
+    return " ".join(takewhile(lambda word: word.casefold() not in stop, behind))
 
 
 def content_words(text: str) -> str:
-    """Return the words of a question without function words."""
+    """Return a question without its function words."""
     stop = language(language_of(text) or "en").stop
     return " ".join(word for word in WORD.findall(text) if word.casefold() not in stop)
 
 
 def subject_of(text: str) -> str:
-    """Return a question's subject: its first name, else its longest run of content words, the last
-    of equals: "invented" precedes what was invented.
+    """Return a question's subject: its first name, else its longest run of content words. The last
+    of several counts, since "invented" precedes what was invented.
     """
     if named := names_in(text):
         return named[0]
@@ -237,3 +244,101 @@ def subject_of(text: str) -> str:
     grouped = groupby(WORD.findall(text), key=lambda word: word.casefold() not in stop)
     found = [" ".join(run) for content, run in grouped if content]
     return max(reversed(found), key=lambda run: len(run.split()), default=text.strip(" ?"))
+
+
+#: A question of more words includes material.
+LONG = 45
+#: Maximum topics from material, besides the whole; maximum queries per topic.
+MOST_PARTS, MOST_QUERIES = 5, 4
+#: Words of a phrase that can name a topic; minimum characters of a sentence to search.
+PHRASE_WORDS, LEAST_CHARS = (2, 4), 30
+#: Maximum words of a request, which does not belong to the material.
+REQUEST_WORDS = 20
+_WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")
+
+
+def brings_material(question: str) -> bool:
+    """Return whether a question is too long to be searched as it is."""
+    return len(question.split()) > LONG
+
+
+def topics_of(question: Question) -> list[Topic]:
+    """Return one topic for the whole question and one per group of sentences, each also searched
+    with the whole, to stay relevant.
+    """
+    asked = " ".join(question.text.split())
+    said = _material(
+        [asked[start:end] for start, end in sentences(asked) if end - start >= LEAST_CHARS]
+    )
+    text = " ".join(said) or asked
+    head = said[0] if said else asked
+    whole = Topic(
+        name=_short(head), question=head, queries=(Query(text=text), Query(text=head, kind="broad"))
+    )
+    phrases = _phrases(said)
+    size = max(1, -(-len(said) // MOST_PARTS))
+    groups = [said[n : n + size] for n in range(0, len(said), size)]
+    made = {topic.name: topic for group in groups if (topic := _topic(group, text, phrases))}
+    return [whole, *(topic for name, topic in made.items() if name != whole.name)]
+
+
+def _material(said: Sequence[str]) -> list[str]:
+    """Return the sentences with content, without requests and addresses."""
+    last, spoken = len(said) - 1, language(language_of(" ".join(said)) or DEFAULT)
+
+    def requests(n: int) -> bool:
+        short = len(said[n].split()) <= REQUEST_WORDS
+        return n in (0, last) and short and bool(spoken.request.match(said[n]))
+
+    kept = [
+        spoken.label.sub("", sentence)
+        for n, sentence in enumerate(said)
+        if "://" not in sentence and not requests(n)
+    ]
+    return kept or list(said)
+
+
+def _topic(group: Sequence[str], whole: str, phrases: dict[str, float]) -> Topic | None:
+    """Return the topic of a group of sentences, named by its best phrase, which is then used up;
+    None if no phrase is left.
+    """
+    text = " ".join(group)
+    name = max(
+        (phrase for phrase in phrases if phrase in text),
+        key=lambda phrase: phrases[phrase],
+        default="",
+    )
+    if not name:
+        return None
+    phrases.pop(name)
+    queries = [
+        Query(text=whole),
+        *(Query(text=sentence, kind="specific") for sentence in group),
+        Query(text=name, kind="broad"),
+    ]
+    question = f"What is there to know about {name}?"
+    return Topic(
+        name=name[:1].upper() + name[1:],
+        question=question,
+        must_cover=(name,),
+        queries=tuple(queries[:MOST_QUERIES]),
+    )
+
+
+def _phrases(said: Sequence[str]) -> dict[str, float]:
+    """Return runs of content words that can name a topic, scored by how often their words occur."""
+    runs = [run for sentence in said for run in _runs(sentence)]
+    used = Counter(stem(word.lower()) for run in runs for word in run)
+    least, most = PHRASE_WORDS
+    fit = [run for run in runs if least <= len(run) <= most]
+    return {" ".join(run): sum(used[stem(word.lower())] for word in run) / len(run) for run in fit}
+
+
+def _runs(sentence: str) -> list[list[str]]:
+    words = _WORD.findall(sentence)
+    grouped = groupby(words, key=lambda word: word[0].isalnum() and word.lower() not in STOP_WORDS)
+    return [list(run) for content, run in grouped if content]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:80].rsplit(" ", 1)[0] + " …"

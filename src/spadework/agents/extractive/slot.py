@@ -1,71 +1,94 @@
-"""What a question asks for, and whether a passage has it near the question's subject: a number,
-date, name, definition, steps, list, code.
+"""Check whether a passage has what a question asks for (a number, date, name, definition, steps,
+list) near the question's subject.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from spadework.agents.extractive.candidates import Candidate
-from spadework.agents.extractive.question_parts import counted, names_in, read
+from spadework.agents.extractive.question_parts import (
+    counted,
+    measured_thing,
+    names_in,
+    read,
+    words_behind,
+)
 from spadework.tools.text.facts import (
     OTHER_WORDS,
     dates,
+    figures,
     is_negated,
     names,
     numbers,
     spelled_numbers,
 )
 from spadework.tools.text.language import language
-from spadework.tools.text.quantities import figures
 from spadework.tools.text.sentences import is_ended, sentences
 from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
 
-#: From this many matched words on, one may be missing that is neither asked for nor a name.
+#: In questions of more words, one may be missing, unless it is requested or a name.
 LEAST_HELD = 3
-#: Minimum share of the question's words in a passage itself, not above it; and if one is missing.
-LEAST_OWN, MOST_LACKING = 1 / 3, 1 / 2
-#: Characters in which a sentence states what something is.
+#: Minimum share of the question's words in a candidate's own text, not its headings.
+LEAST_OWN = 1 / 3
+#: If a word is missing, the share must be above this.
+MOST_LACKING = 1 / 2
+#: Minimum letters of a stem whose derivations are recognized.
+LEAST_STEM = 7
+#: Minimum letters of a part of a compound.
+LEAST_PART = 3
+#: Maximum letters cut off the stem of a compound's second part.
+CUT_OFF = 2
+#: A sentence says what something is within these characters.
 OPENING_CHARS = 120
 #: Maximum characters between a number and what it counts.
 NEAR_CHARS = 40
-#: The kinds of candidates that have the form of an answer.
 _FORMS = {"steps": ("list", "code"), "items": ("list",)}
-#: Answers in a sentence or row, not in a list.
+#: Cues of questions that need all rows compared.
+_EXTREMES = frozenset(("largest", "smallest"))
+#: Answers found in a sentence or row, not in a list.
 _VALUES = ("number", "date", "name", "definition")
 
 
 @lru_cache(maxsize=60_000)
 def stems(text: str, code: str) -> Stems:
-    """Return the distinct stems of a text."""
-    return frozenset(terms(text, code))
+    """Return the stems of a text, each once; parts of "command-line" are words."""
+    return frozenset(terms(text.replace("-", " "), code))
 
 
 class Slot:
-    """What one aspect of a question asks for, in words required in its answer."""
+    """What one aspect of a question asks for, and the words that its answer must have."""
 
     def __init__(self, text: str, question: str, code: str) -> None:
+        known = language(code)
         self.stems = stems(text, code)
         self.kind = read(text).expects
         self.words = self.stems - _form_words(text, code)
-        # What is asked for, and its subject, are always required.
+        # The requested thing and its subject are always required.
         first = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip("?!.,;:¿¡").isalpha()]
+        typed.append(measured_thing(text, code))
         named = [*names_in(question), *typed, *_cue_words(text, code)]
         self._kept = stems(" ".join(named), code).union(first)
         self._denies = is_negated(question, code)
+        self._is_polar = bool(known.polar.match(text))
         self._numbers = numbers(question, code) | spelled_numbers(question, code)
         self._names = names(f"- {question}")
         self._says_what = _says_what(text, code)
         self._counted = stems(counted(text, code), code)
+        # The largest or smallest can only be found in a whole table.
+        which = None if known.cues_in(text) & _EXTREMES else known.which.match(text)
+        self._thing = stems(words_behind(which, code), code)
+        self._named = stems(" ".join([*names_in(question), *typed]), code)
         self._dimensions = _asked_dimensions(text, code)
 
     @property
     def is_fact(self) -> bool:
-        """Whether a sentence or two answer it."""
+        """Return whether a sentence or two answer the question."""
         return self.kind not in _FORMS
 
     def fits(self, one: Candidate) -> bool:
@@ -88,7 +111,7 @@ class Slot:
 
     def _tells_number(self, text: str, code: str) -> bool:
         """Return whether a text has a number of the requested dimension ("how heavy") or, for "how
-        many", near what it counts.
+        many", a number near what it counts.
         """
         if not (numbers(text, code) | spelled_numbers(text, code)) - self._numbers:
             return False
@@ -102,41 +125,58 @@ class Slot:
     def _counts(self, sentence: str, code: str) -> bool:
         for figure in figures(sentence, code):
             around = sentence[max(0, figure.start - NEAR_CHARS) : figure.end + NEAR_CHARS]
-            if self._counted & _with_others(self._counted, stems(around, code)):
+            if self._counted & held_words(self._counted, stems(around, code)):
                 return True
         return False
 
     def proves(self, one: Candidate, own: Stems, near: Stems) -> bool:
-        """Return whether a candidate of that form covers everything the question names, with its
-        headings, and does not negate what the question affirms.
+        """Return whether a candidate of the requested form covers all that the question names, with
+        its headings, and does not deny it.
         """
         if self.kind in _VALUES and one.kind == "list":
             return False
         if not self.words or self._is_denied(one):
             return False
-        missing = self.words - _with_others(self.words, near)
-        own_share = len(_with_others(self.words, own)) / len(self.words)
+        missing = self.words - held_words(self.words, near)
+        own_share = len(held_words(self.words, own)) / len(self.words)
+        if missing and self._tells_thing(missing, one):
+            return own_share >= LEAST_OWN
         if missing:
             return own_share > MOST_LACKING and self._may_lack(missing, one)
         return own_share >= LEAST_OWN or one.kind in ("list", "code")
 
     def _is_denied(self, one: Candidate) -> bool:
-        """Return whether a clause denies what the question affirms. What a list forbids is part of
-        its answer.
+        """Return whether a clause with most of the words denies what the question affirms. Lists
+        may forbid, and "no" may answer a yes-or-no question.
         """
-        if self._denies or one.kind in ("list", "code"):
+        if self._denies or self._is_polar or one.kind in ("list", "code"):
             return False
-        known = language(one.language)
-        clauses = re.split(rf"[.,;:!?]\s|{known.joint.pattern}", one.text)
+        held = self.words & stems(one.text, one.language)
+        clauses = re.split(
+            rf"[.,;:!?]\s|[。、，；]|{language(one.language).joint.pattern}", one.text
+        )
         return any(
-            is_negated(clause, one.language) and self.words & stems(clause, one.language)
+            is_negated(clause, one.language)
+            and len(held & stems(clause, one.language)) > len(held) / 2
             for clause in clauses
         )
 
+    def _tells_thing(self, missing: Stems, one: Candidate) -> bool:
+        """Return whether a candidate has the requested thing ("which spark plug") and names, and
+        lacks only a verb; a row with that column may lack what its key is.
+        """
+        if not self._thing or missing & (self._thing | self._named):
+            return False
+        if one.kind == "row":
+            (_, key), *others = one.cells
+            named = stems(key, one.language)
+            columns = [stems(name, one.language) for name, cell in others if cell]
+            return bool(named) and named <= self.stems and self._thing in columns
+        return len(missing) == 1 and len(self.words) >= LEAST_HELD
+
     def _may_lack(self, missing: Stems, one: Candidate) -> bool:
-        """Return whether the one word that is missing is neither asked for nor a name, in a
-        question of many words: most often its verb. Of a name, a date or a reason the verb says
-        whose it is.
+        """Return whether a missing word can be spared, in a long question: mostly its verb. For
+        names, dates and reasons, the verb says whose they are.
         """
         return (
             len(missing) == 1
@@ -147,14 +187,35 @@ class Slot:
         )
 
 
-def _with_others(words: Stems, held: Stems) -> Stems:
-    """Return the words that are present, or whose synonyms are."""
-    return frozenset(w for w in words if w in held or held & set(OTHER_WORDS.get(w, ())))
+def held_words(words: Stems, held: Stems) -> Stems:
+    """Return the words that are present as such, as a synonym or derivation ("supervises",
+    "supervisor"), or joined or apart ("commandline", "command line").
+    """
+    return frozenset(word for word in words if word in held or _holds(held, word, words))
+
+
+def _holds(held: Stems, word: str, words: Stems) -> bool:
+    others, heads = OTHER_WORDS.get(word, ()), (word, *words)
+    return not held.isdisjoint(others) or any(
+        (len(word) >= LEAST_STEM and each.startswith(word))
+        or _joins(word, each, held)
+        or any(_joins(each, word, [other]) or _joins(each, other, [word]) for other in words)
+        for each in held
+        if each.startswith(heads) or word.startswith(each)  # most stems can do neither
+    )
+
+
+def _joins(whole: str, first: str, seconds: Iterable[str]) -> bool:
+    """Return whether a stem joins two words; the ending of the second may be cut off."""
+    rest = whole.removeprefix(first)
+    if not len(first) >= LEAST_PART <= len(rest) < len(whole):
+        return False
+    return any(each.startswith(rest) and len(each) - len(rest) <= CUT_OFF for each in seconds)
 
 
 def _says_what(text: str, code: str) -> re.Pattern[str] | None:
-    """Return a pattern of definitions if the question asks what something is, else None ("what does
-    it do").
+    """Return a pattern of definitions if the question asks what something is, else None (as for
+    "what does it do").
     """
     known = language(code)
     found = known.cues["define"].search(text) if "define" in known.cues else None
@@ -169,18 +230,19 @@ def _asked_dimensions(text: str, code: str) -> frozenset[str]:
 
 
 def _cue_words(text: str, code: str) -> list[str]:
-    """Return the question's words for the requested thing ("cost", "population")."""
     return [m[0] for cue in language(code).cues.values() for m in cue.finditer(text)]
 
 
 def _form_words(text: str, code: str) -> Stems:
-    """Return the stems of a question phrase: "how many", "which year"."""
+    """Return the stems of phrases like "how many" and "which year"."""
     known = language(code)
     found = [(name, m) for name, cue in known.cues.items() if (m := cue.search(text))]
     asks = [
         m[0]
         for name, m in found
-        # "List the …" says no more than "which".
-        if m[0].split()[0].casefold() in known.stop or (name == "items" and not m.start())
+        # "List the …" and "… steps" say no more than "which" and "how".
+        if m[0].split()[0].casefold() in known.stop
+        or (name == "items" and not m.start())
+        or (name == "steps" and m.end() == len(text.rstrip(" ?.")))
     ]
     return frozenset().union(*(stems(words, code) for words in asks))

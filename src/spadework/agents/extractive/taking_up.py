@@ -1,5 +1,5 @@
-"""Pronouns of a later question resolved from the previous one: "How is it used?" after "What is a
-lighthouse?" asks how a lighthouse is used.
+"""Replace pronouns with the previous question's subject: after "What is a lighthouse?", "How is it
+used?" asks about a lighthouse.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ MOST_BETWEEN = 5
 
 
 def take_up(text: str, before: str, subject: str) -> str:
-    """Return the text with its pronouns replaced by the `subject` of the question `before`, with
-    its article there; unchanged without pronouns.
+    """Return the text with its pronouns replaced by the `subject` of the question `before`,
+    including the article there.
     """
     if not subject:
         return text
@@ -23,7 +23,7 @@ def take_up(text: str, before: str, subject: str) -> str:
     article, whole = _phrase_of(before, subject, spoken)
 
     def name(pronoun: str) -> str:
-        # Where pronouns show gender and case, so does the article.
+        # In languages whose pronouns show gender and case, the article does too.
         said = article and spoken.taken_up.get(pronoun.casefold(), article)
         return f"{said} {whole}".strip()
 
@@ -36,7 +36,6 @@ def put_in(text: str, subject: str) -> str:
 
 
 def _replace_pronouns(text: str, name: Callable[[str], str]) -> str:
-    """Return the text with pronouns replaced, except those that refer to nothing."""
     spoken = language(language_of(text) or "en")
     if not spoken.pronouns:
         return text
@@ -49,14 +48,13 @@ def _replace_pronouns(text: str, name: Callable[[str], str]) -> str:
 
 
 def _belongs(word: str, spoken: Language) -> bool:
-    """Return whether what follows a word belongs to what precedes it."""
     between = f" {word} "
     return bool(spoken.belongs.fullmatch(between) or spoken.regarding.fullmatch(between))
 
 
 def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
-    """Return a subject's article, "" if none, and the subject extended to it: "Who planned the
-    harbour of Port Aldermere?" gives the whole harbour.
+    """Return a subject's article ("" if it has none), and the subject with all words after that:
+    "Who planned the harbour of Port Aldermere?" gives the harbour.
     """
     bare = text.strip(" ?.!")
     if spoken.last_verb.search(bare) and bare.endswith(f" {subject.split()[-1]}"):

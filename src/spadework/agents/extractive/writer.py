@@ -1,32 +1,34 @@
-"""The writer without a model: the assessor's quotes verbatim, each with its evidence."""
+"""Write without a model: quotes verbatim, each with its evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, groupby, zip_longest
+from itertools import accumulate, groupby
 
-from spadework.tools.text.markdown_tables import cells, row_as_sentence
-from spadework.tools.text.quotes import plain
+from spadework.tools.text.markdown import plain
 from spadework.tools.text.sentences import sentences
+from spadework.tools.text.tables import named_cells, row_as_sentence, rows_between
 from spadework.values import Evidence, Part, Section, Sentence
 
-#: Kinds of a row with column names.
+#: Kinds of entries that may be column names.
 _NAMES = ("columns", "cells")
-#: Minimum rows of a table; fewer are sentences.
+#: A table needs at least this many rows; fewer become sentences.
 LEAST_ROWS = 2
 
 
 def section(heading: str, evidence: Sequence[Evidence]) -> Section:
-    """Return a topic's quotes in the order of the ledger, which is that of their pages. Adjacent
-    rows of a table become a table.
+    """Return a topic's quotes in the order of the ledger. Adjacent rows of a table become a
+    table.
     """
     made = Section(heading=heading)
     named = {e.id: columns for e in evidence if (columns := columns_of(e, evidence))}
     heads = {columns.id for columns in named.values()}
-    told = [e for e in evidence if e.kind != "columns" and e.id not in heads]
+    told = [
+        row for e in evidence if e.kind != "columns" and e.id not in heads for row in rows_in(e)
+    ]
     for columns, together in groupby(told, lambda e: named.get(e.id)):
         own = list(together)
-        # Names quoted as a row are one of the rows.
+        # Column names that were quoted as a row count as one.
         if columns and len(own) + (columns.kind == "cells") >= LEAST_ROWS:
             made = made.followed_by(_table(own, columns))
         else:
@@ -36,7 +38,7 @@ def section(heading: str, evidence: Sequence[Evidence]) -> Section:
 
 
 def _table(rows: Sequence[Evidence], columns: Evidence) -> Section:
-    drawn = [cells_of(row, columns) for row in rows]
+    drawn = [named_cells(columns.quote, row.quote) for row in rows]
     names = max(([name for name, _ in found] for found in drawn), key=len)
     told, takes = list[Sentence](), list[int]()
     for row, found in zip(rows, drawn, strict=True):
@@ -48,29 +50,32 @@ def _table(rows: Sequence[Evidence], columns: Evidence) -> Section:
     return Section(heading="", sentences=tuple(told), parts=(part,))
 
 
+def rows_in(evidence: Evidence) -> list[Evidence]:
+    """Return an entry of several rows as one for each row, under its id; any other as it is."""
+    if evidence.kind not in ("row", "cells"):
+        return [evidence]
+    quote = evidence.quote
+    rows = rows_between(quote, 0, len(quote))
+    return [evidence.model_copy(update={"quote": quote[slice(*row)]}) for row in rows]
+
+
 def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence:
-    """Return the quote as a sentence, a "row" with the names of its `columns`."""
+    """Return a quote as a sentence; a "row" includes the names of its `columns`."""
     quote, ids = evidence.quote, tuple[str, ...]([evidence.id])
     if evidence.kind == "code":
         return Sentence(text=quote, evidence_ids=ids, code=True, language=evidence.language)
     if evidence.kind in ("row", "cells"):
         named = columns if evidence.kind == "row" else None
-        said = [row_as_sentence(named.quote if named else "", quote)]
+        said = [row_as_sentence(named_cells(named.quote if named else "", quote))]
         ids = (*ids, named.id) if named else ids
     else:
         said = [quote[start:end] for start, end in sentences(quote)] or [quote]
     return Sentence(text=" ".join(" ".join(said).split()), evidence_ids=ids)
 
 
-def cells_of(row: Evidence, columns: Evidence) -> list[tuple[str, str]]:
-    """Return a row's cells with their column names; missing ones are ""."""
-    names, told = ([" ".join(cell.split()) for cell in cells(e.quote)] for e in (columns, row))
-    return list(zip_longest(names, told, fillvalue=""))
-
-
 def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
-    """Return the entry with a row's column names, from its own table. With two columns they may
-    have been quoted as a row.
+    """Return the entry with the column names of a row's own table, None if there is none. With two
+    columns, they may have been quoted as a row.
     """
     if row.columns is None:
         return None
@@ -80,12 +85,12 @@ def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
 
 
 def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
-    """Return whether a text is a cell of a cited row: the first one if `row` is "", else one in the
-    row and column named by `row`.
+    """Return whether a text is a cell of a cited row: the first cell if `row` is "", else the one
+    in the row and column that `row` names.
     """
-    for e in cited:
+    for e in (row for one in cited for row in rows_in(one)):
         columns = columns_of(e, cited)
-        (_, first), *others = cells_of(e, columns) if columns else [("", "")]
+        (_, first), *others = named_cells(columns.quote if columns else "", e.quote)
         named = [("", first), *((f"{first} · {name}", value) for name, value in others)]
         if columns and (row, text) in named:
             return True
@@ -93,10 +98,11 @@ def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
 
 
 def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
-    """Return whether a sentence consists of whole sentences of its quotes: fragments may say the
+    """Return whether a sentence consists of whole sentences of a quote; fragments may say the
     opposite.
     """
-    if any(quote_entry(e, columns_of(e, cited)).text == sentence.text for e in cited):
+    rows = (row for e in cited for row in rows_in(e))
+    if any(quote_entry(e, columns_of(e, cited)).text == sentence.text for e in rows):
         return True
     said = _words(sentence.text)
     for e in cited:

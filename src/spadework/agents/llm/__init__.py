@@ -1,1 +1,1 @@
-"""Chat models: requests to their servers, and their replies."""
+"""Send requests to chat models and read their replies."""

@@ -1,8 +1,6 @@
-"""The only place that calls a model: sends a role's prompt and returns an answer of the requested
-type.
-
-Structured output falls back from strict JSON schema to function calling to JSON mode, and asks
-again with the validation error. What still fails raises ModelError, and the caller uses the
+"""Send a role's prompt to its model and return an answer of the requested type. Nothing else calls
+a model. Strict JSON schema is tried first, then function calling, then JSON mode. After a reply of
+another shape, the model is asked again with the fault; if that fails too, the caller uses the
 extractive role.
 """
 
@@ -19,8 +17,8 @@ from typing import NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from spadework.agents.llm.endpoint import Endpoint
-from spadework.agents.llm.errors import Busy, Passing, Unsupported
 from spadework.agents.llm.providers import Place, places_of, settings_at
+from spadework.agents.llm.reply import Busy, Passing, Unsupported
 from spadework.agents.llm.structured_output import (
     LADDER,
     Message,
@@ -33,8 +31,7 @@ from spadework.agents.llm.structured_output import (
     parse_answer,
     strict,
 )
-from spadework.bill import Amounts
-from spadework.budget import Budget
+from spadework.budget import Amounts, Budget
 from spadework.errors import BadReply, BudgetSpent, ModelError, NotRecorded, SpadeworkError, TooLong
 from spadework.events import Called, Verdict
 from spadework.prompts import Prompt
@@ -50,20 +47,20 @@ DIGEST_CHARS = 16
 
 
 class Call(NamedTuple):
-    """A request to a role's model, and when it began (`time.monotonic`)."""
+    """A request to a role's model, with its start time (`time.monotonic`)."""
 
     role: str
     request: Request
     began: float
 
     def timed_out(self, said: str, charge: Amounts) -> Called:
-        """Return the event of a call that timed out, with its cost."""
+        """Return the event for a call that timed out, with its cost."""
         return self._build_event("late", said, charge)
 
     async def answered(
         self, record: Record, journal: Journal, text: str, shape: type[BaseModel]
     ) -> None:
-        """Report a call that was answered."""
+        """Report an answered call."""
         try:
             parse_answer(text, shape)
         except ValidationError as error:
@@ -74,7 +71,7 @@ class Call(NamedTuple):
     async def failed(
         self, record: Record, journal: Journal, error: SpadeworkError | BudgetSpent
     ) -> None:
-        """Report a call that failed."""
+        """Report a failed call."""
         verdict: Verdict = "failed"
         for kind, said in _VERDICTS.items():
             if isinstance(error, kind):
@@ -106,24 +103,22 @@ _VERDICTS: dict[type[Exception], Verdict] = {
     TooLong: "too long",
     BudgetSpent: "unpaid",
 }
-
-
 A = TypeVar("A", bound=BaseModel)
-#: Maximum cuts of an overlong request; and the share cut if the excess is unknown.
+#: Maximum cuts of a request that is too long; the share to cut if the excess is unknown.
 MOST_CUTS, CUT_AWAY = 6, 0.3
-#: Maximum replies until one has the requested shape; the whole run depends on the lead's.
+#: Maximum replies to get the requested shape; the lead gets more, as the whole run needs its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: Share of the allowed tokens that is kept, since cuts are by characters.
+#: Share of the allowed tokens to use, since cuts are made by characters.
 CLOSE = 0.97
-#: Calls answered by the fallback model before a failed one is retried, doubled after each failure.
+#: Calls that go to the fallback model after a failure, doubled each time.
 REST = 4
-#: Share of the time for a role's own model, if there is a fallback model.
+#: Share of the time for a role's own model if there is a fallback.
 FIRST_SHARE = 0.6
 
 
 class Model:
-    """The chat models of a run, by role, and the fallback. In a replay, `anew` answers what was not
-    recorded.
+    """The chat models of a run, by role, and the fallback model. In a replay, `new_model` answers
+    what was not recorded.
     """
 
     def __init__(
@@ -132,13 +127,13 @@ class Model:
         budget: Budget,
         journal: Journal,
         default: str = "",
-        anew: Model | None = None,
+        new_model: Model | None = None,
     ) -> None:
         self._settings = settings
         self._budget = budget
         self._journal = journal
         self._default = default
-        self._anew = anew
+        self._new_model = new_model
         self._endpoints: dict[Place, Endpoint] = {}
         self._rungs: dict[Place, Method] = {}
         self._resting: dict[Place, float] = {}
@@ -149,10 +144,9 @@ class Model:
         self.record = Record()
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
-        """Return the role's answer to `prompt` as an `answer`, within `seconds`. If its model
-        fails, the fallback model is asked once; a failed endpoint rests for some calls, or for the
-        run if its fault is permanent. Raises ModelError (BadReply, TooLong) if neither answers,
-        BudgetSpent at a limit.
+        """Return the role's answer within `seconds`. If its model fails, the fallback is asked
+        once, and the failed endpoint rests: for some calls, or for the run if the fault is
+        permanent. Raises ModelError (BadReply, TooLong) if neither answers, BudgetSpent at a limit.
         """
         until = time.monotonic() + seconds
         places = self._places(role)
@@ -179,7 +173,7 @@ class Model:
                 if before := await self._journal.noted("late", late):
                     raise TimeoutError(before)
                 if seconds <= 0:
-                    # A model that is not asked for lack of time is not slow.
+                    # The model is not to blame if there was no time to ask it.
                     raise BudgetSpent("time")
                 async with asyncio.timeout(limit):
                     turn = Turn(role, time.monotonic() + limit)
@@ -189,7 +183,7 @@ class Model:
             except TimeoutError as error:
                 self._late.add(place)
                 asked_at = self._endpoints.get(place)
-                # A model that fails until the timeout is not slow.
+                # A model that failed until the timeout was not slow.
                 said = str(error) or (asked_at.failing if asked_at else "")
                 said = said or f"{place.label} did not answer in time."
         self._budget.add(model_errors=1)
@@ -198,20 +192,20 @@ class Model:
         raise ModelError(said)
 
     def news(self, role: Role) -> list[Problem]:
-        """Return the problems of a role that the fallback model replaced since the last call."""
+        """Return and clear the problems of a role that the fallback model took over."""
         found = [problem for problem in self._news if problem.stage == role]
         self._news[:] = [problem for problem in self._news if problem.stage != role]
         return found
 
     async def speed(self, role: Role) -> float | None:
-        """Return the tokens per second that the role's model reads; 0 if it timed out, None if
+        """Return how many tokens per second the role's model reads; 0 if it timed out, None if
         unknown.
         """
         place = self.place(role)
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None
 
     async def context(self, role: Role) -> int:
-        """Return the context of the role's model in tokens, 0 while unknown."""
+        """Return the context size of the role's model in tokens; 0 if unknown."""
         place = self.place(role)
 
         async def work() -> int:
@@ -229,11 +223,11 @@ class Model:
 
     @property
     def settings(self) -> Settings:
-        """The run's settings, for prompts."""
+        """Return the run's settings."""
         return self._settings
 
     def check(self) -> None:
-        """Raise SettingsError for a role whose model lacks its key, package or similar."""
+        """Raise SettingsError if a role's model lacks its key, package or similar."""
         for role in get_args(Role):
             for place in self._places(role):
                 self._endpoint(place)
@@ -243,8 +237,8 @@ class Model:
         async with AsyncExitStack() as closing:
             for endpoint in self._endpoints.values():
                 closing.push_async_callback(endpoint.close)
-            if self._anew:
-                closing.push_async_callback(self._anew.close)
+            if self._new_model:
+                closing.push_async_callback(self._new_model.close)
 
     async def _ask(self, place: Place, turn: Turn, prompt: Prompt, answer: type[A]) -> A:
         user = prompt.user
@@ -261,13 +255,13 @@ class Model:
                 user, before = shorten_prompt(prompt, chars), user
                 if len(user) >= len(before):
                     break
-        raise TooLong(f"The request is too long for {place.label}, also when it is cut.")
+        raise TooLong(f"The request is too long for {place.label}, even when shortened.")
 
     async def _shape_reply(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[A]
     ) -> A:
-        """Return the reply as `answer`; after one of another shape, ask again and state the
-        fault.
+        """Return the reply as an `answer`; if it has another shape, ask again and say what is
+        wrong.
         """
         said = ""
         for _ in range(LEAD_TRIES if turn.role == "lead" else TRIES):
@@ -283,20 +277,20 @@ class Model:
             # Servers refuse empty messages.
             before = [Message("assistant", text[:4_000])] if text else []
             messages = [*messages, *before, Message("user", repair)]
-        raise BadReply(f"{place.label} did not answer in the asked shape: {said}")
+        raise BadReply(f"{place.label} did not answer in the requested format: {said}")
 
     async def _reply(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[BaseModel]
     ) -> str:
-        """Return the raw reply by the strictest method that the endpoint supports, which is
-        remembered.
+        """Return the raw reply by the strictest method that the endpoint supports; remember the
+        method.
         """
         wanted = self._settings.structured_output
         rungs: Sequence[Method] = LADDER if wanted == "auto" else (wanted,)
         if place in self._rungs:
             rungs = (self._rungs[place],)
         elif before := await self._journal.noted("rung", place.name, before=True):
-            # Only tried first: a run may be resumed at another server.
+            # Another server may resume the run, so its method is only tried first.
             rungs = sorted(rungs, key=lambda rung: rung != before)
         said = ""
         for rung in rungs:
@@ -309,7 +303,7 @@ class Model:
                 await self._journal.note("rung", place.name, rung)
             self._rungs[place] = rung
             return text
-        raise ModelError(f"{place.label} takes none of: {', '.join(rungs)}. {said}")
+        raise ModelError(f"{place.label} accepts none of these formats: {', '.join(rungs)}. {said}")
 
     async def _send(
         self,
@@ -319,7 +313,6 @@ class Model:
         answer: type[BaseModel],
         rung: Method,
     ) -> str:
-        """Return the reply as received, recorded or new."""
         sent = as_sent(messages, answer, rung)
         shape = Shape(answer.__name__, strict(answer), rung)
         request = {
@@ -339,9 +332,9 @@ class Model:
             await call.answered(self.record, self._journal, text, answer)
             return text
         except NotRecorded:
-            if self._anew is None:
+            if self._new_model is None:
                 raise
-            text = await self._anew.reply(turn, messages, answer)
+            text = await self._new_model.reply(turn, messages, answer)
             self._journal.asked_anew()
             return text
         except (SpadeworkError, BudgetSpent) as error:
@@ -349,11 +342,10 @@ class Model:
             raise
 
     async def reply(self, turn: Turn, messages: list[Message], answer: type[BaseModel]) -> str:
-        """Return the raw reply of a role's model to messages."""
+        """Return the raw reply of a role's model to the messages."""
         return await self._reply(self.place(turn.role), turn, messages, answer)
 
     def _places(self, role: Role) -> list[Place]:
-        """Return where a role is asked: its own model, unless failed, and the fallback model."""
         places = places_of(role, self._settings, self._default)
         return places[1:] if len(places) > 1 and self._resting.get(places[0], 0) > 0 else places
 
@@ -361,7 +353,6 @@ class Model:
         return places_of(role, self._settings, self._default)[0]
 
     def _replaced(self, role: Role, place: Place, error: ModelError) -> None:
-        """Record that the fallback replaced a model; a failed endpoint rests."""
         if not isinstance(error, BadReply | TooLong | NotRecorded):
             passes = isinstance(error, Passing | Busy) or place in self._late
             self._resting[place] = REST * 2 ** self._rests[place] if passes else math.inf
@@ -387,9 +378,9 @@ async def first_of(
     subject: str,
     ask: Callable[[Model], Awaitable[T]],
     extract: Callable[[], T],
-    effect: str = "The extractive role did this work.",
+    effect: str = "Code did this step instead of the model.",
 ) -> tuple[T, list[Problem]]:
-    """Return the model's answer, else what `extract` returns with a problem of this effect."""
+    """Return the model's answer; if it fails, what `extract` returns, with a problem."""
     if model is None:
         return await asyncio.to_thread(extract), []
     try:

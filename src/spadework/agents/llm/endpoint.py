@@ -1,4 +1,4 @@
-"""One chat model at one endpoint: sends, waits, retries, learns, counts and charges."""
+"""Call one chat model at one endpoint: wait, send, retry, learn its limits, and charge."""
 
 from __future__ import annotations
 
@@ -7,26 +7,27 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from spadework.agents.llm.errors import (
+from spadework.agents.llm.limits import CLOSING, LEAST_CONTEXT, Lessons, RoomName, gate_at, usual
+from spadework.agents.llm.probe import listed_context
+from spadework.agents.llm.providers import chat_model, label_of, provider_of, reasons, secret_of
+from spadework.agents.llm.reply import (
     MOST_SAID,
     Busy,
     CutInSilence,
     CutOff,
+    ErrorReply,
     Overlong,
     Passing,
+    ServerReply,
     Unsupported,
     Unwanted,
     Withheld,
+    reply_of,
     translate,
 )
-from spadework.agents.llm.limits import CLOSING, LEAST_CONTEXT, Lessons, RoomName, gate_at, usual
-from spadework.agents.llm.probe import listed_context
-from spadework.agents.llm.providers import chat_model, label_of, provider_of, reasons, secret_of
-from spadework.agents.llm.reply import ErrorReply, ServerReply, reply_of
 from spadework.agents.llm.structured_output import Request, Shape, Turn
-from spadework.budget import Budget
+from spadework.budget import Budget, HoldRequest, cost
 from spadework.errors import TooLong
-from spadework.holds import HoldRequest, cost
 from spadework.settings import Role, Settings
 from spadework.tools.stores.journal import Journal
 from spadework.tools.text import tokens
@@ -41,23 +42,24 @@ if TYPE_CHECKING:
 
 #: Attempts per request when the endpoint fails, and when it is busy.
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
-#: Resends after learning what the endpoint accepts.
+#: Maximum retries after learning what the endpoint accepts.
 LESSONS = 4
 #: Maximum tokens of a request, and of the reasoning before an answer.
 _REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000
-#: Seconds to wait for a busy endpoint without a stated delay, doubled each time.
+#: First wait for a busy endpoint that names no delay; doubled each time.
 BUSY_SECONDS = 0.5
-#: Share of a context that a request may fill, and that request and answer may fill together, since
-#: every model counts tokens differently.
-REQUEST_SHARE, WHOLE_SHARE = 0.75, 0.9
-#: Share kept of a request too long for an unknown context.
+#: Maximum share of the context for the request.
+REQUEST_SHARE = 0.75
+#: Maximum share for request and answer together; models count tokens differently.
+WHOLE_SHARE = 0.9
+#: Share of a request to keep if it is too long for an unknown context.
 KEPT = 0.7
-#: Share of a call's time spent waiting for budget; the rest is left for the answer.
+#: Maximum share of a call's time for waiting for budget; the rest is for the answer.
 WAITING_SHARE = 0.9
 
 
 class Endpoint:
-    """A chat model by its name PROVIDER:NAME; all at one address share its concurrency limit."""
+    """A chat model named PROVIDER:NAME. All models at one address share its concurrency limit."""
 
     def __init__(
         self,
@@ -80,7 +82,7 @@ class Endpoint:
         self._news = [] if news is None else news
         self._preparing = asyncio.Lock()
         self._listed = False
-        #: Its last failure, "" once it has answered.
+        #: The last failure; "" once it has answered.
         self.failing = ""
 
     async def close(self) -> None:
@@ -89,20 +91,20 @@ class Endpoint:
         await self._lessons.save()
 
     async def speed(self) -> float:
-        """Return the tokens per second that the model reads, from this run or the last; 0 if
-        unknown.
+        """Return how many tokens per second the model reads, measured in this or an earlier run; 0
+        if unknown.
         """
         await self._lessons.load()
         return self._lessons.known.speed
 
     async def context(self) -> int:
-        """Return the tokens of the context, 0 if unknown."""
+        """Return the context size in tokens; 0 if unknown."""
         await self._prepared()
         return self._context()
 
     async def send(self, messages: list[BaseMessage], shape: Shape, turn: Turn) -> str:
-        """Return the text of the reply, or the arguments of its tool call as JSON; "" if empty.
-        Charges calls, tokens and money. Raises Unsupported, TooLong, BadReply, ModelError,
+        """Return the text of the reply, or its tool call's arguments as JSON; "" if it is empty.
+        Charges calls, tokens and money. Raises Unsupported, TooLong, BadReply, ModelError or
         BudgetSpent.
         """
         name_lookup.install_resolver()
@@ -120,7 +122,7 @@ class Endpoint:
                 self._do_without(lesson)
                 if last:
                     raise
-            except CutInSilence:  # its context is now known: the request does not fit
+            except CutInSilence:  # now that the context is known, the request does not fit
                 if last:
                     raise
             except Overlong as lesson:
@@ -128,13 +130,13 @@ class Endpoint:
                 if last or self._context() == context:
                     raise TooLong(str(lesson)) from None
             except CutOff as short:
-                # Its length is now known: the retry has more room, if there is more.
+                # Now that the length is known, the retry gets more room, if there is more.
                 if last or short.room >= self._wish(counted, turn.role).most:
                     raise
         raise AssertionError("the last try returns or raises")
 
     async def _prepared(self) -> None:
-        """Load what earlier runs learned, and what the server says about its model."""
+        """Load what earlier runs learned, and ask the server for the model's context."""
         async with self._preparing:
             await self._lessons.load()
             unknown = not (self._context() or self._listed)
@@ -156,12 +158,14 @@ class Endpoint:
         return self._without_key(reply)
 
     def _without_key(self, text: str) -> str:
-        """Remove our key from a server's text, which may be shown to anyone."""
+        """Remove our key from text that the server returned and others may see."""
         secret = secret_of(self._settings)
         return text.replace(secret, "…") if secret else text
 
     async def _admitted(self, request: Request) -> str:
-        """Send one request once there is room; retry after the stated delay if busy."""
+        """Send one request once a place is free; if the server is busy, retry after the delay it
+        names.
+        """
         pause, gate, most = BUSY_SECONDS, gate_at(self._address), self._settings.model_parallel
         for last in (n == BUSY_ATTEMPTS for n in range(1, BUSY_ATTEMPTS + 1)):
             async with gate.through(id(self._budget), most) as began:
@@ -178,8 +182,8 @@ class Endpoint:
         raise AssertionError("the last try returns or raises")
 
     async def _paid(self, request: Request) -> str:
-        """Send one request: reserve its maximum cost before, and record the actual one after, or
-        the request's if cancelled. The answer is limited to the reservation.
+        """Send one request: reserve its maximum cost, then charge the actual cost (the request's if
+        cancelled). The reservation limits the answer's length.
         """
         now = time.monotonic()
         until = now + WAITING_SHARE * (request.turn.until - now)
@@ -198,7 +202,7 @@ class Endpoint:
             used, price = (0, 0), self._price(0, 0)
             if isinstance(told, Overlong):
                 told.asked = hold.tokens
-            if not isinstance(told, Unwanted | Unsupported):  # what only taught us is not a failure
+            if not isinstance(told, Unwanted | Unsupported):  # a lesson is no failure
                 self._budget.add(model_errors=1, too_long=int(isinstance(told, Overlong)))
             raise told from None
         finally:
@@ -210,19 +214,18 @@ class Endpoint:
         return self._accept(reply, hold.room)
 
     def _accept(self, reply: ServerReply, room: int) -> str:
-        """Return the text of a reply, "" if empty. Raises Withheld and CutOff."""
         if reply.kind == "withheld":
             why = self._without_key(reply.reason)[:MOST_SAID]
             raise Withheld(f"{self.name} withheld its answer: “{why}”")
         if reply.kind == "cut":
             cut = CutOff(f"{self.name} ran out of room before its answer was complete.", room)
-            cut.said = self._without_key(reply.text)
+            cut.partial = self._without_key(reply.text)
             raise cut
         return reply.text
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
-        """Learn how the server counts. Raises CutInSilence if it read far less than was sent: its
-        count is its context.
+        """Learn how the server counts tokens. Raises CutInSilence if it read far less than was
+        sent, and takes its count as its context.
         """
         if reply.usage is None:
             return
@@ -238,13 +241,12 @@ class Endpoint:
         raise CutInSilence(f"{self.name} cuts what is longer than {count} tokens.")
 
     def _context(self) -> int:
-        """Return the tokens of the context; 0 if unknown."""
         known, given = self._lessons.known.context, self._settings.context_tokens
         return min(known or given, given or known)
 
     def _wish(self, counted: int, role: Role) -> HoldRequest:
-        """Return a request's budget. Raises TooLong if it leaves less room than the role's answers,
-        with reasoning, usually take.
+        """Return the budget to reserve for a request. Raises TooLong if too little room is left for
+        the role's usual answer.
         """
         known, settings = self._lessons.known, self._settings
         told, thinking = int(counted * known.counted), known.thinks or reasons(self._model)
@@ -257,7 +259,7 @@ class Endpoint:
             most = min(most, whole - told)
         if told > fits:
             raise TooLong(
-                f"The request to {self.name} has {told} tokens, more than {fits}.", over=told - fits
+                f"The request to {self.name} has {told} tokens; only {fits} fit.", over=told - fits
             )
         price = settings.prices.get(self._model)
         return HoldRequest(told, answer, most, price, closing=role in CLOSING)
@@ -273,7 +275,6 @@ class Endpoint:
         self._lessons.learn(context=max(LEAST_CONTEXT, min(fits, known or fits)))
 
     def _do_without(self, lesson: Unwanted) -> None:
-        """Learn that a parameter is unsupported, or another way of sending is."""
         if lesson.parameter == "temperature":
             self._lessons.learn(temperature=False)
         elif lesson.parameter == "stream":
@@ -300,12 +301,13 @@ class Endpoint:
                 "type": "json_schema",
                 "json_schema": {"name": shape.name, "schema": shape.schema, "strict": True},
             }
-        # Passed in the body: langchain-openai would parse the answer, and raise where we repair.
+        # In the body, because langchain-openai would parse the answer itself and raise where we
+        # repair.
         return self._chat.bind(extra_body=self._body(room) | {"response_format": wanted})
 
     def _body(self, room: int) -> dict[str, Any]:
-        """Return the body with the answer's limit under the endpoint's name for it, by default
-        max_tokens except at OpenAI; and temperature 0, if supported.
+        """Return the request's parameters: the answer's limit under the endpoint's name for it, and
+        temperature and streaming if supported.
         """
         known = self._lessons.known
         first: RoomName = (

@@ -1,7 +1,6 @@
-"""The examination of a model as judge: thirty sentences, half of them paraphrases of their source,
-half with one change; in one call, or three if the context is small.
-
-The result is stored in the home, by model, server and prompt.
+"""Examine a model as judge on thirty sentences: half paraphrase their source, half have one change.
+One call holds them all, or three if the context is small. The result is stored in the home folder
+by model, server and prompt.
 """
 
 from __future__ import annotations
@@ -20,27 +19,31 @@ from typing import Any
 from pydantic import ValidationError
 
 from spadework.agents.llm.client import Model
-from spadework.agents.llm.errors import CutOff
 from spadework.agents.llm.providers import Place
+from spadework.agents.llm.reply import CutOff
 from spadework.agents.report.material import Entry, page_line
 from spadework.agents.verifier import ask
 from spadework.prompts import render
-from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Value
 
-#: Verdicts of thirty that must be right, false sentences that may pass; and the minimum number of
-#: verdicts for a result.
-LEAST_RIGHT, OF, MOST_LET_THROUGH, LEAST_ASKED = 28, 30, 1, 20
-#: Context tokens that hold all sentences and verdicts; and sentences per call otherwise, or if
-#: verdicts were cut off.
-WHOLE_CONTEXT, BATCH = 8_000, 10
-#: Seconds a result is valid: a server may restart with another model of the same name.
+#: To pass, a model must give LEAST_RIGHT right verdicts of OF.
+LEAST_RIGHT, OF = 28, 30
+#: Maximum false sentences that it may call supported.
+MOST_LET_THROUGH = 1
+#: Minimum verdicts for a pass.
+LEAST_ASKED = 20
+#: Tokens of context that hold all sentences and verdicts in one call.
+WHOLE_CONTEXT = 8_000
+#: Sentences per call if the context is smaller, or verdicts were cut off.
+BATCH = 10
+#: How long a result is valid, since a server may get another model of the same name.
 KEPT_SECONDS = 30 * 86_400
 
 
 class Examined(Value):
-    """A model's result: correct verdicts of those `asked`, and false sentences called supported.
-    What was cut off was not asked.
+    """A model's result: right verdicts out of `asked`, and false sentences it called supported. A
+    batch whose verdicts were cut off is not counted.
     """
 
     asked: int
@@ -49,30 +52,32 @@ class Examined(Value):
 
     @property
     def guessed(self) -> bool:
-        """Whether the verdicts are no better than chance."""
+        """Return whether the verdicts are no better than chance."""
         return 2 * self.right <= self.asked
 
     @property
     def passed(self) -> bool:
-        """Whether the model may judge."""
+        """Return whether the model may judge."""
         enough = self.asked >= LEAST_ASKED and OF * self.right >= LEAST_RIGHT * self.asked
         return enough and self.let_through <= MOST_LET_THROUGH
 
 
 async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
-    """Return the result of the verifier's model, stored or new. Raises ModelError, BudgetSpent."""
+    """Return the result of the verifier's model, stored or new. Raises ModelError or
+    BudgetSpent.
+    """
     path = _path(model.place("verifier"), home)
     known = await asyncio.to_thread(_load_result, path)
     if known is None:
         known = await _examine(model, seconds)
-        # A result that cannot be stored is only computed again.
+        # If it cannot be stored, it is only examined again.
         with suppress(OSError):
             await asyncio.to_thread(write_atomically, path, known.model_dump_json().encode())
     return known
 
 
 async def result_at(place: Place, home: Path) -> Examined | None:
-    """Return the stored result of the model at a place, or None."""
+    """Return the stored result of the model at a place, None if there is none."""
     return await asyncio.to_thread(_load_result, _path(place, home))
 
 

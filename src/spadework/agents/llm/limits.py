@@ -1,6 +1,4 @@
-"""Learned limits of a model's server: supported parameters, context, speed, answer lengths, and
-concurrency.
-"""
+"""Learn the limits of a model's server: parameters, context, speed, answer lengths, concurrency."""
 
 from __future__ import annotations
 
@@ -17,11 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spadework.settings import Role
 from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.stores.shared_rooms import shared_place
 from spadework.tools.web.fair_queue import Room
 
-#: Tokens of a role's long answer, until its model is known, and for the estimate.
+#: Tokens of a role's long answer, used for estimates and until the model is known.
 ANSWERS: dict[Role, int] = {
     "lead": 1_200,
     "assessor": 900,
@@ -30,17 +28,20 @@ ANSWERS: dict[Role, int] = {
     "writer": 900,
     "verifier": 600,
 }
-#: Tokens that a reasoning model thinks before such an answer.
+#: Tokens of reasoning before such an answer.
 THOUGHTS = 2_000
-#: Answers remembered, and the factor by which the next may exceed the longest. If the standard
-#: deviation is half the mean, one in 40 exceeds it (log-normal; one in 9 without the factor), and
-#: is retried with more room.
-REMEMBERED, MARGIN = 8, 1.5
+#: Lengths of answers to remember per role.
+REMEMBERED = 8
+#: The next answer may be this much longer than the longest of them. If lengths are log-normal with
+#: a deviation of half the mean, one in 40 is longer still (one in 9 without the factor).
+MARGIN = 1.5
 CLOSING: tuple[Role, ...] = ("writer", "verifier")
 
 
 def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
-    """Return the maximum tokens expected of a role's answer, with reasoning, from its last ones."""
+    """Return the maximum tokens, with reasoning, to expect of a role's answer, judging by its last
+    ones.
+    """
     longest = int(MARGIN * max(answers, default=0))
     if len(answers) >= REMEMBERED:
         return longest
@@ -49,25 +50,26 @@ def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
 
 RoomName = Literal["max_tokens", "max_completion_tokens"]
 
-#: Seconds that what was learned is valid: a server may restart with another model or context.
+#: How long lessons are valid, since a server may get another model or context.
 KEPT_SECONDS = 7 * 86_400
-#: A generated token counts as this many read, since it takes longer.
+#: Writing a token takes as long as reading this many.
 WRITTEN = 6
-#: Work in tokens below which an answer measures latency rather than speed.
+#: With fewer tokens, latency is measured rather than speed.
 LEAST_WORK = 100
-#: Minimum plausible context. A server that counts less than this share of a request has dropped the
-#: rest: tokenizers differ by less.
-LEAST_CONTEXT, CUT_SHARE = 1_000, 0.6
-#: Tokens of a request large enough to compare counts, and the maximum ratio.
+#: Minimum plausible context.
+LEAST_CONTEXT = 1_000
+#: A server that counts less than this share of a request has dropped the rest: tokenizers differ by
+#: less.
+CUT_SHARE = 0.6
+#: Minimum tokens of a request to compare counts; maximum ratio.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 
 class Learned(BaseModel):
-    """What is known about a model at its server. `room` is the parameter that limits an answer (""
-    until one was refused), `context` its tokens (0 if unknown), `speed` the tokens read per second
-    (0 if unmeasured), `counted` the server's tokens per one of ours, `answers` the tokens of the
-    last answers by role; it `thinks` if it was seen to reason; it `streams` if it refused the other
-    way (None if it refused neither).
+    """What is known about a model at its server. `room` is the parameter that limits answers (""
+    until one was refused); `context` in tokens and `speed` in tokens read per second are 0 if
+    unknown; `counted` is the server's tokens per token of ours; `answers` are the last lengths by
+    role; `streams` is set once one way of sending was refused.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -83,7 +85,7 @@ class Learned(BaseModel):
 
 
 class Lessons:
-    """What is known about one model, identified by `key`; load it before use."""
+    """What is learned about one model, identified by `key`; load it before use."""
 
     def __init__(self, home: Path, key: str) -> None:
         digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()[:40]
@@ -96,42 +98,43 @@ class Lessons:
         """Load what earlier runs learned, once."""
         if self._kept is None:
             found = await on_disk(self._read)
-            if self._kept is None:  # no other call was faster
+            if self._kept is None:  # another call may have been faster
                 self._kept = self.known = found
 
     async def save(self) -> None:
-        """Store what is new. What cannot be stored is only learned again."""
+        """Store new lessons. A failure is harmless: they are learned again."""
         if self._kept is not None and self.known != self._kept:
             data = self.known.model_dump_json().encode()
             with suppress(OSError):
                 await on_disk(write_atomically, self._path, data)
 
     def learn(self, **changes: Any) -> None:
-        """Update fields of Learned."""
+        """Update fields of what is known."""
         self.known = self.known.model_copy(update=changes)
 
     def took(self, tokens_in: int, tokens_out: int, seconds: float) -> None:
-        """Record an answer's time; the speed is averaged over this run."""
+        """Record how long an answer took; update the speed, averaged over this run."""
         self._work += tokens_in + WRITTEN * tokens_out
         self._seconds += seconds
         if self._work >= LEAST_WORK:
             self.learn(speed=round(self._work / max(self._seconds, 0.001), 1))
 
     def answered(self, role: Role, length: int, *, thought: bool) -> None:
-        """Record the tokens of a role's answer, including reasoning."""
+        """Record the tokens of a role's answer, including its reasoning."""
         answers = self.known.answers
         last = (*answers.get(role, ()), length)[-REMEMBERED:]
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
-        """Return whether the server dropped part of a request: it counted far fewer tokens than
-        were sent, no fewer than before, and not so few that they may be only the uncached ones.
+        """Return whether the server silently dropped part of a request. It did if its token count
+        is far below ours, yet at least its highest so far and too large to be only the uncached
+        part. Remembers the highest count.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)
 
     def counts(self, ours: int, theirs: int) -> None:
-        """Record the server's token count of a request with ours."""
+        """Learn from the token counts of a request, ours and the server's."""
         if ours >= TELLING_REQUEST:
             counted = min(MOST_COUNTED, round(theirs / ours, 2))
             self.learn(counted=max(self.known.counted, counted))
@@ -146,7 +149,9 @@ class Lessons:
 
 
 class Gate:
-    """Lets at most `limit` calls through. A 429 halves it; as many answers in a row add one."""
+    """Lets at most `limit` calls run at once. A refusal halves it; as many answers in a row raise
+    it by one.
+    """
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -159,8 +164,8 @@ class Gate:
 
     @asynccontextmanager
     async def through(self, party: Hashable, most: int) -> AsyncIterator[float]:
-        """Wait until fewer than `most` calls are running, and yield the start time of a party's
-        call (`time.monotonic`).
+        """Wait until fewer than `most` calls run and any pause is over; yield the start time of the
+        party's call (`time.monotonic`).
         """
 
         def allowed() -> int:
@@ -174,7 +179,7 @@ class Gate:
                 visit.shut = max(0.0, self._closed_until - time.monotonic())
 
     def answered(self, most: int) -> None:
-        """Record an answered call of a caller with this limit."""
+        """Record an answered call of a caller with the limit `most`."""
         with self._lock:
             self._answers += 1
             if more := self._answers >= self.limit < most:
@@ -183,8 +188,8 @@ class Gate:
             self._room.look_again()
 
     def limited(self, began: float, seconds: float, most: int) -> None:
-        """Record a call, started at `began`, that the server asked to wait; until then no call
-        passes. Of concurrent calls only the first lowers the limit.
+        """Record that the server refused a call that began at `began`; no call passes for
+        `seconds`. Of concurrent calls, only the first lowers the limit.
         """
         with self._lock:
             now = time.monotonic()
@@ -193,20 +198,20 @@ class Gate:
             self._answers = 0
             if began >= self._lowered_at:
                 self.limit, self._lowered_at = max(1, min(most, self.limit) // 2), now
-        # A thread, since this call's event loop may end before those of other waiters. Timers may
-        # fire slightly early.
+        # A thread, because this event loop may end before others that wait. Timers may fire
+        # slightly early.
         timer = threading.Timer(opens + 0.001, self._room.look_again)
         timer.daemon = True
         timer.start()
 
 
-#: Gates of this process, by endpoint address.
+#: The gates of this process, by address.
 GATES: dict[str, Gate] = {}
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=GATES.clear)  # callers do not survive a fork
+    os.register_at_fork(after_in_child=GATES.clear)  # a fork has no callers
 
 
 def gate_at(address: str) -> Gate:
-    """Return the process-wide gate of an endpoint."""
+    """Return the gate of an endpoint for the whole process."""
     return GATES.setdefault(address, Gate(address))

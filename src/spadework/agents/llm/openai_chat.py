@@ -1,4 +1,6 @@
-"""A chat model for OpenAI's protocol; imported late, since LangChain's client is slow to import."""
+"""Talk to chat models by OpenAI's protocol. Imported late, because LangChain's client is slow to
+import.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from spadework.agents.llm.reply import ErrorReply, read_reply
 
 
 class OpenAIChat(ChatOpenAI):
-    """LangChain's client with our reply parsing: messages hold the ServerReply as
-    `response_metadata["reply"]`; an error is raised as ErrorReply.
+    """LangChain's client with our own parsing: messages hold the ServerReply as
+    `response_metadata["reply"]`, and errors are raised as ErrorReply.
     """
 
     async def _agenerate(
@@ -41,5 +43,5 @@ class OpenAIChat(ChatOpenAI):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-# Supported methods are found by trying; the warning adds nothing.
+# We find the supported method by trying.
 warnings.filterwarnings("ignore", message="This model does not support OpenAI's structured output")

@@ -1,24 +1,26 @@
-"""Probes of a model server: the models it has, and whether one answers."""
+"""Ask a model server which models it has, and whether one answers."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, get_args
 
 import httpx
 
-from spadework.agents.llm.errors import Unwanted, translate
 from spadework.agents.llm.limits import LEAST_CONTEXT
 from spadework.agents.llm.providers import (
     Place,
     chat_model,
     check_address,
+    label_of,
     places_of,
     provider_of,
     secret_of,
     settings_at,
 )
-from spadework.agents.llm.reply import ErrorReply
+from spadework.agents.llm.reply import ErrorReply, Unwanted, translate
 from spadework.errors import ModelError, SettingsError
 from spadework.settings import Role, Settings
 from spadework.tools.fetch.exchange import certificate_fault
@@ -27,11 +29,14 @@ from spadework.tools.web import name_lookup
 from spadework.tools.web.connections import certificates, closing_lines, proxy_for
 from spadework.tools.web.urls import host_of
 
-#: Total seconds for a server's list of models.
+#: Maximum time for a server's list of models.
 LIST_SECONDS = 5.0
+#: Maximum time that a page waits for the list.
+OFFER_SECONDS = 1.0
+#: Shown as the writer if no model is set.
+NO_MODEL = "No model: quotes only"
 #: Servers' names for a model's context: vLLM and SGLang; OpenRouter, Together and LiteLLM; Groq; LM
-#: Studio and Mistral; llama.cpp, which gives its running context, and the trained one, an upper
-#: bound.
+#: Studio and Mistral; llama.cpp (the running context, then the trained one, an upper bound).
 _NAMES = (
     "max_model_len",
     "context_length",
@@ -44,7 +49,7 @@ UNREADABLE = (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, Re
 
 
 async def fetch_model_list(settings: Settings) -> Any:
-    """Return the server's list of models as JSON."""
+    """Return the server's list of models as JSON. Raises the errors in UNREADABLE."""
     name_lookup.install_resolver()
     url = settings.openai_base_url.rstrip("/") + "/models"
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
@@ -61,12 +66,14 @@ async def fetch_model_list(settings: Settings) -> Any:
 
 
 async def listed_models(settings: Settings) -> list[str]:
-    """Return the names of the server's models. Raises what is in UNREADABLE."""
+    """Return the names of the server's models. Raises the errors in UNREADABLE."""
     return [str(model["id"]) for model in (await fetch_model_list(settings))["data"]]
 
 
 async def listed_context(settings: Settings, model: str, journal: Journal) -> int:
-    """Return a model's context by its server's list, fetched once per session; else 0."""
+    """Return a model's context from its server's list, fetched once per session; 0 if it is not
+    listed.
+    """
 
     async def work() -> int:
         entries = (await fetch_model_list(settings))["data"]
@@ -87,24 +94,26 @@ def _context(entry: dict[str, Any]) -> int:
 
 
 GREETING = "Answer with one word: OK."
-#: Maximum tokens of the answer: on an own server; at a provider, whose models may reason first.
-FEW_TOKENS, SOME_TOKENS = 16, 256
-#: Statuses for an unknown model.
+#: Maximum tokens of the answer from the user's own server.
+FEW_TOKENS = 16
+#: Maximum tokens of the answer from a provider, whose models may reason.
+SOME_TOKENS = 256
+#: Statuses that may mean an unknown model.
 _PERHAPS_UNKNOWN = (400, 404, 422)
 MOST_NAMED = 5
 
 
 def every_place(settings: Settings, default: str) -> list[Place]:
-    """Return the distinct places of all roles (`default` for unnamed ones) and the fallback
-    model.
+    """Return the models of all roles (`default` for those without one) and the fallback, each
+    once.
     """
     asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
     return list(dict.fromkeys(asked))
 
 
 async def greet(place: Place, settings: Settings) -> None:
-    """Make the model at a place say a word. Raises ModelError, or SettingsError if these settings
-    cannot work.
+    """Make the model at a place say a word. Raises ModelError, or SettingsError if the settings are
+    wrong.
     """
     name_lookup.install_resolver()
     own = settings_at(place, settings)
@@ -139,7 +148,6 @@ async def _greet(place: Place, settings: Settings) -> None:
 
 
 async def _unknown(place: Place, settings: Settings) -> ModelError | None:
-    """Return the error of an unlisted model, if that explains its failure."""
     if not settings.openai_base_url:
         return None
     try:
@@ -151,14 +159,35 @@ async def _unknown(place: Place, settings: Settings) -> ModelError | None:
     host, named = host_of(settings.openai_base_url), ", ".join(known[:MOST_NAMED])
     return ModelError(
         f"The model server at {host} has no model {place.label}.",
-        hint=f"It has {named}: name one with --model openai:NAME.",
+        hint=f"The server has {named}. Choose one with --model openai:NAME.",
     )
 
 
+async def offered_models(
+    settings: Settings, known: Sequence[tuple[str, str]] = ()
+) -> Sequence[tuple[str, str]]:
+    """Return the models to choose from as (setting, label), the default first: the settings' model,
+    the server's only one, or none. If the server lists none within a second, return `known`.
+    """
+    served = [*settings.prices] if settings.openai_api_key else []
+    if settings.openai_base_url:
+        served = []
+        with suppress(*UNREADABLE):
+            async with asyncio.timeout(OFFER_SECONDS):
+                served = await listed_models(settings)
+        if known and not served:
+            return known
+    names = [f"openai:{name}" for name in served]
+    own = settings.model_for("writer") or (names[0] if len(names) == 1 else "")
+    others = filter(None, (*names, settings.model, settings.fallback_model))
+    labels = [(name, label_of(name)) for name in dict.fromkeys(others) if name != own]
+    return labels if not own and names else [("", label_of(own) or NO_MODEL), *labels]
+
+
 async def default_model(settings: Settings) -> str:
-    """Return a run's model as PROVIDER:NAME, or "" for the extractive roles; an own server's only
-    model. Raises ModelError if that has none or does not say, and SettingsError for a choice of
-    several or an invalid address.
+    """Return a run's model as PROVIDER:NAME, "" for the extractive roles; without a setting, the
+    only model of one's own server. Raises ModelError if it has none or does not answer,
+    SettingsError if it has several or its address is invalid.
     """
     named = settings.model_for("writer")
     if named or not settings.openai_base_url:
@@ -171,18 +200,17 @@ async def default_model(settings: Settings) -> str:
         failed, hint = _explain_failure(error)
         raise ModelError(f"The model server at {host} {failed}.", hint=hint) from None
     if not names:
-        raise ModelError(f"The model server at {host} has no model.", hint="Load one there.")
+        raise ModelError(f"The model server at {host} has no model.", hint="Load a model first.")
     if len(names) > 1:
         known = ", ".join(names[:5])
         raise SettingsError(
-            f"The model server at {host} has {len(names)} models ({known}): name one with --model"
+            f"The model server at {host} has {len(names)} models ({known}). Choose one with --model"
             " openai:NAME."
         )
     return f"openai:{names[0]}"
 
 
 def _explain_failure(error: Exception) -> tuple[str, str]:
-    """Return why the models could not be listed, and a hint."""
     name_it = "Name its model with --model openai:NAME to have it asked all the same."
     if isinstance(error, TimeoutError | httpx.TimeoutException):
         return "did not list its models in time", name_it

@@ -1,16 +1,16 @@
-"""Places of models, and LangChain's chat model for a name PROVIDER:NAME."""
+"""Find the places of models, and make LangChain's chat model from a name PROVIDER:NAME."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import httpx
 from pydantic import SecretStr
 
-from spadework.errors import SettingsError
+from spadework.errors import SettingsError, must_be
 from spadework.settings import Role, Settings
 from spadework.tools.web.connections import certificates, closing_lines, proxy_for
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
 
 _OPENAI = "https://api.openai.com/v1"
-#: Minimum length of a key worth hiding; local servers accept any word.
+#: Shorter keys are not worth hiding, as local servers accept any word.
 LEAST_SECRET = 8
-#: Reasoning models accept no temperature on any server.
+#: Names of reasoning models, which accept no temperature.
 _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
 
 
 class Place(NamedTuple):
-    """A model PROVIDER:NAME, and the address of its compatible server ("": the provider's own)."""
+    """A model PROVIDER:NAME and the address of its server ("": the provider's own)."""
 
     name: str
     base_url: str
 
     @property
     def label(self) -> str:
-        """Its name in reports."""
+        """Return the model's name for reports."""
         return label_of(self.name)
 
 
 def places_of(role: Role, settings: Settings, default: str = "") -> list[Place]:
-    """Return where a role is asked: its own model (else `default`), and the fallback model."""
+    """Return where to ask for a role: its own model (or `default`), then the fallback model."""
     own = Place(settings.model_for(role) or default, settings.openai_base_url)
     spare = Place(settings.fallback_model, settings.fallback_base_url or settings.openai_base_url)
     return [own] if not spare.name or spare == own else [own, spare]
@@ -55,7 +55,7 @@ def settings_at(place: Place, settings: Settings) -> Settings:
 def chat_model(
     name: str, settings: Settings
 ) -> tuple[BaseChatModel, Callable[[], Awaitable[None]]]:
-    """Return the LangChain chat model of a name, and a function that closes it."""
+    """Return the LangChain chat model with this name, and a function that closes it."""
     provider, model = provider_of(name)
     if provider != "openai":
         return _other_provider(name), _do_nothing
@@ -63,13 +63,10 @@ def chat_model(
 
     from spadework.agents.llm.openai_chat import OpenAIChat
 
-    if not settings.openai_api_key and not settings.openai_base_url:
-        raise SettingsError(
-            f"{name} needs a key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own."
-        )
+    check_keys(settings, name)
     check_address(settings.openai_base_url)
-    # Own connections: those that langchain-openai shares outlive their event loop. Redirects are
-    # not followed: they could lead anywhere, even to this machine.
+    # We use our own connections, since langchain-openai's outlive their event loop. Redirects are
+    # not followed, as they could lead anywhere, even to this machine.
     connections = closing_lines(
         DefaultAsyncHttpxClient(
             verify=certificates(),
@@ -90,44 +87,53 @@ def chat_model(
     return chat, connections.aclose
 
 
+def check_keys(settings: Settings, *names: str) -> None:
+    """Raise SettingsError if an OpenAI model of a role or of `names` has neither key nor
+    address.
+    """
+    for name in (*names, *map(settings.model_for, get_args(Role))):
+        given = settings.openai_api_key or settings.openai_base_url
+        if name and provider_of(name)[0] == "openai" and not given:
+            raise SettingsError(
+                f"{name} needs an API key. Set OPENAI_API_KEY, or set OPENAI_BASE_URL to use"
+                " your own server."
+            )
+
+
 def check_address(base_url: str) -> None:
     """Raise SettingsError for an invalid server address; "" is the provider's own."""
     with suppress(httpx.InvalidURL):
         url = httpx.URL(base_url)
         if not base_url or (url.scheme in ("http", "https") and url.host):
             return
-    raise SettingsError(
-        f"The address of the models' server cannot be {base_url[:80]!r}: it is one such as"
-        " http://localhost:8080/v1."
-    )
+    wanted = "a URL such as http://localhost:8080/v1"
+    raise SettingsError(must_be("The address of the model server", wanted, base_url))
 
 
 def provider_of(name: str) -> tuple[str, str]:
-    """Split PROVIDER:NAME; without a provider it is an OpenAI-compatible one. Names of local models
-    may contain colons.
-    """
+    """Split PROVIDER:NAME; without a provider it is "openai". Local names may contain colons."""
     provider, colon, model = name.partition(":")
     return (provider, model) if colon else ("openai", name)
 
 
 def label_of(name: str) -> str:
-    """Return a model's display name, without the path that a local server may use."""
+    """Return a model's name for display, without the path that local servers may use."""
     return name if "/" not in name else f"{provider_of(name)[0]}:{name.rsplit('/', 1)[1]}"
 
 
 def secret_of(settings: Settings) -> str:
-    """Return a server's key if worth hiding, else ""."""
+    """Return the API key to redact from messages; "" if there is none or it is too short."""
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
     return key if len(key) >= LEAST_SECRET else ""
 
 
 def reasons(model: str) -> bool:
-    """Return whether a model is known by its name to reason, and so accepts no temperature."""
+    """Return whether a model's name says that it reasons, and so accepts no temperature."""
     return _REASONING.match(model) is not None
 
 
 async def _do_nothing() -> None:
-    """Do nothing, for a provider that manages its connections."""
+    """Close nothing: the provider manages its connections."""
 
 
 def _other_provider(name: str) -> BaseChatModel:
@@ -140,5 +146,5 @@ def _other_provider(name: str) -> BaseChatModel:
             f"{name} needs a package that is not installed: {error.name or error}."
         ) from None
     except ValueError as error:
-        raise SettingsError(f"{name} is no model that can be used: {str(error)[:200]}") from None
+        raise SettingsError(f"The model {name} cannot be used: {str(error)[:200]}") from None
     return model

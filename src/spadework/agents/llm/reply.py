@@ -1,6 +1,4 @@
-"""Classification of a model's reply, in any server's form: answered, withheld, empty, cut or
-error.
-"""
+"""Read a model's reply from any server: answered, withheld, empty, cut or an error."""
 
 from __future__ import annotations
 
@@ -11,28 +9,31 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import ValidationError
+
 from spadework.agents.llm.structured_output import holds_object, split_thought
+from spadework.errors import BadReply, ModelError
+from spadework.tools.fetch.exchange import certificate_fault
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
-#: `empty`: at most reasoning. `cut`: stopped at its limit.
+
+#: `empty` replies have no more than reasoning; `cut` ones reached their limit.
 Kind = Literal["answered", "withheld", "empty", "cut", "error"]
-#: Maximum plausible token count.
 MOST_TOKENS = 1_000_000_000
-#: Maximum seconds a server can ask to wait; later it may have restarted.
+#: Maximum wait that a server may ask for; after that it may have restarted.
 LONGEST_PAUSE = 3_600.0
 
-#: Error code of a reply that is not JSON.
 NOT_JSON = "not_json"
-#: Servers' reasons for the end of an answer.
+#: Servers' reasons why an answer ended.
 _CUT = re.compile(r"length|max_?(?:output_)?tokens", re.IGNORECASE)
 _FILTERED = re.compile(
     r"filter|safety|refus|recitation|prohibit|block|sensitive|moderat|guardrail|spii|content.?polic|responsible.?ai",
     re.IGNORECASE,
 )
 _BROKEN = re.compile(r"error|abort|insufficient_system|cancel", re.IGNORECASE)
-#: Statuses of errors named only in words.
+#: Statuses for errors described only in words.
 _STATUSES = (
     (429, re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted", re.IGNORECASE)),
     (402, re.compile(r"quota|credit|billing|payment|balance", re.IGNORECASE)),
@@ -43,9 +44,9 @@ _STATUSES = (
 
 @dataclass(frozen=True)
 class ServerReply:
-    """A reply: its text if answered or cut; else the server's reason, the `status` and `code` of an
-    error, and the seconds `after` which to retry (None if not stated). `usage` is tokens in and
-    out, if counted; `thought`, whether the model reasoned first.
+    """A reply: its text if answered or cut, else the server's reason, with the `status` and `code`
+    of an error. `after` is the stated wait in seconds, None if there is none. `usage` is tokens in
+    and out, if counted; `thought` is whether the model reasoned.
     """
 
     kind: Kind
@@ -59,7 +60,7 @@ class ServerReply:
 
 
 class ErrorReply(Exception):
-    """A server replied with an error."""
+    """Raised when a server replies with an error."""
 
     def __init__(self, reply: ServerReply) -> None:
         super().__init__(reply.reason)
@@ -67,9 +68,7 @@ class ErrorReply(Exception):
 
 
 def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerReply:
-    """Return the reply in a response in OpenAI's protocol, whole or as server-sent events,
-    whichever was requested.
-    """
+    """Return the reply in a response in OpenAI's protocol, whole or as server-sent events."""
     text = body.decode("utf-8-sig", errors="replace").strip()
     try:
         data = _merged(_events(text)) if text.startswith(("data:", "event:", ":")) else _json(text)
@@ -89,8 +88,8 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerRe
 
 
 def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
-    """Return message, status and code of the error in a body, or None. The status is the
-    response's, or the error's own if the response is a success.
+    """Return message, status and code of the error in a body, None if there is none. The status is
+    the response's or, if that says success, the error's own.
     """
     body = data if isinstance(data, dict) else {}
     failed = status >= 300 or body.get("object") == "error"
@@ -109,7 +108,7 @@ def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
 
 
 def reply_of(message: AIMessage) -> ServerReply:
-    """Return the reply in a LangChain message, for a provider with its own library."""
+    """Return the reply in a LangChain message, for providers with their own library."""
     calls = [json.dumps(call["args"]) for call in message.tool_calls]
     calls += [call["args"] or "" for call in message.invalid_tool_calls]
     meta, told = message.response_metadata, message.usage_metadata
@@ -123,7 +122,7 @@ def reply_of(message: AIMessage) -> ServerReply:
 
 
 def seconds_of(retry_after: str) -> float | None:
-    """Return the seconds of a Retry-After header, 0..LONGEST_PAUSE; None for none or a date."""
+    """Return the seconds in a Retry-After header, at most LONGEST_PAUSE; None without a number."""
     try:
         seconds = float(retry_after)
     except ValueError:
@@ -133,8 +132,6 @@ def seconds_of(retry_after: str) -> float | None:
 
 @dataclass(frozen=True)
 class _Said:
-    """A model's text, reasoning and refusal, and why it ended."""
-
     text: str
     thought: str
     refusal: str
@@ -183,7 +180,6 @@ def _decide(said: _Said, usage: tuple[int, int] | None, *, thought: bool) -> Ser
 
 
 def _arguments(message: Mapping[str, Any]) -> str:
-    """Return the arguments of the first tool call as JSON, "" if there is none."""
     calls = message.get("tool_calls")
     call = calls[0] if isinstance(calls, list) and calls else message.get("function_call")
     call = call.get("function", call) if isinstance(call, dict) else None
@@ -191,7 +187,6 @@ def _arguments(message: Mapping[str, Any]) -> str:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a content: a string, parts, or parsed JSON."""
     if isinstance(content, str):
         return content
     if isinstance(content, list) and all(isinstance(p, dict) and "type" in p for p in content):
@@ -200,7 +195,6 @@ def _text(content: Any) -> str:
 
 
 def _usage(told: Any) -> tuple[int, int] | None:
-    """Return tokens in and out if the server gives two positive numbers."""
     body = told if isinstance(told, dict) else {}
     counts = [body.get(name) for name in ("prompt_tokens", "completion_tokens")]
     if not all(isinstance(n, int) and not isinstance(n, bool) and n > 0 for n in counts):
@@ -233,7 +227,6 @@ def _events(text: str) -> Iterable[Any]:
 
 
 def _merged(events: Iterable[Any]) -> Any:
-    """Return the body assembled from server-sent events."""
     message: dict[str, Any] = {}
     whole: dict[str, Any] = {"choices": [{"message": message, "finish_reason": None}]}
     for event in events:
@@ -261,3 +254,200 @@ def _add(message: dict[str, Any], piece: Mapping[str, Any]) -> None:
             message[name] = [call]
         elif value is not None:
             message[name] = message.get(name, "") + _text(value)
+
+
+#: Maximum characters quoted of a server's message.
+MOST_SAID = 300
+#: Smaller numbers in an error are no context limit.
+LEAST_CONTEXT = 256
+
+
+class Passing(ModelError):
+    """Raised for a fault that may pass."""
+
+
+class Busy(ModelError):
+    """Raised when there are too many calls; `after` is the wait in seconds, None if not named."""
+
+    def __init__(self, message: str, *, after: float | None = None) -> None:
+        super().__init__(message)
+        self.after = after
+
+
+class Unsupported(ModelError):
+    """Raised if the endpoint lacks this method of structured output."""
+
+    final = True
+
+
+class Unwanted(ModelError):
+    """Raised if the endpoint rejects a parameter; another one or none may work."""
+
+    def __init__(self, message: str, parameter: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+
+class Overlong(ModelError):
+    """Raised if the request has too many tokens, by itself or with its answer (`whole`). `most` is
+    the limit, 0 if not named; `asked` is the number requested.
+    """
+
+    asked = 0
+
+    def __init__(self, message: str, most: int, *, whole: bool) -> None:
+        super().__init__(message)
+        self.most = most
+        self.whole = whole
+
+
+class CutInSilence(ModelError):
+    """Raised if the server dropped part of the request without saying so."""
+
+
+class Withheld(BadReply):
+    """Raised if a filter or the model refused to answer; it would again."""
+
+
+class CutOff(BadReply):
+    """Raised if the answer was cut at its limit, `room`."""
+
+    def __init__(self, message: str, room: int) -> None:
+        super().__init__(message)
+        self.room = room
+
+
+_PARAMETER = re.compile(
+    r"\b(max_completion_tokens|max_tokens|temperature|stream)(?:ing|_options)?\b"
+)
+_REFUSED = re.compile(
+    r"unsupported|n[o']t support(?:ed)?\b|unrecogni[sz]ed|unknown|unexpected|extra"
+    r"|n[o']t (?:permitted|allowed|accepted)|\binstead\b|\bonly\b|\bmust\b|please enable"
+    r"|for non-streaming",
+    re.IGNORECASE,
+)
+#: How servers say that something is too long: OpenAI and vLLM ("maximum context length"), llama.cpp
+#: ("exceeds the available context size"), Gemini ("exceeds the maximum number of tokens allowed"),
+#: Anthropic ("prompt is too long: … tokens > … maximum"), and gateways.
+_SIZE = re.compile(r"\bcontext\b|\bprompt\b|\binputs?\b|\btokens?\b|\bcontent\b", re.IGNORECASE)
+_EXCESS = re.compile(
+    r"exceed|too (?:long|large|many)|longer than|larger than|greater than|must be <="
+    r"|maximum (?:context|prompt|input)|reduce (?:the|your)",
+    re.IGNORECASE,
+)
+#: The requested answer is too long, not the request.
+_OF_THE_ANSWER = re.compile(r"(?:completion|output) tokens", re.IGNORECASE)
+#: The request does not fit together with its answer.
+_WITH_THE_ANSWER = re.compile(r"completion|output|max_tokens|max_new_tokens", re.IGNORECASE)
+_NUMBER = r"(\d{1,3}(?:[,_]\d{3}){1,3}|\d{1,12})"
+_MOST = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?:>|<=)\s*{_NUMBER}",
+        rf"{_NUMBER}(?: tokens?)? maximum",
+        rf"(?:maximum|max)\b[^.;\d]{{0,60}}{_NUMBER}",
+        rf"context (?:size|window|length|limit)[^.;\d]{{0,30}}{_NUMBER}",
+        rf"limit[^.;\d]{{0,20}}{_NUMBER}",
+    )
+)
+
+
+def translate(error: Exception, name: str, secret: str = "") -> ModelError:
+    """Return an error of a provider's library as one of ours, for the model `name`; `secret` is
+    hidden.
+    """
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return Passing(f"{name} did not answer in time.")
+    if isinstance(error, openai.APIConnectionError):
+        why = certificate_fault(error)
+        return ModelError(f"{name}: {why}.") if why else Passing(f"{name} cannot be reached.")
+    failed = _error_of(error)
+    if failed is None:
+        # Other providers' libraries say only in words that a request is too long; pydantic's errors
+        # are about the answer.
+        if not isinstance(error, ValidationError) and _is_overlong(str(error), ""):
+            return _overlong(str(error), name)
+        return ModelError(f"{name} gave no usable answer ({type(error).__name__}).")
+    said = failed.reason.replace(secret, "…") if secret else failed.reason
+    if failed.status < 300:
+        mend = "Check OPENAI_BASE_URL: it must name a model server, and often ends in /v1."
+        return ModelError(f"{name} gave no usable answer: {said}.", hint=mend)
+    return (
+        _about_the_account(failed, name)
+        or _about_the_request(failed.status, failed.code, said, name)
+        or (Passing if failed.status >= 500 else ModelError)(
+            _describe_status(failed.status, said, name)
+        )
+    )
+
+
+def _error_of(error: Exception) -> ServerReply | None:
+    if isinstance(error, ErrorReply):
+        return error.reply
+    status = getattr(error, "status_code", None)
+    if not isinstance(status, int):
+        return None
+    words, status, code = error_in(getattr(error, "body", None) or str(error), status) or (
+        "",
+        0,
+        "",
+    )
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    after = seconds_of(headers.get("retry-after", ""))
+    return ServerReply("error", reason=words, status=status, code=code, after=after)
+
+
+def _describe_status(status: int, said: str, name: str) -> str:
+    if 300 <= status < 400:
+        return (
+            f"{name} answered with status {status}: it sends elsewhere, where nobody is asked."
+            " Name the server that answers in OPENAI_BASE_URL."
+        )
+    if not said:
+        return f"{name} answered with status {status}."
+    short = said if len(said) <= MOST_SAID else f"{said[:MOST_SAID]}…"
+    return f"{name} answered with status {status}: “{short}”"
+
+
+def _about_the_account(failed: ServerReply, name: str) -> ModelError | None:
+    if failed.status in (401, 403):
+        return ModelError(f"{name} rejected the API key.", hint="Check OPENAI_API_KEY.")
+    if failed.code == "insufficient_quota":
+        return ModelError(f"The quota of {name} is used up.")
+    if failed.status == 429:
+        return Busy(f"{name} is asked too often.", after=failed.after)
+    return None
+
+
+def _about_the_request(status: int, code: str, said: str, name: str) -> ModelError | None:
+    parameter = _PARAMETER.search(said)
+    if status in (400, 422) and parameter and _REFUSED.search(said):
+        return Unwanted(_describe_status(status, said, name), parameter[1])
+    if status == 413 or (status in (400, 422, 500) and _is_overlong(said, code)):
+        return _overlong(said, name)
+    if status in (400, 404, 415, 422, 500, 501) and any(
+        word in said.lower()
+        for word in ("response_format", "json_schema", "json_object", "tool", "function")
+    ):
+        return Unsupported(_describe_status(status, said, name))
+    return None
+
+
+def _is_overlong(said: str, code: str) -> bool:
+    if code == "context_length_exceeded":
+        return True
+    if _OF_THE_ANSWER.search(said) and "context" not in said.lower():
+        return False
+    return bool(_SIZE.search(said) and _EXCESS.search(said))
+
+
+def _overlong(said: str, name: str) -> Overlong:
+    numbers = (found[1] for pattern in _MOST if (found := pattern.search(said)))
+    most = next((int(re.sub(r"\D", "", number)) for number in numbers), 0)
+    return Overlong(
+        f"The request is too long for {name}.",
+        most if most >= LEAST_CONTEXT else 0,
+        whole=_WITH_THE_ANSWER.search(said) is not None,
+    )

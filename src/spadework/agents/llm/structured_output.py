@@ -1,4 +1,4 @@
-"""Structured output: how a model is asked for a shape, and how it is parsed from a reply."""
+"""Ask a model for an answer of a given shape, and parse it from the reply."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 
-from spadework.holds import HoldRequest
+from spadework.budget import HoldRequest
 from spadework.settings import Role
-from spadework.values import Visible
+from spadework.values import CODE, Visible
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 A = TypeVar("A", bound=BaseModel)
 Method = Literal["json_schema", "function_calling", "json_mode"]
 
-#: Methods of structured output, strictest first.
 LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
-#: The end of a thought, and an empty one.
+#: Marks of the end and the beginning of reasoning.
 _THOUGHT_ENDS = re.compile(
     r"</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|<\|END_THINKING\|>"
     r"|assistantfinal(?=\W)",
@@ -35,40 +34,39 @@ _THOUGHT_BEGINS = re.compile(
     r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|<\|START_THINKING\|>)",
     re.IGNORECASE,
 )
-#: Harmony's channels ("<|channel|>final <|constrain|>json<|message|>…"), and end marks.
+#: Harmony's channels ("<|channel|>final <|constrain|>json<|message|>…") and end marks.
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:(?!<\|message\|>).){0,100}<\|message\|>", re.DOTALL)
 _MARKS = re.compile(r"<[|｜][^|｜<>]{1,40}[|｜]>|</?s>|<eos>")
 _BEGINS = re.compile(r"[{\[]")
-#: Repairs near-JSON: strings are kept or double-quoted, trailing commas dropped, Python's constants
-#: converted.
+#: Parts of near-JSON to repair: quotes, trailing commas, Python's constants.
 _LOOSE = re.compile(
     r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'|(,)(?=\s*[}\]])|\b(None|True|False)\b""", re.DOTALL
 )
 _CONSTANTS = {"None": "null", "True": "true", "False": "false"}
-#: Maximum positions tried as the start of JSON, and repairs per answer.
+#: Maximum positions tried as the start of JSON; maximum repairs per answer.
 MOST_BEGINNINGS, MOST_MENDINGS = 200, 4
 _DECODER = json.JSONDecoder(strict=False)
 
 
 class Reply(Visible):
-    """A model's answer, with the model's name, since a fallback may have given it."""
+    """A model's answer, with the name of the model, since it may be the fallback."""
 
-    _author: str = PrivateAttr("")
+    _author: str = PrivateAttr(CODE)
 
     @property
     def author(self) -> str:
-        """The name of the model that answered."""
+        """Return the name of the model that answered, or of code if none did."""
         return self._author
 
     def signed(self, author: str) -> Self:
-        """Return it with the name of its model."""
+        """Set the name of the model that answered; return the reply itself."""
         self._author = author
         return self
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A requested shape: a strict JSON schema, and the method."""
+    """A requested shape: a strict JSON schema and the method."""
 
     name: str
     schema: Mapping[str, Any]
@@ -77,7 +75,9 @@ class Shape:
 
 @cache
 def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the JSON schema for strict mode: every property required, no others, no defaults."""
+    """Return the JSON schema for strict mode: all properties required, no others, no defaults, and
+    no descriptions, since prompts have them.
+    """
 
     def walk(node: Any) -> Any:
         if isinstance(node, list):
@@ -87,7 +87,7 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
         kept = {
             key: walk(value)
             for key, value in node.items()
-            if key not in ("default", "title") or isinstance(value, dict)
+            if key not in ("default", "title", "description") or isinstance(value, dict)
         }
         if isinstance(kept.get("properties"), dict):
             kept |= {"required": list(kept["properties"]), "additionalProperties": False}
@@ -98,9 +98,8 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
-    """Return the answer in a reply: its JSON, or the last fitting one in it, after reasoning,
-    between words, marks or fences, in a string or under a name. Raises ValidationError if none
-    fits.
+    """Return the answer in a reply: all of it as JSON, else the last JSON in it that fits, even in
+    a string or under a name. Raises ValidationError if none fits.
     """
     try:
         return answer.model_validate_json(text)
@@ -117,7 +116,7 @@ def parse_answer(text: str, answer: type[A]) -> A:
 
 
 def split_thought(text: str) -> tuple[str, str]:
-    """Split a reply into reasoning and answer. JSON has no reasoning, whatever it contains."""
+    """Split a reply into reasoning and answer. A reply that is JSON has no reasoning."""
     text = text.removeprefix("\ufeff")
     if _is_json(text):
         return "", text
@@ -147,7 +146,6 @@ def _is_json(text: str) -> bool:
 
 
 def _values(text: str) -> list[Any]:
-    """Return the JSON objects and lists in a text, even if it is a JSON string."""
     text = text.strip()
     if text.startswith('"') and _is_json(text):
         text = json.loads(text, strict=False)
@@ -167,7 +165,6 @@ def _values(text: str) -> list[Any]:
 
 
 def _loose_values(text: str) -> list[Any]:
-    """Return the values of faulty JSON, from the first brace on."""
 
     def mended(match: re.Match[str]) -> str:
         double, single, comma, constant = match.groups()
@@ -203,8 +200,8 @@ def _unwrapped(value: Any, answer: type[BaseModel]) -> Any:
 
 
 def _mend(value: Any, fault: Any) -> bool:
-    """Fix one fault: remove a null, or parse a list or object in a string; return whether something
-    changed.
+    """Fix one fault in `value`: remove a null, or parse a list or object in a string. Return
+    whether it changed.
     """
     *way, last = fault["loc"] or (None,)
     given = fault["input"]
@@ -224,7 +221,7 @@ def _mend(value: Any, fault: Any) -> bool:
 
 
 def fault(error: ValidationError) -> str:
-    """Describe where an answer does not match its shape, and why."""
+    """Say where an answer does not match its shape, and why."""
     first = error.errors()[0]
     if first["type"] == "json_invalid" and not first["input"]:
         return "it was empty."
@@ -233,28 +230,26 @@ def fault(error: ValidationError) -> str:
 
 
 def at_most(count: int, default: Any = ...) -> Any:
-    """Declare a list of at most `count` items: the model sees the limit, or it would ramble on, but
-    a longer one is accepted.
+    """Declare a list with a maximum that the model sees, so that it does not ramble on; longer
+    lists are accepted.
     """
     return Field(default, json_schema_extra={"maxItems": count})
 
 
 def bounded(low: float, high: float) -> Any:
-    """Declare a number with bounds shown to the model; one beyond them is accepted."""
+    """Declare a number with bounds that the model sees; a number outside is accepted."""
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
 class Turn(NamedTuple):
-    """The role that calls, and until when (`time.monotonic`) an answer is useful."""
+    """The role that asks, and until when an answer is useful (`time.monotonic`)."""
 
     role: Role
     until: float
 
 
 class Request(NamedTuple):
-    """A request: its messages, its shape, its role, its tokens without and with the schema, and its
-    budget.
-    """
+    """A request: messages, shape, role, tokens without and with the schema, and its budget."""
 
     messages: list[BaseMessage]
     shape: Shape
@@ -272,7 +267,7 @@ class Message(NamedTuple):
 
 
 def as_sent(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
-    """Return the messages for LangChain; JSON mode gets the schema in words."""
+    """Return the messages for LangChain; for JSON mode, the first one includes the schema."""
     from langchain_core.messages import convert_to_messages
 
     if rung == "json_mode":

@@ -1,1 +1,1 @@
-"""The text of a report: marks, sentences in context, and checks by code."""
+"""Parse and check the text of a report."""

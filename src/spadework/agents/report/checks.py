@@ -1,4 +1,4 @@
-"""Checks by code of a sentence against the pages it cites."""
+"""Check a sentence by code against the pages that it cites."""
 
 from __future__ import annotations
 
@@ -8,28 +8,37 @@ from functools import cached_property
 from itertools import chain
 from keyword import kwlist
 
-from spadework.tools.text.facts import months, names, numbers, spelled_numbers, stems
+from spadework.tools.text.facts import (
+    Figure,
+    borne_out,
+    figures,
+    is_unit,
+    months,
+    names,
+    numbers,
+    spelled_numbers,
+    stems,
+)
 from spadework.tools.text.language import language, language_of, spoken
+from spadework.tools.text.markdown import plain
 from spadework.tools.text.prompt_injection import is_injection
-from spadework.tools.text.quantities import Figure, borne_out, figures, is_unit
-from spadework.tools.text.quotes import plain
 from spadework.tools.text.sentences import sentences
 from spadework.tools.text.tokens import rather_a_name
 from spadework.tools.web.urls import addresses
 from spadework.values import Evidence, Sentence
 
 _NAMES = re.compile(r"\b(?:[A-Z][^\W\d_]+(?: (?:of|and|the|for) | )){1,5}[A-Z][^\W\d_]+")
-#: An ISO date, with its month.
+#: An ISO date; the group is its month.
 _ISO = re.compile(r"\b\d{4}-(0[1-9]|1[0-2])(?:-\d\d)?\b")
-#: Numeric dates.
+#: Numeric dates, with the year last or first.
 _DATE = re.compile(r"\b(\d{1,2})([./])(\d{1,2})\2(\d{4})\b")
 _YEAR_FIRST = re.compile(r"\b(\d{4})([./])(\d{2})\2(\d{2})\b")
-#: Thousands separators not used by every language, and hours after noon.
+#: Thousands separators of some languages, and hours after noon.
 _GROUPED = re.compile(r"(?<![\w.,'’])\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?!\d)")
 _AFTERNOON = re.compile(r"\b(1[3-9]|2[0-3]):[0-5]\d\b")
 #: A version with a "v".
 _MARKED_VERSION = re.compile(r"\b[vV](\d+(?:\.\d+)+)")
-#: A version's series.
+#: The series of a version.
 _VERSION = re.compile(r"\b(\d+\.\d+)(?=\.\d)")
 _SPACE = re.compile(r"\s+")
 _MARKED = re.compile(r"[`*]")
@@ -40,7 +49,7 @@ _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
 
 class Known:
-    """A text with cached derived values."""
+    """A text with derived values, each computed once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -48,32 +57,32 @@ class Known:
 
     @cached_property
     def code(self) -> str:
-        """The code of its language."""
+        """Return the code of the text's language."""
         return spoken(self.text)
 
     @cached_property
     def lower(self) -> str:
-        """The text in lower case."""
+        """Return the text in lower case."""
         return self.text.lower()
 
     @cached_property
     def bare(self) -> str:
-        """The text as returned by `bare`."""
+        """Return the text as `bare` does."""
         return bare(self.text)
 
     @cached_property
     def unmarked(self) -> str:
-        """The text as returned by `strip_marks`."""
+        """Return the text as `strip_marks` does."""
         return strip_marks(self.text)
 
     @cached_property
     def addresses(self) -> set[str]:
-        """Its web and mail addresses."""
+        """Return the web and mail addresses."""
         return addresses(self.text)
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """Its numbers and months, from digits, words and dates; 3.2.17 also gives 3.2."""
+        """Return the numbers and months in digits, words and dates; 3.2.17 also gives 3.2."""
         dates = {f"m{int(month)}" for month in _ISO.findall(self.text)}
         series = {match[1] for match in _VERSION.finditer(self.text)}
         versions = {match[1] for match in _MARKED_VERSION.finditer(self.text)}
@@ -89,29 +98,29 @@ class Known:
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """Its figures with scales and units."""
+        """Return the figures with their scales and units."""
         return figures(self.text, self.code)
 
     @cached_property
     def initials(self) -> frozenset[str]:
-        """The initials of its multi-word names ("United Kingdom")."""
+        """Return the initials of names with several words ("United Kingdom")."""
         found = _NAMES.findall(self.text)
         return frozenset("".join(re.findall(r"\b[A-Z]", name)) for name in found)
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Its words as in code, and its options (`--all`)."""
+        """Return the words that could be code, and command options (`--all`)."""
         return frozenset(_CODE_WORD.findall(self.text)) | frozenset(_OPTION.findall(self.text))
 
     def stems(self, code: str) -> frozenset[str]:
-        """Return the stems of its words in a language."""
+        """Return the stems of the words in a language."""
         if code not in self._stems:
             self._stems[code] = frozenset(stems(self.text, code))
         return self._stems[code]
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return the lower-case words of a text's names that other texts abbreviate."""
+    """Return the lower-case words of a text's names that appear elsewhere as abbreviations."""
     found = set()
     for name in _NAMES.findall(text):
         short = r"\.?".join(re.findall(r"\b[A-Z]", name))
@@ -121,8 +130,8 @@ def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
 
 
 def _dates_in_figures(text: str) -> set[str]:
-    """Return the days, months and years of numeric dates: 12.05.2024 has May, 05/12/2024 also
-    December, since countries differ in order.
+    """Return the days, months and years of numeric dates. 12.05.2024 has only May, but 05/12/2024
+    also December, since countries differ in order.
     """
     found: set[str] = set()
     for first, sign, second, year in _DATE.findall(text):
@@ -134,14 +143,14 @@ def _dates_in_figures(text: str) -> set[str]:
 
 
 def strip_marks(text: str) -> str:
-    """Return the text without marks of code and emphasis, which may be within a name of code:
-    ``pg_dumpall `--globals-only` ``, `error(*message*)`.
+    """Return the text without whitespace, backslashes, shell prompts, and code or emphasis markup,
+    which can split an identifier: ``pg_dumpall `--globals-only` ``, `error(*message*)`.
     """
     return _MARKED.sub("", bare(text))
 
 
 def bare(text: str) -> str:
-    """Return a text without white space, Markdown backslashes and shell prompts."""
+    """Return the text without whitespace, backslashes and shell prompts."""
     return _SPACE.sub("", _PROMPT.sub("", text)).replace("\\", "")
 
 
@@ -151,25 +160,25 @@ COUNTED = 12
 _CODE = re.compile(r"`([^`\n]+)`")
 #: An ellipsis in code within a sentence.
 _LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…)\s*")
-#: A person's or place's name, which may be followed by a relation.
+#: A name of a person or place, near which a relation is looked for.
 _NAME = re.compile(r"[A-Z][^\W\d_A-Z]+")
 _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
 #: Comments to the end of a line and quoted strings, in most languages.
 _ASIDE = re.compile(r"(?:^|\s)(?:#|//|-- |;|/\*|<!--|%).*|\"[^\"\n]*\"|'[^'\n]*'", re.MULTILINE)
-#: What code imports, starts lines with, accesses or calls, and its options.
+#: What code imports, begins lines with, accesses or calls, and its options.
 _TAKEN = re.compile(r"^\s*(?:from|import|use|using|require|include)\b(.*)", re.MULTILINE)
 _BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[\w\"'$(\[{]|\s*$)", re.MULTILINE)
 _REACHED = re.compile(r"\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)(?=\()")
 _CHECKING_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
-#: Names that it defines, assigns, or takes as parameters.
+#: Names that code defines, assigns or takes as parameters.
 _OWN = re.compile(
     r"\b(?:def|class|function|fn|func|let|const|var|as|for)\s+(\w+)|(\w+)\s*[-+*/|&]?=(?!=)"
 )
 _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
-#: Maximum words between a name and a relation, inclusive: "Ada was the mother of Bo".
+#: Maximum words from a name to a relation, as in "Ada was the mother of Bo".
 BESIDE = 3
-#: Minimum letters of a name whose final s may be a plural.
+#: In shorter names, a final s is no plural.
 LEAST_SINGULAR = 3
 MOST_STRANGE = 5
 
@@ -181,9 +190,9 @@ def reason_to_refuse(
     question: Known,
     code: str = "",
 ) -> str:
-    """Return why a sentence must go whatever a judge says, "" if code has no objection: it cites
-    nothing, or contains an address or code that is not in the cited `pages`, their titles, the
-    question, or the report's own `code`.
+    """Return why a sentence must go, whatever a judge says, "" if code has no objection. It must
+    cite something, and its addresses and code must be in the cited `pages`, their metadata, the
+    question or the report's own `code`.
     """
     if not cited:
         return "It cites no evidence."
@@ -206,8 +215,8 @@ def reason_to_refuse(
 def find_unfounded(
     sentence: Sentence, cited: Sequence[Evidence], there: Sequence[Known], home: str = ""
 ) -> str:
-    """Return a note with the figures, dates and names of a sentence that are neither `there` nor in
-    the metadata of the cited entries; "" if there are none. `home` is the report's language.
+    """Return a note on the figures, dates and names of a sentence that are neither `there` nor in
+    the metadata of the cited entries; "" if all are. `home` is the report's language.
     """
     if sentence.code:
         return ""
@@ -216,8 +225,8 @@ def find_unfounded(
 
 
 def _put_together(named: str, shown: Sequence[Known]) -> bool:
-    """Return whether all words, options and numbers of code are known; the judge decides whether it
-    is right.
+    """Return whether all words, options and numbers of code are known; the judge decides if it is
+    right.
     """
     piece = Known(named)
     words = frozenset[str]().union(*(text.words for text in shown))
@@ -226,8 +235,8 @@ def _put_together(named: str, shown: Sequence[Known]) -> bool:
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
-    """Return the figures, dates and names of a text that are not `there`. If its language is not
-    evident, the report's (`home`) counts, else the sources'.
+    """Return the figures, dates and names of a text that are not `there`. If the language is not
+    evident, it is `home` (the report's), else the sources'.
     """
     said = plain(text)
     own = language_of(said) or home or _spoken(there)
@@ -235,12 +244,12 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
 
 
 def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
-    """Return a heading or column name on one line, in the language `home` if not evident; "" if it
-    has a figure, date or name that is not `there`, or instructs machines.
+    """Return a heading or column name on one line; "" if it has a figure, date or name that is not
+    `there`, or looks like a prompt injection. `home` is its language if not evident.
     """
     line = " ".join(heading.split())
     words = line.split()
-    # The first word's capital means nothing, nor do capitals if every word has one.
+    # The first word's capital means nothing, nor do capitals if most words have one.
     titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
     said = " ".join(
         w.lower() if w[1:] == w[1:].lower() and (titled or not n) else w
@@ -250,9 +259,9 @@ def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -
 
 
 def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
-    """Return what looks wrong but may be right, as a note for the judge; "" if nothing does: a
-    relation that no quote names, or a figure or name from the page but not the cited quote. `home`
-    is the report's language.
+    """Return a note for the judge on what looks wrong but may be right, "" if nothing: a figure or
+    name not near the cited quotes, or a relation that no quote names. `home` is the report's
+    language.
     """
     if sentence.code:
         return ""
@@ -268,8 +277,8 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
-    """Return the stem of a relation between persons that no quote has, from either side; "" if
-    none. It must follow a name or precede a genitive, since tables have parents too.
+    """Return the stem of a relation between persons that no quote has from either side, else "". It
+    counts only near a name or before a genitive, since tables have parents too.
     """
     code = _spoken(near)
     sides = language(code).other_side
@@ -286,8 +295,8 @@ def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
 
 
 def about(cited: Sequence[Evidence]) -> Known:
-    """Return the metadata of entries: title, heading, author, address, claim, and the date in its
-    usual forms.
+    """Return the metadata of entries: title, heading, author, address, claim, and the date in
+    several forms.
     """
     dates = sorted({e.published_at for e in cited if e.published_at})
     told = [
@@ -298,13 +307,12 @@ def about(cited: Sequence[Evidence]) -> Known:
 
 
 def _spoken(texts: Sequence[Known]) -> str:
-    """Return the language of the first text that shows one."""
     return spoken(*(text.text for text in texts))
 
 
 def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return the figures and months of a sentence in the language `own` that are unknown, even when
-    converted or rounded. Number words up to twelve may count the report's own items.
+    """Return the figures and months of a sentence that are unknown, even if converted or rounded.
+    `own` is its language. Number words up to twelve may count the report's own items.
     """
     stated = frozenset[str]().union(*(text.numbers for text in there))
     found = [
@@ -316,13 +324,13 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
-    # "In May" has no number that distinguishes it from the verb.
+    # Without a number, the month May cannot be told from the verb.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return the unknown names in the language `own`. Across languages, and where nouns are
-    capitalized, only words with capitals or digits inside count.
+    """Return the unknown names of a sentence in the language `own`. Across languages, and if nouns
+    are capitalized, only words with capitals or digits inside count.
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
@@ -347,8 +355,8 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return the lower-case first words of sentences that are probably names. One before a comma or
-    colon only leads into the sentence ("Meanwhile,", "Trade-offs:").
+    """Return the lower-case first words of sentences that are probably names. A word before a comma
+    or colon only leads into the sentence ("Meanwhile,", "Trade-offs:").
     """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans
@@ -368,20 +376,19 @@ def _opening_words(said: str, code: str) -> set[str]:
 
 
 def _marked_words(said: str) -> set[str]:
-    """Return the lower-case words with capitals or digits inside; of a compound, those parts."""
     parts = {part for word in _WORD.findall(said) for part in word.split("-")}
     return {part.lower() for part in parts if _INSIDE.search(part)}
 
 
 def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> str:
-    """Return why a block of code must go. Combined code must be marked as a conclusion: its
-    imports, calls, line starts and options must be in its sources, or defined by itself or the code
-    `beside` it; names, paths and strings may be the reader's.
+    """Return why a block of code must go, "" if it may stay. Code in no source must be marked as a
+    conclusion; its imports, calls, line starts and options must be in its sources or the section's
+    code.
     """
     if any(bare(sentence.text) in text.bare for text in pages):
         return ""
     if not sentence.inferred:
-        return "This code stands in none of its sources."
+        return "This code is in none of its sources."
     known = frozenset(kwlist).union(*(text.words for text in pages))
     code = _ASIDE.sub(" ", sentence.text)
     told = [*_TAKEN.findall(code), *_BEGUN.findall(code), *chain(*_REACHED.findall(code))]

@@ -1,27 +1,30 @@
-"""A shorter or longer report without a model: fewer passages, or the sentences around them."""
+"""Make a report shorter or longer without a model, by fewer passages or by the sentences around
+them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
 from spadework.agents.extractive import writer as extractive
+from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.text.facts import stems
 from spadework.tools.text.language import spoken
-from spadework.tools.text.neighbours import REACH, neighbours
+from spadework.tools.text.page_text import REACH, PageText
 from spadework.tools.text.sentences import sentences
-from spadework.values import Evidence, Section, Sentence
+from spadework.values import STATE_WORDS, Evidence, Result, Round, Section, Sentence, Source
 
 #: Share of a section's passages that a shorter report keeps.
 KEPT = 0.5
-#: Entries that belong together: parts of a list, table or code block.
+#: Kinds of entries that stay together: parts of a list, table or code block.
 _TOGETHER = ("item", "row", "cells", "code")
 
 
 def shorter(
     section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
-    """Return the section with half its passages: those nearest to the question, in order, without
-    any `repeated` from earlier sections.
+    """Return the section with half its passages, those nearest to the question, in order; passages
+    all `repeated` from earlier sections are dropped.
     """
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)
@@ -42,7 +45,6 @@ def _words_of(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> str:
 
 
 def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[list[Sentence]]:
-    """Group sentences with what leads to them or belongs to the same list or table."""
     made: list[list[Sentence]] = []
     for one in told:
         before = made[-1][-1] if made else None
@@ -57,10 +59,10 @@ def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[
 
 
 def longer(
-    section: Section, ledger: Sequence[Evidence], texts: Mapping[str, str], first: int
+    section: Section, ledger: Sequence[Evidence], texts: Mapping[str, PageText], first: int
 ) -> tuple[Section, list[Evidence]]:
-    """Return the section with all ledger entries of its topic; if complete already, with the
-    sentences around its quotes as entries numbered from `first`.
+    """Return the section with all ledger entries of its topic. If it has them already, add the
+    sentences around its quotes, as new entries numbered from `first`.
     """
     own = [e for e in ledger if e.topic == section.heading]
     told = {id_ for one in section.sentences for id_ in one.evidence_ids}
@@ -77,7 +79,7 @@ def longer(
         if entry is None or entry.kind != "text":
             continue
         around: list[list[Sentence]] = [[], []]
-        text = texts.get(entry.content_hash, "")
+        text = texts.get(entry.content_hash, PageText())
         for n, (start, end) in enumerate(_around(entry, text)):
             free = not any(
                 digest == entry.content_hash and start < last and begin < end
@@ -85,7 +87,7 @@ def longer(
             )
             if start < end and free:
                 taken.append((entry.content_hash, start, end))
-                before, after = neighbours(text, start, end)
+                before, after = text.neighbours(start, end)
                 new = {"id": f"E{first + len(added)}", "start": start, "end": end, "claim": ""}
                 said = {"quote": text[start:end], "before": before, "after": after}
                 added.append(entry.model_copy(update={**new, **said}))
@@ -95,7 +97,6 @@ def longer(
 
 
 def _around(entry: Evidence, text: str) -> list[tuple[int, int]]:
-    """Return the spans of the sentences before and after an entry in its page; (0, 0) for none."""
     first = max(0, entry.start - REACH)
     before = [(first + a, first + b) for a, b in sentences(text[first : entry.start])]
     after = [(entry.end + a, entry.end + b) for a, b in sentences(text[entry.end :][:REACH])]
@@ -105,3 +106,61 @@ def _around(entry: Evidence, text: str) -> list[tuple[int, int]]:
         whole = said and " ".join(text[start:end].split()) == said
         found.append((start, end) if whole else (0, 0))
     return found
+
+
+def review(result: Result) -> str:
+    """Return the editorial review of a result in Markdown."""
+    lines = [f"# Editorial review: {escape_markdown(result.question)}", ""]
+    lines += [f"Status: {result.status}.", ""]
+    for topic in result.topics:
+        origins = len({e.origin for e in topic.evidence})
+        lines.append(
+            f"- “{escape_markdown(topic.name)}” is {STATE_WORDS[topic.state]}:"
+            f" {len(topic.evidence)} quotes from {origins} independent origins."
+        )
+        if topic.quality:
+            rated = topic.quality.model_dump().items()
+            scores = ", ".join(f"{name.replace('_', ' ')} {score:g}" for name, score in rated)
+            lines.append(f"  - Quality: {topic.quality.mean:g} of 10 ({scores})")
+        lines += [f"  - Gap: {escape_markdown(gap)}" for gap in topic.gaps]
+    lines += [
+        f"- Lacks: {escape_markdown(shortfall.text)}"
+        f" “{escape_markdown(shortfall.recommendation.query)}” would be"
+        " searched next."
+        for shortfall in result.shortfalls
+    ]
+    lines += [_describe_gain(done) for done in result.rounds]
+    cited = {c.sentence for c in result.citations}
+    many = f"{len(cited)} cited sentences, {len(result.conflicts)} disagreements"
+    lines += ["", f"{many}, {len(result.problems)} problems."]
+    lines += [
+        f"- {p.stage}, {escape_markdown(p.subject)}: {escape_markdown(p.reason)}"
+        f" {escape_markdown(p.effect)}"
+        for p in result.problems
+    ]
+    left_out = [e for t in result.topics for e in t.evidence if e.id in result.left_out]
+    lines += ["", "## Evidence that the report does without", ""] if left_out else []
+    lines += [f"- {e.id}: {escape_markdown(e.claim or e.quote)}" for e in left_out]
+    lines += _list_unused(result.sources)
+    return "\n".join(lines) + "\n" + (f"\n{result.opinion}" if result.opinion else "")
+
+
+def _list_unused(sources: Sequence[Source]) -> list[str]:
+    found = [source for source in sources if source.unused]
+    if not found:
+        return []
+    lines = ["", "## Pages that were read and are not cited"]
+    for why in dict.fromkeys(source.unused for source in found):
+        own = [source for source in found if source.unused == why]
+        lines += ["", f"{why} ({len(own)})", ""]
+        lines += [
+            f"- {escape_markdown(one.title or one.url)} ({escape_markdown(one.domain)})"
+            for one in own
+        ]
+    return lines
+
+
+def _describe_gain(done: Round) -> str:
+    line = f"- Round {done.number}: {done.evidence_before} → {done.evidence_after} quotes"
+    before = "not rated" if done.quality_before is None else f"{done.quality_before:g}"
+    return f"{line}." if done.quality is None else f"{line}, quality {before} → {done.quality:g}."

@@ -1,4 +1,4 @@
-"""Parsing of a writer's Markdown: sentences, marks and their layout."""
+"""Parse the Markdown of a writer into sentences, their marks and their layout."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from spadework.tools.text.markdown import plain
 from spadework.tools.text.prompt_injection import is_injection
-from spadework.tools.text.quotes import plain
 from spadework.tools.text.sentences import leads, sentences
 from spadework.values import Form, Part, Section, Sentence
 
@@ -24,7 +24,7 @@ _ARROW = "→|->|⟶"
 _ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
 _RANGE = re.compile(r"[eE](\d+)(\s*[-–—]\s*[eE]?(\d+))?")
-#: Separators of two marks of one sentence: a comma, or a short word before its end.
+#: What may separate two marks of one sentence: a comma, or a short word before its end.
 _JOINED = re.compile(
     rf"({MARK_IDS})\s*(?:[,;&]|[^\W\d_]{{1,3}}(?=\s*{MARK_IDS}\s*(?:[.!?;]|$)))\s*(?=\[\s*E\d)"
 )
@@ -32,7 +32,9 @@ MOST_IN_RANGE = 12
 
 
 def uniform(text: str) -> str:
-    """Normalize the marks of a text: one bracket of single ids, in capitals; code is unchanged."""
+    """Normalize the marks of a text to one bracket of single ids in capitals, except in its
+    code.
+    """
     return beside_code(text, _uniform)
 
 
@@ -64,9 +66,9 @@ _MARK = re.compile(MARK_IDS)
 #: Marks before the final punctuation.
 _BEFORE_STOP = re.compile(rf"((?:\s*{MARK_IDS})+)([.!?:…。！？：]+)")
 _ID = re.compile(r"E\d+")
-#: An answer fenced as a whole.
+#: An answer that is fenced as a whole.
 _WHOLE = re.compile(r"```(?:md|markdown)?[ \t]*\n((?:(?!```).)*\[E\d+.*)\n```", re.DOTALL)
-#: HTML other than its text.
+#: Tags, comments, scripts and styles of HTML.
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|</?[a-zA-Z!?][^>]*>", re.DOTALL)
 _STOPS = ".!?:…。！？："
 #: A paragraph of a few bold words that is not a sentence.
@@ -74,8 +76,6 @@ _BOLD = re.compile(r"\*\*([^\s*](?:[^*\n]{0,78}[^\s*.!?:…。！？：])?)\*\*"
 
 
 class _Said(NamedTuple):
-    """Text before a mark, its ids, and whether it is a conclusion."""
-
     text: str
     ids: tuple[str, ...]
     concludes: bool
@@ -83,14 +83,12 @@ class _Said(NamedTuple):
 
 @dataclass
 class _Made:
-    """What has been parsed so far."""
-
     sentences: list[Sentence] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Resume the steps that a list starting at number `first` continues, and drop what came
-        since, which belongs to the last step. None if there are none.
+        """Remove and return the steps that a list starting at `first` continues, with all that came
+        since added to the last step; None if it continues none.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -118,8 +116,8 @@ class _Made:
 
 
 def section_of(heading: str, markdown: str) -> Section:
-    """Return the section of a heading, whose repetition in the text is dropped. Without a mark a
-    sentence has no evidence.
+    """Return a writer's text as a section; a repetition of its heading is dropped. A sentence
+    without a mark has no evidence.
     """
     made = _Made()
     whole = _WHOLE.fullmatch(markdown.strip())
@@ -130,7 +128,7 @@ def section_of(heading: str, markdown: str) -> Section:
         made.parts.pop(0)
     told, led = made.sentences, dict[int, tuple[Sentence, ...]]()
     for n, one in enumerate(told):
-        # A sentence that only leads into the next ("… as follows:") has the next one's evidence.
+        # A sentence that only introduces the next ("… as follows:") shares its evidence.
         if not one.evidence_ids and leads(one.text):
             ids = next((after.evidence_ids for after in told[n:] if after.evidence_ids), ())
             led[n] = (one.model_copy(update={"evidence_ids": ids}),)
@@ -139,7 +137,9 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Return unfenced code as a replacement for other code."""
+    """Return unfenced code as the replacement of other code; without marks, it keeps that code's
+    evidence. () if it is empty.
+    """
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
     changes = {"text": code, "evidence_ids": ids or before.evidence_ids}
@@ -147,9 +147,8 @@ def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
 
 
 def parse_sentences(text: str) -> list[Sentence]:
-    """Return the sentences of a paragraph, each the whole text before a mark, with its evidence.
-    Writers mark what they wrote, so it is not split where punctuation may end a sentence. A mark
-    inside a sentence applies to all of it.
+    """Return the sentences of a paragraph with their evidence. Each is all the text before a mark,
+    since writers mark what they wrote; a mark inside one applies to all of it.
     """
     text = _BEFORE_STOP.sub(r"\4\1", uniform(" ".join(text.split())))
     found: list[_Said] = []
@@ -164,12 +163,12 @@ def parse_sentences(text: str) -> list[Sentence]:
             first, piece = piece[:end], piece[end:].strip()
             before = found.pop()
             gap = "" if first[0] in ",;:.!?)" else " "
-            # Following marks are its own unless other sentences precede them.
+            # Marks that follow are its own, unless other sentences come first.
             more, ends = ((), False) if piece else (ids, concludes)
             joined = tuple(dict.fromkeys((*before.ids, *more)))
             found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
         if match is None:
-            # The unmarked end of a paragraph has the last mark's evidence, unless it introduces
+            # The unmarked end of a paragraph shares the last mark's evidence, unless it introduces
             # what follows.
             piece, lead = _without_lead(piece)
             last = found[-1].ids if found else ()
@@ -184,7 +183,6 @@ def parse_sentences(text: str) -> list[Sentence]:
 
 
 def _without_lead(text: str) -> tuple[str, str]:
-    """Split off a text's last sentence if it leads to what follows; "" for a missing part."""
     if not leads(text):
         return text, ""
     start = next((start for start, _ in reversed(sentences(text))), 0)
@@ -192,8 +190,9 @@ def _without_lead(text: str) -> tuple[str, str]:
 
 
 def _goes_on(before: str, after: str) -> bool:
-    """Return whether a text continues the sentence that contains a mark."""
-    return before[-1] not in _STOPS and (after[0] in ",;:.!?)–—" or after[0].islower())
+    if after[0] in ",;:":  # even after "et al."
+        return True
+    return before[-1] not in _STOPS and (after[0] in ".!?)–—" or after[0].islower())
 
 
 def _read(tokens: Sequence[Token], made: _Made) -> None:
@@ -203,7 +202,7 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             form: Form = "bullets" if token.type[0] == "b" else "steps"
             found = [_item(item) for _, item in _opened(inside)]
-            # A list within a bullet adds bullets; within a step it belongs to the step.
+            # A list in a bullet adds bullets; in a step, it belongs to the step.
             items = [*chain(*found)] if form == "bullets" else [[*chain(*each)] for each in found]
             before = made.goes_on(int(token.attrGet("start") or 1)) if form == "steps" else None
             made.add(form, items)
@@ -226,14 +225,14 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
 
 def _read_paragraph(text: str, made: _Made) -> None:
     if bold := _BOLD.fullmatch(text.strip()):
-        # A bold heading: it states nothing that needs evidence.
+        # A bold heading states nothing that needs evidence.
         made.head(bold[1])
     else:
         made.add("paragraph", [parse_sentences(text)])
 
 
 def _opened(tokens: Sequence[Token]) -> Iterator[tuple[Token, Sequence[Token]]]:
-    """Yield top-level tokens, each with those up to its end."""
+    """Yield the top-level tokens, each with the tokens inside it."""
     begun = depth = 0
     for n, token in enumerate(tokens):
         depth += token.nesting
@@ -251,7 +250,7 @@ def _columns(tokens: Sequence[Token]) -> list[str]:
 
 
 def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
-    """Return the sentences of a list item: itself, each nested item, and tables by row."""
+    """Return the sentences of a list item, of each nested item, and of tables by row."""
     items: list[list[Sentence]] = [[]]
     for token, inside in _opened(tokens):
         if token.type in ("bullet_list_open", "ordered_list_open"):
@@ -307,7 +306,7 @@ def _brackets(text: str) -> Iterable[str]:
 
 
 def with_marks(section: Section) -> str:
-    """Return a section as Markdown with its evidence marks, as its writer gave it."""
+    """Return a section as Markdown with its evidence marks, in its writer's form."""
     drawn: list[str] = []
     for part, items in parts_of(section):
         match part.form:
@@ -346,8 +345,8 @@ def _fence(code: Sentence) -> str:
 
 
 def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """Yield the parts of a section with the sentences of each item; a paragraph for each sentence
-    outside any part.
+    """Yield the parts of a section with the sentences of each item; a sentence outside all parts is
+    a paragraph.
     """
     at = 0
     for part in section.parts:
@@ -373,7 +372,7 @@ def mark_of(sentence: Sentence) -> str:
 
 
 def joined_ids(sentence: Sentence, ids: Sequence[str]) -> str:
-    """Return ids as in a sentence's mark."""
+    """Return ids in the form of a sentence's mark."""
     return f"{'+'.join(ids)}→" if sentence.inferred else ", ".join(ids)
 
 

@@ -1,10 +1,10 @@
-"""Evidence for writing and checking a report: ledger entries and their pages."""
+"""Provide the evidence for writing and checking a report: ledger entries and their pages."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import shorten
 from typing import NamedTuple
@@ -19,16 +19,18 @@ from spadework.agents.report.checks import about as told_of
 from spadework.tools.text.facts import stems
 from spadework.tools.text.language import codes, language_of, spoken
 from spadework.tools.text.prompt_injection import without_injections
+from spadework.tools.text.sentences import sentences
+from spadework.tools.text.titles import without_targets
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
-#: Maximum characters of an entry's line, and of the start of code.
+#: Maximum characters of an entry's line, and of the start of code in it.
 LINE_CHARS, CODE_CHARS = 220, 100
 
 
 class Entry(NamedTuple):
-    """A ledger entry in a prompt: its page in one line (`about`), its quote with adjacent
-    sentences, and its reader's `claim`; "" if unknown.
+    """A ledger entry in a prompt: its page in one line (`about`), its quote with the sentences
+    around it, and its reader's `claim` ("" if there is none).
     """
 
     id: str
@@ -39,32 +41,37 @@ class Entry(NamedTuple):
     claim: str = ""
 
 
-def entry_of(evidence: Evidence) -> Entry:
-    """Return an entry with title, heading, author, host and date."""
-    date = evidence.published_at.date().isoformat() if evidence.published_at else ""
-    heading, url = below(evidence.title, evidence.heading), evidence.url
-    # A library document's path often names it.
-    local = url.startswith("library://")
-    place = url.removeprefix("library://") if local else domain_of(url)
-    about = page_line(evidence.title, heading, evidence.author, place, date)
-    return Entry(
-        evidence.id, about, evidence.quote, evidence.before, evidence.after, evidence.claim
-    )
-
-
 def entries_of(evidence: Sequence[Evidence]) -> list[Entry]:
-    """Return entries for one prompt: an adjacent sentence that is itself an entry is given once."""
-    quotes = {" ".join(e.quote.split()) for e in evidence}
-    made = []
-    for entry in map(entry_of, evidence):
-        before = "" if " ".join(entry.before.split()) in quotes else entry.before
-        after = "" if " ".join(entry.after.split()) in quotes else entry.after
-        made.append(entry._replace(before=before, after=after))
+    """Return the entries for one prompt, with title, heading, author, host and date of their pages,
+    without link targets. What their quotes or an earlier entry of the page tell is not repeated.
+    """
+    pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
+    for e in evidence:
+        told[e.content_hash] += "\n" + " ".join(e.quote.split())
+    for e in evidence:
+        texts = [e.quote]
+        for text in (e.before, e.after):
+            line = " ".join(text.split())
+            texts.append("" if line in told[e.content_hash] else text)
+            told[e.content_hash] += "\n" + line
+        about = _about(e, pages.setdefault(e.content_hash, e))
+        quote, before, after = texts if e.kind == "code" else map(without_targets, texts)
+        made.append(Entry(e.id, about, quote, before, after, e.claim))
     return made
 
 
+def _about(evidence: Evidence, first: Evidence) -> str:
+    heading, url = below(evidence.title, evidence.heading), evidence.url
+    if evidence.id != first.id:
+        return page_line(f"page of {first.id}", heading * (evidence.heading != first.heading))
+    date = evidence.published_at.date().isoformat() if evidence.published_at else ""
+    # The path of a library document often names it.
+    place = url.removeprefix("library://") if url.startswith("library:") else domain_of(url)
+    return page_line(evidence.title, heading, evidence.author, place, date)
+
+
 def below(title: str, heading: str) -> str:
-    """Return the path of headings without the page's title, usually the first of them."""
+    """Return the path of headings without the page's title, which is usually the first."""
     return "" if heading == title else heading.removeprefix(f"{title} > ")
 
 
@@ -80,25 +87,51 @@ def speaks_of(evidence: Evidence, must: str) -> bool:
     return stems(must, code) <= said
 
 
-def place_of(evidence: Evidence) -> tuple[str, int, int]:
-    """Return a quote's position: page, start, end."""
-    return evidence.content_hash, evidence.start, evidence.end
-
-
-def each_once(ledger: Sequence[Evidence]) -> list[Evidence]:
-    """Return the entries, merging those quoted for several topics, with all their claims."""
-    claims: dict[tuple[str, int, int], dict[str, None]] = defaultdict(dict)
+def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
+    """Return for each id the entry that tells it: of a quote of several topics the first, also
+    where one has a sentence more, with every claim that says more than the others.
+    """
+    alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:
-        claims[place_of(e)] |= {e.claim: None} if e.claim else {}
-    first = {place_of(e): e for e in reversed(ledger)}
-    return [
-        e.model_copy(update={"claim": " / ".join(claims[place])})
-        for place, e in reversed(first.items())
-    ]
+        alike[e.content_hash, e.kind].append(e)
+    whole = {e.id: _whole_of(e, alike[e.content_hash, e.kind]) for e in ledger}
+    for e in sorted(ledger, key=lambda e: -len(e.quote)):  # what holds another may be held itself
+        whole[e.id] = whole[whole[e.id].id]
+    claims: dict[str, list[str]] = defaultdict(list)
+    for e in ledger:
+        claims[whole[e.id].id] += [e.claim] if e.claim else []
+    told = {id_: " / ".join(_saying_more(own)) for id_, own in claims.items()}
+    return {id_: e.model_copy(update={"claim": told[e.id]}) for id_, e in whole.items()}
+
+
+def _whole_of(evidence: Evidence, alike: Sequence[Evidence]) -> Evidence:
+    """Return the first longest entry `alike` that holds a quote and at most one sentence, row or
+    line of code more.
+    """
+    around = [e for e in alike if e.start <= evidence.start <= evidence.end <= e.end]
+    if len(around) > 1:
+        around = [e for e in around if _size(e) <= _size(evidence) + 1]
+    return max(around, key=lambda e: len(e.quote))
+
+
+def _size(evidence: Evidence) -> int:
+    prose = evidence.kind in ("text", "item")
+    return len(sentences(evidence.quote)) if prose else evidence.quote.count("\n") + 1
+
+
+def _saying_more(claims: Iterable[str]) -> Iterator[str]:
+    """Yield the claims without those whose content words another one has."""
+    said = {claim: stems(claim, spoken(claim)) for claim in claims}
+    for n, (claim, own) in enumerate(said.items()):
+        others = enumerate(said.values())
+        if not any(own < other or (own == other and at < n) for at, other in others):
+            yield claim
 
 
 def line_of(evidence: Evidence) -> str:
-    """Return an entry on one line: its claim or quote, how code starts, place and date."""
+    """Return an entry on one line: its claim or quote, the start of code, title, heading and
+    date.
+    """
     quote = " ".join(evidence.quote.split())
     said = evidence.claim or shorten(quote, LINE_CHARS, placeholder="…")
     if evidence.kind == "code":
@@ -114,8 +147,8 @@ _FILE = re.compile(r"(?<![\w./-])[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}\b")
 
 @dataclass(frozen=True)
 class Material:
-    """Ledger entries by id, page texts by content hash, the question, the report's language if
-    known, and its code.
+    """Ledger entries by id, page texts by content hash, the question, and the report's language (""
+    if unknown) and code.
     """
 
     ledger: Mapping[str, Evidence]
@@ -127,42 +160,42 @@ class Material:
 
     @property
     def home(self) -> str:
-        """The report's language code, else the question's; "" if unknown."""
+        """Return the report's language code, else the question's; "" if unknown."""
         return self.language if self.language in codes() else language_of(self.question)
 
     def cited(self, ids: Iterable[str]) -> list[Evidence]:
-        """Return the entries of these ids that exist."""
+        """Return the entries with these ids, without unknown ids."""
         return [self.ledger[id_] for id_ in ids if id_ in self.ledger]
 
     def refused(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return why code refuses a sentence with this evidence, whatever a judge says; "" if it
-        does not.
-        """
+        """Return why code refuses a sentence with this evidence; "" if it does not."""
         return reason_to_refuse(
             sentence, cited, self._pages(cited), Known(self.question), self.code
         )
 
     def unfounded(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return a note on the figures, dates and names that are in none of these pages."""
+        """Return a note on the figures, dates and names that are in none of these pages; "" if all
+        are.
+        """
         there = [*self._pages(cited), Known(self.question)]
         # A conclusion may be about the report's own code.
         known = [*there, Known(self.code)] if sentence.inferred else there
         return find_unfounded(sentence, cited, known, self.home)
 
     def with_code(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
-        """Return a copy that includes these sections' code and the named files: what readers should
-        save has no source.
+        """Return a copy that knows the sections' code and the files among `names`, since files for
+        readers to save have no source.
         """
         told = (one.text for section in sections for one in section.sentences if one.code)
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))
 
     def support_heading(self, heading: str, cited: Sequence[Evidence]) -> str:
-        """Return a heading for this evidence; "" if none of it supports the heading."""
+        """Return a heading on one line; "" if this evidence does not support it."""
         there = [*self._pages(cited), told_of(cited), Known(self.question)]
         return keep_founded_heading(heading, there, self.home)
 
     def _pages(self, cited: Sequence[Evidence]) -> list[Known]:
-        """Return the pages of entries, without instructions to machines, which support nothing."""
+        """Return the pages of entries without prompt injections, which support nothing."""
         hashes = dict.fromkeys(e.content_hash for e in cited)
         for each in hashes.keys() - self._known.keys():
             self._known[each] = Known(without_injections(self.pages.get(each, "")))

@@ -1,4 +1,4 @@
-"""Sentences in context: in a table cell, after another sentence, leading on."""
+"""Put sentences in context: in a table cell, after another sentence, or leading to one."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import leads, sentences
 from spadework.values import Part, Section, Sentence
 
-#: Maximum words in a row label.
+#: Maximum words in a row label, and in a line that only leads to what follows.
 LABEL_WORDS = 8
 
 
 @dataclass(frozen=True)
 class Place:
-    """A sentence's position in its section: the one it follows, its table cell, and what it may
-    lead to. One laid out by code is `alone`.
+    """A sentence's place in its section: the sentence it follows, its table cell, and what it may
+    introduce. A sentence laid out by code is `alone`.
     """
 
     after: int | None = None
@@ -29,15 +29,15 @@ class Place:
 
     @property
     def in_table(self) -> bool:
-        """Whether it is in a table cell."""
+        """Return whether the sentence is in a table."""
         return self.opens_row or self.column is not None
 
 
 @dataclass(frozen=True)
 class Stated:
     """A sentence in context: `row` names its row and column, `follows` is the sentence it depends
-    on. A verdict on it holds wherever the same is stated. `ids` is its evidence; a row `label` has
-    its section's evidence, and is shown with the marks of its row.
+    on. Equal sentences in equal contexts share a verdict. `ids` is its evidence; a row `label` has
+    its section's and shows its row's marks.
     """
 
     sentence: Sentence
@@ -49,17 +49,17 @@ class Stated:
 
     @property
     def mark(self) -> str:
-        """Its ids as in its writer's mark."""
+        """Return the ids in the form of the writer's mark."""
         return joined_ids(self.sentence, self.of_row or self.ids)
 
     @property
     def in_order(self) -> str:
-        """Its text for a reader who sees the preceding sentences."""
+        """Return the text for a reader who sees the preceding sentences."""
         return f"{self.row}: {self.sentence.text}" if self.row else self.sentence.text
 
     @property
     def in_words(self) -> str:
-        """Its text for a reader who sees it alone."""
+        """Return the text for a reader who sees nothing else."""
         if self.row:
             return f"{self.row}: {self.sentence.text}"
         if self.label:
@@ -68,7 +68,7 @@ class Stated:
 
     @property
     def parts(self) -> tuple[Stated, ...]:
-        """Its single sentences, each following the previous one, for judging."""
+        """Return the single sentences, each following the one before, to be judged."""
         whole = self.sentence
         told = [] if whole.code else [whole.text[slice(*at)] for at in sentences(whole.text)]
         if len(told) < 2:
@@ -81,7 +81,7 @@ class Stated:
 
 
 def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated, ...]:
-    """Return a section's sentences in context, without those at `gone`."""
+    """Return a section's sentences in context, as if those at `gone` were removed."""
     told = section.sentences
     cited = _ids(told, range(len(told)))
     made = []
@@ -106,25 +106,22 @@ def _ids(told: Sequence[Sentence], at: Iterable[int]) -> tuple[str, ...]:
 
 
 def leans(sentence: Sentence) -> bool:
-    """Return whether a sentence's beginning needs the one before it."""
+    """Return whether the beginning of a sentence needs the sentence before."""
     return not sentence.code and language(spoken(sentence.text)).needs_context(sentence.text)
 
 
 def leant_on(section: Section) -> set[int]:
-    """Return the positions that others need: what they follow, what leads to them, their row
-    labels.
-    """
+    """Return the positions that others need: sentences that they depend on, and row labels."""
     rows = (at for place in places(section) for at in place.row)
     return {*rows, *_before(section).values()}
 
 
 def leans_on_lead(one: Stated) -> bool:
-    """Return whether a sentence depends on the line that leads to it."""
+    """Return whether a sentence depends on a line that introduces it."""
     return bool(one.follows) and not leans(one.sentence)
 
 
 def _before(section: Section) -> dict[int, int]:
-    """Return the position of what each sentence, by position, depends on."""
     told, where = section.sentences, places(section)
     return {
         n: place.after
@@ -138,7 +135,7 @@ def _before(section: Section) -> dict[int, int]:
 
 
 def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
-    """Return the positions of sentences that lead to nothing any more."""
+    """Return the positions of sentences that no longer introduce anything."""
     return {
         n
         for n, (one, place) in enumerate(zip(section.sentences, places(section), strict=True))
@@ -150,7 +147,7 @@ def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
 
 
 def places(section: Section) -> tuple[Place, ...]:
-    """Return the places of a section's sentences. Those laid out by code stand alone."""
+    """Return the places of a section's sentences. Sentences laid out by code are alone."""
     made: list[Place] = []
     last: int | None = None
     for n, part in enumerate(section.parts):
@@ -168,9 +165,9 @@ def places(section: Section) -> tuple[Place, ...]:
 
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
-    """Add the places of a part other than a table, after the sentence at `last` and before `next_`
-    sentences; return the sentence that following text may depend on. Bullets are independent of
-    each other.
+    """Add to `made` the places of a part that is no table, after the sentence at `last` and before
+    `next_` sentences; return the sentence that following text may depend on. Bullets are
+    independent.
     """
     end = len(made) + sum(part.takes)
     before = last
