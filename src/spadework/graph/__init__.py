@@ -1,1 +1,1 @@
-"""The loop: start reading at research.py."""
+"""Run the research loop; start reading at research.py."""

@@ -1,4 +1,4 @@
-"""The loop as a conversation, for LangGraph chat clients: messages during a run."""
+"""Run the loop as a conversation for LangGraph chat clients, with messages on its progress."""
 
 from __future__ import annotations
 
@@ -40,18 +40,16 @@ from spadework.graph.followup.reception import receive as greet
 from spadework.graph.state import ResearchState
 from spadework.settings import Settings
 from spadework.tools.export.markdown_report import escape_markdown, safe_url
-from spadework.tools.text.markdown import one_line
 from spadework.values import STATE_WORDS, Result
+from spadework.visible import one_line
 
-#: Kinds of messages about a run; `additional_kwargs["telling"]` names them for programs.
+#: Kinds of messages during a run, named in `additional_kwargs["telling"]` for programs.
 Telling = Literal["plan", "progress", "draft"]
 _TITLE_CHARS = 200
 
 
 class Teller:
-    """Words the events of one run. These messages are not stored in the thread, but the report
-    is.
-    """
+    """Words the events of one run as messages. Only the report is stored in the thread."""
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
@@ -59,25 +57,25 @@ class Teller:
         self._begun: set[str] = set()
 
     def describe(self, event: Event) -> Iterator[AIMessageChunk]:
-        """Yield the message chunks for an event, if any."""
+        """Return the message chunks for an event, if any."""
         if isinstance(event, Planned):
             topics = (_quote_words(topic.name) for topic in event.plan.topics)
             listed = (f"{n}. {name}" for n, name in enumerate(topics, 1))
             yield self._piece("plan", "\n".join(["**Plan**", "", *listed, ""]))
         elif isinstance(event, Wrote) and not event.final:
-            yield self._piece("draft", f"*As far as it stands:*\n\n{event.markdown.strip()}\n")
+            yield self._piece("draft", f"*So far:*\n\n{event.markdown.strip()}\n")
         elif line := _line(event):
             yield self._piece("progress", line)
         if isinstance(event, Assessed):
             self._round = max(self._round, event.round) + 1
 
     def _piece(self, telling: Telling, text: str) -> AIMessageChunk:
-        # A round's draft follows its assessment.
+        # A round's draft comes after its assessment.
         number = self._round - 1 if telling == "draft" else self._round
         id_ = f"{telling}-{number}-{self._session_id}"
         if id_ in self._begun:
             return AIMessageChunk(content=f"\n{text}", id=id_)
-        # Separates messages for clients that print everything.
+        # Clients that print everything need a gap between messages.
         apart, told = "\n\n" if self._begun else "", {"telling": telling}
         self._begun.add(id_)
         return AIMessageChunk(content=apart + text, id=id_, additional_kwargs=told)
@@ -86,7 +84,7 @@ class Teller:
 def _line(event: Event) -> str:
     if isinstance(event, Notice):
         return f"- {_quote_words(event.text)}"
-    if isinstance(event, Searched) and event.topic:  # not the first search, before the plan
+    if isinstance(event, Searched) and event.topic:  # not the search before the plan
         return (
             f"- Searched {_quote_words(event.provider)} for “{_quote_words(event.query)}”:"
             f" {event.hits} found"
@@ -96,7 +94,7 @@ def _line(event: Event) -> str:
         return f"- Read [{name}]({url})" if url else f"- Read {name}"
     if isinstance(event, Assessed):
         states = (f"{_quote_words(c.topic)}: {STATE_WORDS[c.state]}" for c in event.coverage)
-        judged = "Known already" if event.round == 0 else f"Round {event.round}"
+        judged = "Already known" if event.round == 0 else f"Round {event.round}"
         quotes = "1 quote" if event.evidence == 1 else f"{event.evidence} quotes"
         return f"- **{judged}**: {quotes}. {'; '.join(states)}"
     return ""
@@ -106,20 +104,18 @@ def _quote_words(text: str) -> str:
     return escape_markdown(one_line(text, _TITLE_CHARS))
 
 
-#: Maximum earlier questions passed to the lead.
 MOST_EARLIER = 5
-#: Maximum characters of instructions about the report's form.
 MOST_WISHES = 4_000
 
 
 class ChatInput(TypedDict):
-    """A turn's input: the new messages; the last human one is the question."""
+    """The input of a turn: new messages, of which the last human one is the question."""
 
     messages: Required[Annotated[list[AnyMessage], add_messages]]
 
 
 class ChatState(TypedDict, total=False):
-    """A thread's state: its messages and last session; the other channels belong to the current
+    """The state of a thread: its messages and last session. The other channels belong to one
     turn.
     """
 
@@ -132,7 +128,7 @@ class ChatState(TypedDict, total=False):
 
 
 class ChatOutput(TypedDict):
-    """A turn's output: the messages, ending with the report, and the session id."""
+    """The output of a turn: messages, ending with the report, and the session id."""
 
     messages: NotRequired[Annotated[list[AnyMessage], add_messages]]
     session_id: NotRequired[str]
@@ -144,8 +140,8 @@ Chat = CompiledStateGraph[ChatState, Settings, ChatInput, ChatOutput]
 async def receive(
     state: ChatState, runtime: Runtime[Settings]
 ) -> Command[Literal["listen", "__end__"]]:
-    """Answer directly what needs no research: small talk, client chores. Raises SettingsError
-    without a human message with text.
+    """Answer small talk and client chores directly; pass everything else on to research. Raises
+    SettingsError if the last human message has no text.
     """
     said = _human_words(state)[-1]
     settings = runtime.context if isinstance(runtime.context, Settings) else Settings.load()
@@ -156,8 +152,8 @@ async def receive(
 
 
 async def listen(state: ChatState) -> dict[str, Any]:
-    """Take the last human message as question, the thread's last session as the one it follows up,
-    and system messages as instructions about the form.
+    """Read the question from the last human message and requests about the form from system
+    messages; the thread's last session is followed up.
     """
     *earlier, asked = _human_words(state)
     wished = [m.text.strip() for m in state["messages"] if isinstance(m, SystemMessage)]
@@ -171,23 +167,20 @@ async def listen(state: ChatState) -> dict[str, Any]:
 
 
 def _human_words(state: ChatState) -> list[str]:
-    """Return the human messages' texts. Raises SettingsError if the last has none."""
     said = [m.text.strip() for m in state.get("messages", []) if isinstance(m, HumanMessage)]
     if not said or not said[-1]:
-        raise SettingsError(
-            "The last message holds no question: say in words what you want to know."
-        )
+        raise SettingsError("The last message has no question. Write what you want to know.")
     return [text for text in said if text]
 
 
 async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Run the loop within the thread's own stream: all events as custom ones, and progress as
-    messages. Only the report's message stays.
+    """Run the loop within the thread's own stream, with all events as custom parts and progress as
+    messages. Only the report's message is kept.
     """
     asked = {name: value for name, value in state.items() if name != "messages"}
     teller = Teller(state["session_id"])
     result: Result | None = None
-    # Servers draw the graphs that a node names itself.
+    # Servers draw a graph only if its node names it.
     async with aclosing(_events(research.graph, asked)) as events:
         async for event in events:
             runtime.stream_writer(event.model_dump(mode="json"))
@@ -210,7 +203,7 @@ async def _events(loop: research.Graph, asked: dict[str, Any]) -> AsyncGenerator
 
 
 def message_of(result: Result) -> AIMessage:
-    """Return a result as a message, with session, status and sources in `additional_kwargs`."""
+    """Return a result as a message, with session id, status and sources in `additional_kwargs`."""
     used = result.usage
     return AIMessage(
         content=result.report,
@@ -229,7 +222,7 @@ def message_of(result: Result) -> AIMessage:
 
 
 def build_chat(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Chat:
-    """Return the compiled chat graph, saving its threads with `checkpointer`."""
+    """Return the compiled chat graph, which saves its threads with `checkpointer`."""
     builder = StateGraph(
         ChatState, context_schema=Settings, input_schema=ChatInput, output_schema=ChatOutput
     )
@@ -242,5 +235,5 @@ def build_chat(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Chat:
     return builder.compile(checkpointer=checkpointer, name="chat")
 
 
-#: For LangGraph servers, without a checkpointer.
+#: Used by LangGraph servers, which bring their own checkpointer.
 graph = build_chat()

@@ -1,4 +1,4 @@
-"""Classes stored in checkpoints, and permission for LangGraph to restore them."""
+"""Allow LangGraph to restore our classes from checkpoints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spadework import values
 from spadework.graph import state
 from spadework.values import coverage, question, report, search
 
-#: Module names in older checkpoints.
+#: Modules by the names that older checkpoints use.
 _FORMER_MODULES = {
     "spadework.values.asking": question,
     "spadework.values.finding": search,
@@ -19,7 +19,7 @@ _FORMER_MODULES = {
 
 
 def _values() -> frozenset[tuple[str, str]]:
-    """Return the state's value classes, by module and name, including former modules."""
+    """Return module and name of each value class in the state, former modules included."""
     found = [
         kind
         for module in (values, state)
@@ -33,16 +33,14 @@ def _values() -> frozenset[tuple[str, str]]:
 
 
 OUR_VALUES = _values()
-# A checkpoint is restored by importing the module that it names.
+# Restoring a checkpoint imports the modules that it names.
 sys.modules.update(_FORMER_MODULES)
 
 
 def register() -> None:
-    """Register our values as safe with every checkpointer of this process: plain data whose
-    creation runs no code.
-
-    Our own checkpointer could be configured, but a server brings its own, as does a graph that
-    contains ours; for those there is only this list. Without it they warn about our values.
+    """Register our values, plain data whose creation runs no code, as safe with all checkpointers
+    of this process. This reaches the checkpointers of servers and enclosing graphs too, which
+    otherwise warn about our values.
     """
     with contextlib.suppress(ImportError, AttributeError):
         from langgraph.checkpoint.serde import _msgpack

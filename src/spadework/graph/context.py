@@ -1,29 +1,31 @@
-"""The context of a session: the live objects its nodes use (limit, journal, pages, providers,
-reader, models), by session id.
+"""Keep the live objects of each session (budget, journal, pages, providers, reader, models).
 
-They cannot be in the state, which is saved. Nodes find them by session id, so that a run saved in
-one process continues in another, and a LangGraph server, which does not know our sessions, uses the
-same graph.
+The state cannot hold them, because it is saved. Nodes find them by session id, so that a saved run
+can continue in another process, and LangGraph servers, which know no sessions, can use the same
+graph.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
+import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import InitVar, dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from spadework.agents.llm.client import Model
 from spadework.agents.llm.examination import Examined
 from spadework.budget import Budget
-from spadework.deadline import Mark
-from spadework.errors import SettingsError
+from spadework.deadline import Late, Mark
+from spadework.errors import SettingsError, must_be
+from spadework.events import Event
 from spadework.graph.effort.experience import Took
 from spadework.graph.effort.workload import Workload, workload
 from spadework.graph.pages.fallback_search import StandIns
@@ -35,29 +37,33 @@ from spadework.tools.library.library import Library
 from spadework.tools.ranking.link_authority import LinkStore
 from spadework.tools.stores.disk import in_time
 from spadework.tools.stores.event_record import Record
-from spadework.tools.stores.page_store import PageStore
 from spadework.tools.stores.private_files import is_session_id
+from spadework.tools.text.page_text import PageStore
 from spadework.values import Mode, Plan, Problem
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 
 def checked_session_id(session_id: str) -> str:
-    """Return the id itself. Raises SettingsError if it could name a folder outside the sessions."""
+    """Return the id. Raises SettingsError if it could name a folder outside the sessions."""
     if not is_session_id(session_id):
-        raise SettingsError(
-            f"session_id cannot be {session_id[:80]!r}: letters, digits, - and _ are allowed."
-        )
+        raise SettingsError(must_be("session_id", "made of letters, digits, - and _", session_id))
     return session_id
 
 
 def new_session_id() -> str:
-    """Return a session id that sorts by time."""
+    """Return a new session id; ids sort by time."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
+R = TypeVar("R")
 T = TypeVar("T", bool, int, float, str)
 
-#: Seconds that a context without a session is kept past its deadline and last use.
+#: How long a context that no session opened is kept after its deadline and last use.
 KEPT_SECONDS = 60.0
+#: Minimum time for a step that is limited only by its phase.
+LEAST_SECONDS = 0.5
 
 _contexts: dict[str, SessionContext] = {}
 _opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -65,7 +71,7 @@ _opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 @dataclass
 class SessionContext:
-    """Shared objects of a session's nodes. `stop` is set when the user wants the report now."""
+    """The live objects of a session. `stop` is set when the user wants the report now."""
 
     session_id: str
     folder: Path
@@ -73,29 +79,27 @@ class SessionContext:
     budget: Budget
     parts: InitVar[Parts]
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    #: Distribution of pages, by question and round.
+    #: The page assignments, by question and round.
     tables: dict[tuple[str, int], PageAssignment] = field(default_factory=dict)
-    #: What earlier runs took, newest first.
+    #: What earlier runs used, newest first.
     experience: Sequence[Took] = ()
-    #: Pages cleaned in the session, and those being cleaned.
+    #: Number of pages cleaned in the session, and being cleaned now.
     cleanings: int = field(init=False)
     cleaning: int = 0
-    #: Search and model failures already reported, by stage and name.
+    #: Search and model failures already reported, by stage and subject.
     told: set[tuple[str, str]] = field(default_factory=set)
-    #: Whether the saving of a slow model was reported.
-    said_slow: bool = False
-    #: The examination of the model: its result, or why there is none.
+    #: The running or finished examination of the model: its result, or why there is none.
     examination: asyncio.Task[Examined | str] | None = None
-    #: Whether it is examined first, once decided.
+    #: Whether the run examines its model; None until known.
     examines: bool | None = None
-    #: The model once it has passed its examination: only then it judges and writes.
+    #: The model, once it has passed its examination and may judge and write.
     judging: Model | None = None
-    #: Whether it has failed: then code judges, and no page is saved for it.
+    #: Whether the model has failed it; then code judges, with the workload of a run without one.
     unfit: bool = False
-    #: True if no session opened it: the graph closes it at the end.
+    #: Whether the graph opened this context and must close it.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None
-    #: When a node last used it (`time.monotonic`).
+    #: When a node last used the context (`time.monotonic`).
     asked_at: float = 0.0
     record: Record = field(default_factory=Record)
 
@@ -108,39 +112,38 @@ class SessionContext:
         self.reader = Reader(self.web, self.browser)
         self.libraries = parts.libraries
         self.model = parts.model
-        #: The models that are called: in a replay for what was not recorded.
+        #: The model that is really called; in a replay, only for what was not recorded.
         self.asked = parts.asked
         self.page_cache = parts.page_cache
-        #: Fallbacks if all providers fail.
         self.stand_ins = StandIns(parts.choice.spares)
         self.searching = tuple(provider.describes for provider in parts.choice.providers)
         self.notices = tuple(parts.choice.notices)
-        #: Problems before the run began.
+        #: Problems from before the run.
         self.problems = tuple(parts.problems)
         self.cleanings = parts.cleanings
 
     @property
     def library(self) -> Library | None:
-        """The library, if searched."""
+        """Return the library that is searched, if any."""
         return next(iter(self.libraries), None)
 
     @property
     def mode(self) -> Mode:
-        """Whether a model or the extractive roles do the work."""
+        """Return whether a model or the extractive roles do the work."""
         return "model" if self.model else "extractive"
 
     @property
     def deep(self) -> bool:
-        """Whether a model does extra checks."""
+        """Return whether a model makes extra checks."""
         return self.model is not None and self.settings.effort == "deep"
 
     @property
     def quick(self) -> bool:
-        """Whether a model is called as little as possible."""
+        """Return whether a model is called as little as possible."""
         return self.settings.effort == "quick"
 
     def told_once(self, problem: Problem) -> str:
-        """Return a problem in words for watchers; "" if it was reported before."""
+        """Return a problem in words and remember it; "" if it was already reported."""
         who = (problem.stage, problem.subject)
         if who in self.told:
             return ""
@@ -148,33 +151,49 @@ class SessionContext:
         return f"{problem.reason} {problem.effect}".rstrip()
 
     def tell_into(self, record: Record) -> None:
-        """Send all events of the run to a record."""
+        """Send all events of the run to `record`."""
         self.record, record.clock = record, self.budget.elapsed
         if self.model:
             self.model.record = record
 
     async def noted(self, kind: str, key: Any, now: T, otherwise: T) -> T:
-        """Record and return a value of `now`; in a replay, the recorded one or `otherwise`."""
+        """Record and return `now`; in a replay, the recorded value or `otherwise`."""
 
         async def work() -> T:
             return now
 
         return await self.journal.moment(kind, key, type(otherwise), work, otherwise)
 
+    async def run_in_time(self, seconds: float, at: Any, work: Callable[[Late], R]) -> R:
+        """Run `work` in a thread, which can ask whether the `seconds` are over; in a replay, they
+        are over at the recorded moment.
+        """
+        numbers, until = count(), time.monotonic() + max(LEAST_SECONDS, seconds)
+        first = await self.noted("late from", at, sys.maxsize, sys.maxsize)
+
+        def is_late() -> bool:
+            nonlocal first
+            number = next(numbers)
+            if self.journal.recording is None and time.monotonic() > until:
+                first = min(first, number)
+            return number >= first
+
+        made = await asyncio.to_thread(work, is_late)
+        await self.noted("late from", at, first, sys.maxsize)
+        return made
+
     async def narrowed(self, mark: Mark, at: str) -> bool:
-        """Return whether less time than `mark` is left at a step; in a replay, whether it was."""
+        """Return whether less time than `mark` is left at a step; recorded for replays."""
         return await self.noted("narrowed", [*mark, at], self.budget.under(mark), False)
 
     async def was_stopped(self, at: str) -> bool:
-        """Return whether the user wants the report now; in a replay, whether they did at this
-        step.
-        """
+        """Return whether the user wants the report now; a replay stops at the recorded step."""
         if await self.noted("stopped", at, self.stop.is_set(), False):
             self.stop.set()
         return self.stop.is_set()
 
     def workload(self, plan: Plan) -> Workload:
-        """Return what a plan's workers may search and read."""
+        """Return how much a plan's workers may search and read."""
         judged = self.model is not None and not self.unfit
         return workload(plan, self.settings, model=judged)
 
@@ -189,9 +208,9 @@ class SessionContext:
         progress: Callable[[str], None] | None = None,
         providers: Sequence[Any] | Replay | PagesAlone = (),
     ) -> Self:
-        """Open a session's folder, whose name is its id, and journal, choose providers (including
-        the caller's, or those of a replayed session) and model, and register the context. Raises
-        SettingsError for an unusable setting, DiskHangs if the folder does not respond in time.
+        """Open a session's folder and journal, choose providers and model, and register the context
+        under the folder's name. `providers` are the caller's own, or a session to replay. Raises
+        SettingsError for an unusable setting, DiskHangs if the disk does not answer in time.
         """
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         session_id = checked_session_id(folder.name)
@@ -207,22 +226,33 @@ class SessionContext:
         )
         try:
             if context.asked:
-                # The client of a model takes seconds to import: the event loop goes on meanwhile.
+                # Importing a model's client takes seconds, so it must not block the event loop.
                 await asyncio.to_thread(context.asked.check)
         except BaseException:
             await context.close()
             raise
         return context
 
+    async def note_searching(self) -> None:
+        """Update the description of what is searched, as a library indexes more files while it is
+        used.
+        """
+
+        async def now() -> tuple[str, ...]:
+            return tuple(one.describes for one in (*self.search.providers, *self.stand_ins.opened))
+
+        shape, before = tuple[str, ...], self.searching
+        self.searching = await self.journal.moment("searched", "", shape, now, before)
+
     async def close(self) -> None:
         """Close connections and files, and unregister the context."""
         _contexts.pop(self.session_id, None)
         if self.keeper and self.keeper is not asyncio.current_task():
             self.keeper.cancel()
-        # Close each despite errors and cancellation.
+        # Each is closed despite errors and cancellation.
         async with AsyncExitStack() as closing:
             for library in self.libraries:
-                closing.callback(library.close)
+                closing.push_async_callback(library.close)
             closing.push_async_callback(self.journal.close)
             closing.push_async_callback(self.search.close)
             closing.push_async_callback(self.page_cache.close)
@@ -236,11 +266,11 @@ class SessionContext:
 
 
 async def context_of(session_id: str, settings: Settings | None) -> SessionContext:
-    """Return a session's context, opening it once however many nodes ask."""
+    """Return a session's context, opened once even if several nodes ask."""
     if session_id not in _contexts:
         async with _opening.setdefault(session_id, asyncio.Lock()):
             if session_id not in _contexts:
-                # The context of an enclosing graph is not our settings.
+                # An enclosing graph may pass another type of context.
                 own = settings if isinstance(settings, Settings) else Settings.load()
                 folder = own.home / "sessions" / checked_session_id(session_id)
                 context = await SessionContext.open(folder, own)
@@ -252,9 +282,7 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
 
 
 async def _closed_in_the_end(context: SessionContext) -> None:
-    """Close a context that only the graph knows, when its time or event loop ends. Waiting for the
-    user extends the time.
-    """
+    """Close a context that the graph opened, when its time is over or the event loop ends."""
     try:
         while True:
             deadline = context.budget.started + context.budget.seconds
@@ -265,3 +293,15 @@ async def _closed_in_the_end(context: SessionContext) -> None:
     finally:
         if _contexts.get(context.session_id) is context:
             await context.close()
+
+
+Emit = Callable[[Event], None]
+
+
+def emitter(context: SessionContext, runtime: Runtime[Settings]) -> Emit:
+    """Return a function that records and streams a node's events."""
+
+    def emit(event: Event) -> None:
+        runtime.stream_writer(context.record.tell(event).model_dump(mode="json"))
+
+    return emit

@@ -1,34 +1,35 @@
-"""Entering evidence into the ledger: a quote as entries of one block each, with context."""
+"""Enter quotes into the ledger, split into entries of one block each, with their context."""
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from spadework.agents.evidence.passages import Spot
+from spadework.deadline import Late
 from spadework.graph.context import SessionContext
-from spadework.graph.pages.chunks import blocks_of, heading_above, names_at, steps_of
 from spadework.tools.text.facts import stems
 from spadework.tools.text.language import spoken
 from spadework.tools.text.markdown import Block
-from spadework.tools.text.markdown_tables import rows_at
-from spadework.tools.text.neighbours import neighbours
+from spadework.tools.text.page_text import PageText
 from spadework.tools.text.sentences import is_term, leads, sentences
+from spadework.tools.text.tables import rows_at
 from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
-#: Kinds of blocks with sentences.
+#: Kinds of blocks that hold sentences.
 PROSE = ("paragraph", "list", "quote")
-#: Minimum for entering: a share of the time left, and seconds, so that evidence is not lost if
-#: judging took all its time.
-LEAST_SHARE, LEAST_SECONDS = 0.1, 0.5
-#: Columns of the narrowest table.
+_KIND_OF: dict[str, EvidenceKind] = {"code": "code", "list": "item"}
+#: Minimum share of the time left for adding evidence, so that none is lost when judging took all
+#: its time.
+LEAST_SHARE = 0.1
 _PAIR = 2
 
 
 class _Place(NamedTuple):
-    """An entry's span in its page, its block, and its kind."""
+    """The span of an entry in its page, with its block and kind. `columns` is where the table's
+    column names start.
+    """
 
     start: int
     end: int
@@ -44,21 +45,22 @@ async def entries(
     spots: Sequence[Spot],
     ledger: Sequence[Evidence],
     *,
-    share: float = 1.0,
+    left: int,
 ) -> tuple[list[Evidence], list[Problem]]:
-    """Return a topic's new entries, numbered from the ledger's end. What does not fit in a `share`
-    of the time for judging is left out, with a problem.
+    """Return a topic's new entries, numbered from the ledger's end. The judging time is shared by
+    the `left` topics; quotes that come too late are left out, with a problem.
     """
-    texts = {spot.page.content_hash: "" for spot in spots}
-    for digest in texts:
-        texts[digest] = await context.pages.get(digest)
-    least = max(LEAST_SECONDS, LEAST_SHARE * context.budget.seconds_left())
-    until = time.monotonic() + share * max(least, context.budget.phase("assess"))
-    made, left = await asyncio.to_thread(_enter, topic, spots, ledger, texts, until)
-    if not left:
+    digests = dict.fromkeys(spot.page.content_hash for spot in spots)
+    texts = {digest: await context.pages.get(digest) for digest in digests}
+    least = LEAST_SHARE * context.budget.seconds_left()
+    seconds = max(least, context.budget.phase("assess")) / left
+    enter = partial(_enter, topic, spots, ledger, texts)
+    at = ["enter", topic.name, *((spot.start, spot.quote) for spot in spots)]
+    made, lost = await context.run_in_time(seconds, at, enter)
+    if not lost:
         return made, []
-    reason = f"The time did not suffice to enter {left} of {len(spots)} quotes."
-    effect = "They are not in the evidence."
+    reason = f"There was no time to record {lost} of {len(spots)} quotes."
+    effect = "These quotes are not in the evidence."
     return made, [Problem(stage="judge", subject=topic.name, reason=reason, effect=effect)]
 
 
@@ -66,20 +68,19 @@ def _enter(
     topic: Topic,
     spots: Sequence[Spot],
     ledger: Sequence[Evidence],
-    texts: Mapping[str, str],
-    until: float,
+    texts: Mapping[str, PageText],
+    late: Late,
 ) -> tuple[list[Evidence], int]:
-    """Return the new entries, and how many spots were left at `until`."""
     taken: dict[str, list[tuple[int, int]]] = {}
     for e in ledger:
         if e.topic == topic.name:
             taken.setdefault(e.content_hash, []).append((e.start, e.end))
     made: list[Evidence] = []
     for n, spot in enumerate(spots):
-        if time.monotonic() > until:
+        if late():
             return made, len(spots) - n
         text, own = texts[spot.page.content_hash], taken.setdefault(spot.page.content_hash, [])
-        for place in places_of(text, spot) if text[spot.start : spot.end] == spot.quote else ():
+        for place in split_quote(text, spot) if text[spot.start : spot.end] == spot.quote else ():
             start, end = place.start, place.end
             if not any(start < e and s < end for s, e in own):
                 own.append((start, end))
@@ -88,15 +89,17 @@ def _enter(
     return made, 0
 
 
-def places_of(text: str, spot: Spot) -> list[_Place]:
-    """Return the spans and kinds of a quote's entries, and which of them has its claim."""
+def split_quote(text: PageText, spot: Spot) -> list[_Place]:
+    """Return where a quote's entries are in the page, their kinds, and which one carries the
+    claim.
+    """
     found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
         said = text[start:end]
         before_code = n + 1 < len(found) and found[n + 1][2].kind == "code"
         if before_code and leads(said) and len(sentences(said)) == 1:
             continue
-        parts = parts_of(text, block, (start, end))
+        parts = parts_of(text, block, (start, end), together=bool(spot.claim))
         columns = next((first for first, _, kind in parts if kind == "columns"), None)
         for first, last, kind in parts:
             places.append(_Place(first, last, block, kind, None if kind == "columns" else columns))
@@ -104,27 +107,24 @@ def places_of(text: str, spot: Spot) -> list[_Place]:
 
 
 def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
-    """Assign the claim to the entry with most of its words, and to the columns."""
+    """Assign the claim to the entry with most of its words."""
     code = spoken(claim)
     words = stems(claim, code)
-    shared = [len(words & stems(text[p.start : p.end], code)) for p in places]
-    told = [n for n, place in enumerate(places) if place.kind != "columns"]
-    best = max(told, key=lambda n: shared[n], default=None)
-    return [
-        place._replace(claim=claim) if n == best or place.kind == "columns" else place
-        for n, place in enumerate(places)
-    ]
+    told = [place for place in places if place.kind != "columns"]
+    shared = [len(words & stems(text[p.start : p.end], code)) for p in told]
+    best = told[shared.index(max(shared))] if told else None
+    return [place._replace(claim=claim) if place is best else place for place in places]
 
 
-def pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
-    """Split a span of a page at headings, code and tables, dropping headings and fence marks.
-    Adjacent paragraphs and lists stay together up to the next defined term: a list needs its
-    introduction, and a date its event. A lone term includes what follows, even the next term.
+def pieces(text: PageText, start: int, end: int) -> list[tuple[int, int, Block]]:
+    """Split a span of a page at headings, code and tables, dropping headings and code fences.
+    Adjacent paragraphs and lists stay together, since a list needs its introduction. A defined term
+    starts a new piece; one that stands alone includes what follows.
     """
     made: list[tuple[int, int, Block]] = []
     goes_on = False
     term = False
-    for block in blocks_of(text):
+    for block in text.blocks:
         first, last = max(start, block.start), min(end, block.end)
         if block.kind == "code" and text[block.start : block.start + 3] in ("```", "~~~"):
             first = max(first, text.find("\n", block.start) + 1)
@@ -140,30 +140,33 @@ def pieces(text: str, start: int, end: int) -> list[tuple[int, int, Block]]:
     return made
 
 
-def parts_of(text: str, block: Block, span: tuple[int, int]) -> list[tuple[int, int, EvidenceKind]]:
+def parts_of(
+    text: PageText, block: Block, span: tuple[int, int], *, together: bool = False
+) -> list[tuple[int, int, EvidenceKind]]:
     """Return a quote's entries: for a table, every touched row, whole, after its column names,
-    which rows need and which say nothing alone; else one.
+    which rows need and which say nothing alone; else one. Rows that prove something `together`
+    are one entry.
     """
     if block.kind != "table":
-        return [
-            (*span, "code" if block.kind == "code" else "item" if block.kind == "list" else "text")
-        ]
-    header, rows = names_at(text, block), rows_at(text, block, span)
+        return [(*span, _KIND_OF.get(block.kind, "text"))]
+    header, rows = text.header_of(block), rows_at(text, block, span)
     kind: EvidenceKind = "row" if header else "cells"
-    # With two columns the first row may be data: alone it is quoted as such.
-    above = header or names_at(text, block, _PAIR)
-    told: list[tuple[int, int, EvidenceKind]] = [(*row, kind) for row in rows if row != above]
+    # With two columns, the first row may be data; if it is all that is quoted, it is data.
+    above = header or text.header_of(block, _PAIR)
+    own = [row for row in rows if row != above]
+    own = [(own[0][0], own[-1][1])] if together and own else own
+    told: list[tuple[int, int, EvidenceKind]] = [(*row, kind) for row in own]
     if above and told:
         return [(*above, "columns"), *told]
-    return [] if header else [(*row, kind) for row in rows]
+    return [] if header else told or [(*row, kind) for row in rows]
 
 
-def _entry(id_: str, topic: Topic, page: Page, text: str, place: _Place) -> Evidence:
+def _entry(id_: str, topic: Topic, page: Page, text: PageText, place: _Place) -> Evidence:
     start, end, block, kind, columns, claim = place
-    before, after = neighbours(text, start, end) if kind in ("text", "item", "code") else ("", "")
-    heading = heading_above(text, start)
-    step = steps_of(text).get(start) if kind == "item" else None
-    # More than one item has no number.
+    prose = kind in ("text", "item", "code")
+    before, after = text.neighbours(start, end) if prose else ("", "")
+    step = text.steps.get(start) if kind == "item" else None
+    # Several items have no number.
     step = step if step and end <= step.end else None
     return Evidence(
         id=id_,
@@ -178,7 +181,7 @@ def _entry(id_: str, topic: Topic, page: Page, text: str, place: _Place) -> Evid
         origin=page.origin or page.url,
         title=page.title,
         author=page.author,
-        heading=heading,
+        heading=text.heading_above(start),
         before=before,
         after=after,
         claim=claim,

@@ -1,22 +1,31 @@
-"""The end of a run: what ended it, coverage per topic, and the report, as a result."""
+"""End a run: decide why it stops, and turn its state into a result."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+from langgraph.errors import GraphBubbleUp
+from langgraph.runtime import Runtime
 
 from spadework.agents.critic import describe_review
+from spadework.budget import Budget
+from spadework.deadline import ACCELERATE
 from spadework.graph.context import SessionContext
+from spadework.graph.effort.expected_gain import open_topics, worth_asking
 from spadework.graph.nodes.verify import Verified
-from spadework.graph.report.body import build_report
-from spadework.graph.report.coverage_gaps import list_unreached, unread_hits
-from spadework.graph.report.sources import sources_of
+from spadework.graph.report.body import build_report, list_unreached, sources_of, unread_hits
 from spadework.graph.routes import KNOWN
-from spadework.graph.run_end import status_of
-from spadework.graph.state import ResearchState, proofs, queries_of
+from spadework.graph.state import ResearchState, WorkerState, proofs, queries_of
+from spadework.settings import Settings
 from spadework.tools.export.markdown_report import sentences_markdown, to_markdown
+from spadework.tools.stores.disk_faults import disk_fault, said_of
 from spadework.tools.text.language import Phrases
 from spadework.tools.web.urls import canonical_url
 from spadework.values import (
+    CODE,
     Citation,
     Coverage,
     CoveredTopic,
@@ -25,13 +34,108 @@ from spadework.values import (
     Page,
     Problem,
     Result,
+    Status,
     models_among,
 )
+from spadework.visible import visible
 
-#: Reasons that are not an interruption.
+
+def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
+    """Return why no further round is made, "" to continue. It is "coverage" whenever all topics are
+    answered, even if the evidence has shortfalls.
+    """
+    why = _reason_to_stop(state, budget, settings, price)
+    return "coverage" if why and not open_topics(state) else why
+
+
+def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, price: float) -> str:
+    rounds = state["rounds"]
+    if state.get("review"):
+        # The editor's round is an extra one, and the last.
+        before = state.get("stopped_by", "")
+        return "iterations" if before == "coverage" else before
+    if budget.refused or budget.reckoned("plan") <= 0:
+        return budget.refused or "time"
+    if sum(r.number > KNOWN for r in rounds) >= budget.limits.iterations:
+        return "iterations"
+    last = rounds[-1]
+    least = settings.marginal_utility * max(1, last.evidence_after)
+    if last.number > 1 and _quotes_brought(state) < least:
+        return "marginal utility"
+    # A limit is the reason only if the run would have continued.
+    if last.number == KNOWN or worth_asking(state, price):
+        late = budget.under(ACCELERATE) or not _fits(state, budget, settings)
+        return "time" if late else budget.ended_by()
+    return "price"
+
+
+def nothing_left(state: ResearchState) -> str:
+    """Return why a run ends that has nothing more to search."""
+    return "nothing left to ask" if open_topics(state) else "coverage"
+
+
+def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
+    """Return whether there is time for another round; at quick effort, for one as long as all
+    before.
+    """
+    planning = state.get("plan_seconds", 0.0)
+    if settings.effort != "quick":
+        return budget.fits(planning)
+    taken = budget.elapsed() - planning - (budget.written or 0.0)
+    return budget.reckoned("search", "read", "assess") >= taken
+
+
+def _quotes_brought(state: ResearchState) -> int:
+    """Return how many quotes the last round added; without a model the last two, since code keeps
+    its choice in between.
+    """
+    alone = all(found.judge == CODE for found in state["coverage"].values())
+    since = state["rounds"][-2:] if alone else state["rounds"][-1:]
+    return since[-1].evidence_after - since[0].evidence_before
+
+
+def status_of(why: str) -> Status:
+    """Return the status of a run that ended because of `why`."""
+    if why == "time":
+        return "time_limited"
+    if why in ("stop", "nothing read"):
+        return "partial"
+    if why == "nothing searched":
+        return "failed"
+    limits = ("calls", "searches", "pages", "tokens", "money")
+    return "budget_limited" if why in limits else "completed"
+
+
+N = TypeVar("N", bound=Callable[[WorkerState, Runtime[Settings]], Awaitable[dict[str, Any]]])
+
+
+class DiskStopped(GraphBubbleUp, RuntimeError):
+    """Raised when the disk failed in a worker's node. LangGraph passes it on and saves nothing, so
+    that a resumed run repeats the step. Servers pass on its message, as it is a RuntimeError.
+    """
+
+    def __init__(self, fault: OSError | sqlite3.Error) -> None:
+        why = said_of(fault) or " ".join(str(fault).split())[:150]
+        super().__init__(f"The run cannot continue: {visible(why)}. What it gathered is kept.")
+
+
+def stopped_by_disk(node: N) -> N:
+    """Wrap a worker's node so that a disk failure ends the run."""
+
+    @functools.wraps(node)
+    async def guarded(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
+        try:
+            return await node(state, runtime)
+        except (OSError, sqlite3.Error, ExceptionGroup) as error:
+            if fault := disk_fault(error):
+                raise DiskStopped(fault) from fault
+            raise
+
+    return cast("N", guarded)
+
+
+#: Reasons that are no interruption.
 _OF_ITSELF = ("iterations", "price", "marginal utility", "nothing left to ask")
-#: Phrase for a page abandoned for time.
-LATE = "in time"
 
 
 def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Citation]:
@@ -59,8 +163,8 @@ def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Cit
 def result_of(
     context: SessionContext, state: ResearchState, late: Sequence[Problem] = ()
 ) -> Result:
-    """Return the result of a finished run; `late` are problems outside the nodes."""
-    why = _ended_by(context, state)
+    """Return the result of a finished run; `late` are problems from outside the nodes."""
+    why = _final_reason(context, state)
     by_model = models_among(c.maker for c in state.get("citations", []))
     mode: Mode = "model" if by_model else "extractive"
     problems = settle_problems([*state.get("problems", []), *late], state.get("pages", {}).values())
@@ -98,8 +202,8 @@ def result_of(
 
 
 def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Problem]:
-    """Return the distinct problems in order: two workers may have the same. A page that was `read`
-    later, in another round or a resumed run, is no problem.
+    """Return each problem once, in order. A page that was `read` later, in another round or a
+    resumed run, is no problem.
     """
     fresh = {canonical_url(page.url) for page in read if not page.stale}
     lasting = (
@@ -108,16 +212,16 @@ def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Proble
     return list({(p.stage, p.subject, p.reason): p for p in lasting}.values())
 
 
-def _ended_by(context: SessionContext, state: ResearchState) -> str:
-    """Return what ended the run: a model that could not be paid, even if code has covered
-    everything since.
+def _final_reason(context: SessionContext, state: ResearchState) -> str:
+    """Return why the run ended. A limit on the model counts even if code then covered
+    everything.
     """
     if context.stop.is_set():
         return "stop"
     searched = state.get("pages") or any(find.answered for find in state.get("finds", []))
     if not searched and state.get("stopped_by") in _OF_ITSELF:
         return "nothing searched"
-    if not state.get("pages") and any(LATE in p.reason for p in state.get("problems", [])):
+    if not state.get("pages") and any(one.late for one in unread_hits(state)):
         return "time"
     if context.budget.refused in ("calls", "tokens", "money"):
         return context.budget.refused

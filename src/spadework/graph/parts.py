@@ -1,5 +1,5 @@
-"""The parts of a session, opened once: journal, models, providers, pages; in a replay, its
-record.
+"""Open the parts of a session once: journal, models, providers, pages. A replay uses the
+recording.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from spadework.tools.stores.private_files import private_folder
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Problem, Query, Value
 
-#: Settings that are never stored: all keys.
+#: Settings that are never stored, because they are keys.
 SECRETS = {
     name
     for name, field in Settings.model_fields.items()
@@ -46,9 +46,7 @@ _USERINFO = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 class Opened(Value):
-    """What a session used. `providers` are names with descriptions; `settings` are all but keys and
-    home.
-    """
+    """What a session used: provider names with descriptions, and all settings but keys and home."""
 
     model: str = ""
     providers: tuple[tuple[str, str], ...] = ()
@@ -60,7 +58,7 @@ class Opened(Value):
     def of(
         cls, settings: Settings, model: str, choice: Choice, problems: Sequence[Problem]
     ) -> Opened:
-        """Return what is used now."""
+        """Return a record of what is used now."""
         return cls(
             model=model,
             providers=tuple((one.name, one.describes) for one in choice.providers),
@@ -71,16 +69,16 @@ class Opened(Value):
                 for name, value in settings.model_dump(mode="json").items()
                 if name not in SECRETS | {"home", "common_home"}
             }
-            # Even if chosen only by a key.
+            # Recorded even if only a key chose it.
             | {f"{role}_model": m for role in get_args(Role) if (m := settings.model_for(role))},
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return all of it as JSON."""
+        """Return the record as JSON."""
         return self.model_dump(mode="json")
 
     def choice(self, settings: Settings) -> Choice:
-        """Return the same providers, answered only from the recording."""
+        """Return the recorded providers, which answer only from the recording."""
         return Choice(
             tuple(provider_again(*named, settings) for named in self.providers), self.notices
         )
@@ -88,16 +86,16 @@ class Opened(Value):
 
 @dataclass(frozen=True)
 class Replay:
-    """A session run again from its recording. The model `anew` answers what was not recorded."""
+    """A session to run again from its recording. `new_model` answers what was not recorded."""
 
     recording: Recording
-    anew: Settings | None = None
+    new_model: Settings | None = None
 
 
 @dataclass(frozen=True)
 class PagesAlone:
-    """A context that only gathers pages: no model is used, since the caller judges. `providers` are
-    the caller's; without `search` there are none.
+    """Says that a context only gathers pages, without a model. `providers` are the caller's;
+    without `search`, there are none.
     """
 
     providers: Sequence[Any] = ()
@@ -106,33 +104,32 @@ class PagesAlone:
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A provider of which only hits were recorded: a library, tool or caller's object."""
+    """A provider whose hits alone were recorded: a library, a tool or the caller's object."""
 
     name: str
     describes: str
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return nothing: its hits come from the recording."""
+        """Return nothing: the hits come from the recording."""
         return []
 
 
 def provider_again(name: str, describes: str, settings: Settings) -> Provider:
-    """Return a provider answered only from the recording."""
+    """Return a provider that answers only from the recording."""
     keyed = settings.model_copy(update={key: SecretStr("replayed") for key in SECRETS})
     known = PROVIDERS.get(name)
     return known.make(keyed) if known else _Recorded(name, describes)
 
 
-_NO_TIME = Choice((), ("There was no time to open what is searched.",))
+_NO_TIME = Choice((), ("There was no time to connect to any search provider.",))
 
-#: The model's name, its problems, and the providers.
+#: The model's name, problems with it, and the providers.
 Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """The opened parts. `asked` is the model that is called: in a replay for what was not recorded;
-    `choice` the chosen providers, `problems` those of the model; `cleanings` counts pages cleaned
-    before.
+    """The opened parts. `asked` is the model really called, which a replay needs only for what was
+    not recorded. `problems` are the model's; `cleanings` counts pages cleaned before.
     """
 
     journal: Journal
@@ -156,11 +153,11 @@ async def open_parts(
     progress: Callable[[str], None] | None,
     providers: Sequence[Any] | Replay | PagesAlone,
 ) -> Parts:
-    """Open a folder's journal, and choose and open providers and model."""
+    """Open a folder's journal, then choose and open the providers and the model."""
     replay = providers if isinstance(providers, Replay) else None
     libraries: list[Library] = []
     await asyncio.to_thread(private_folder, folder / "pages")
-    # Closed again if a later step fails or the caller is cancelled.
+    # All are closed again if a later step fails or is cancelled.
     async with AsyncExitStack() as opened:
         meaning = None if replay else meaning_of(settings)
         if meaning:
@@ -169,10 +166,15 @@ async def open_parts(
         opened.push_async_callback(journal.close)
 
         async def open_library() -> Library:
-            one = await Library.open(
-                settings.library, home=settings.common, progress=progress, meaning=meaning
-            )
-            opened.callback(one.close)
+            budget.pause()  # indexing does not count as time of the run
+            try:
+                paths, home = settings.library, settings.common
+                one = await Library.open(
+                    paths, home=home, progress=progress, meaning=meaning, lazily=True
+                )
+            finally:
+                budget.go_on()
+            opened.push_async_callback(one.close)
             libraries.append(one)
             return one
 
@@ -184,7 +186,8 @@ async def open_parts(
             name, problems, choice = await _chosen_now(
                 settings, budget, stop, open_library, providers, late=late
             )
-        search = _search(choice, settings, journal)
+        # A replay needs no rate limits.
+        search = Search(choice.providers) if replay else choice.search(settings)
         opened.push_async_callback(search.close)
         budget.shares = shares_of(settings.effort, model=bool(name))
         model, asked = _models(settings, budget, journal, name, replay)
@@ -203,7 +206,7 @@ async def open_parts(
 async def _journal(
     folder: Path, settings: Settings, budget: Budget, replay: Replay | None, meaning: Meaning | None
 ) -> Journal:
-    """Return a folder's journal, to which embeddings are charged."""
+    """Return a folder's journal, and charge embeddings to it."""
     journal = await Journal.open(
         folder / "session.sqlite",
         budget,
@@ -226,8 +229,8 @@ async def _chosen_now(
     *,
     late: bool,
 ) -> Chosen:
-    """Return what there is time for: a run that begins `late`, at the time to write, can search
-    nothing. Given pages need no model, and perhaps no search.
+    """Return what there is time to open: nothing for a run that starts too `late`, and no model for
+    one that only gathers pages.
     """
     name, problems, choice = "", list[Problem](), _NO_TIME
     if isinstance(providers, PagesAlone):
@@ -249,39 +252,31 @@ async def _chosen_now(
 
 
 async def _chosen_again(settings: Settings, journal: Journal) -> Chosen:
-    """Return what the replayed session used."""
     opened = Opened.model_validate(await journal.noted("opened", "") or {})
-    choice = await asyncio.to_thread(opened.choice, settings)  # certificates may be read
+    choice = await asyncio.to_thread(opened.choice, settings)  # may read certificates
     return opened.model, list(opened.problems), choice
 
 
 async def _model(settings: Settings) -> tuple[str, list[Problem]]:
-    """Return the settings' chat model, "" for the extractive roles, with a problem if a model was
-    wanted.
-    """
     try:
         return await default_model(settings), []
     except ModelError as error:
-        effect = f"The extractive roles did all the work. {error.hint}".rstrip()
+        effect = f"No model was used; the report only quotes its sources. {error.hint}".rstrip()
         subject = host_of(settings.openai_base_url)
         return "", [Problem(stage="model", subject=subject, reason=str(error), effect=effect)]
-
-
-def _search(choice: Choice, settings: Settings, journal: Journal) -> Search:
-    if journal.recording is None:
-        return choice.search(settings)
-    return Search(choice.providers)  # without rate limits
 
 
 def _models(
     settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
 ) -> tuple[Model | None, Model | None]:
-    """Return the chat models, and those that are called: in a replay for what was not recorded."""
+    """Return the chat model, and the one really called; in a replay, only for what was not
+    recorded.
+    """
     if not name:
         return None, None
     if replay is None:
         model = Model(settings, budget, journal, name)
         return model, model
-    other = replay.anew
-    anew = Model(other, budget, journal.for_new_requests(), other.model) if other else None
-    return Model(settings, budget, journal, name, anew), anew
+    other = replay.new_model
+    new_model = Model(other, budget, journal.for_new_requests(), other.model) if other else None
+    return Model(settings, budget, journal, name, new_model), new_model

@@ -1,4 +1,4 @@
-"""The loop. Start reading here: nodes and edges only.
+"""Run the loop. Start reading here: it has only nodes and edges.
 
 open ─▶ receive ─▶ clarify? ─▶ plan ─▶ approve? ─▶ worker × topic ─▶ fuse ─▶ assess ─┬─▶ write ─▶
 verify ─▶ edit ─▶ save │                            ▲                                │   ▲   ▲  │
@@ -11,6 +11,7 @@ verify ─▶ edit ─▶ save │                            ▲               
 from __future__ import annotations
 
 import asyncio
+import time
 from functools import partial
 from typing import Any, cast
 
@@ -21,30 +22,39 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from spadework.deadline import CLOSING_DRAFTS
 from spadework.errors import SpadeworkError
-from spadework.events import Assessed, Finished, Planned, Wrote
+from spadework.events import Assessed, Finished, Foreseen, Planned, Wrote
 from spadework.graph import checkpoint_types, routes, worker
-from spadework.graph.context import checked_session_id, context_of, new_session_id
+from spadework.graph.context import checked_session_id, context_of, emitter, new_session_id
 from spadework.graph.effort.expected_gain import price
-from spadework.graph.effort.model_examination import begin, judge, judge_in_time, leave_out
-from spadework.graph.emit import emitter
-from spadework.graph.finish import result_of
+from spadework.graph.effort.model_policy import begin, judge, judge_in_time, leave_out
+from spadework.graph.finish import DiskStopped, nothing_left, result_of, stopped_by
 from spadework.graph.followup.earlier_report import keep
-from spadework.graph.followup.recheck import base_of, check_changed, whole
+from spadework.graph.followup.recheck import (
+    base_of,
+    check_changed,
+    known_findings,
+    rewritten,
+    whole,
+)
 from spadework.graph.followup.revise import extend_report, receive, revised
-from spadework.graph.followup.rewrite import known_findings, rewritten
-from spadework.graph.nodes.assess import after, assess_round
-from spadework.graph.nodes.clarify import approve, clarify
+from spadework.graph.nodes.assess import after, assess_round, checked_scores, score_topics
 from spadework.graph.nodes.edit import review_report
 from spadework.graph.nodes.fuse import fuse_finds
-from spadework.graph.nodes.plan import foreseen, make_plan, today
+from spadework.graph.nodes.plan import (
+    approve,
+    clarify,
+    foreseen,
+    foreseen_unplanned,
+    make_plan,
+    today,
+)
 from spadework.graph.nodes.recall import earlier_pages
-from spadework.graph.nodes.scores import checked_scores, score_topics
 from spadework.graph.nodes.verify import Check, still_proven, verify_ledger
 from spadework.graph.nodes.write import compose_report
 from spadework.graph.pages.fetch import attached_pages
 from spadework.graph.report.body import draft
-from spadework.graph.run_end import DiskStopped, nothing_left, stopped_by
 from spadework.graph.state import (
     GIVEN,
     ResearchInput,
@@ -60,51 +70,57 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk_faults import disk_fault
 from spadework.values import Problem
 
-#: LangGraph's node for a worker's error handler.
+#: LangGraph's name for the error handler of workers.
 WORKER_FAILED = "__error_handler__worker"
 
-#: Callers pass a part of the state, see `ResearchInput`.
+#: Callers pass only part of the state; see `ResearchInput`.
 Graph = CompiledStateGraph[ResearchState, Settings, ResearchState, ResearchOutput]
 
 
 async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Validate the question, assign the session id, and read the attachments."""
+    """Validate the input, set the session id, and read the attachments."""
     given = checked_input(state)
     named = state.get("session_id", "")
     fresh = not named or named == state.get("opened")
     session_id = checked_session_id(new_session_id() if fresh else named)
     context = await context_of(session_id, runtime.context)
+    emit = emitter(context, runtime)
+    left_out, foretold = await leave_out(context, emit), None
+    if not given["follows"]:  # a follow-up may need no research
+        foretold = await foreseen_unplanned(context, state["question"])
+        emit(Foreseen(forecast=foretold))
     attached, problems = await attached_pages(context, given["attachments"])
     cleared = left_over(state)
-    left_out = await leave_out(context, emitter(context, runtime))
     problems = [*context.problems, *left_out, *problems]
-    met = Overwrite(problems) if cleared else problems
     return {
         **cleared,
         **given,
         "session_id": session_id,
         "opened": session_id,
         "asked_on": today(),
+        "forecast": foretold,
         "attached": attached,
-        "problems": met,
+        "problems": Overwrite(problems) if cleared else problems,
     }
 
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Split the question into topics, after a first broad search unless a model plans quickly. Find
-    stored pages.
+    """Divide the question into topics, and find stored pages. A broad search comes first, unless a
+    model plans quickly.
     """
     context = await context_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
     emit = emitter(context, runtime)
     made, problems, seconds = await make_plan(context, question, emit)
     known = await earlier_pages(context, state.get("follows", ""), made)
+    first = state.get("forecast")
     foretold = await foreseen(context, made, seconds, follows=bool(state.get("follows")))
-    emit(Planned(plan=made, forecast=foretold))
+    told = first and (first.runs or first == foretold)
+    emit(Planned(plan=made, forecast=None if told else foretold))
     begin(context)
     return {
         "plan": made,
-        "forecast": foretold,
+        "forecast": first or foretold,
         "plan_seconds": seconds,
         "attached": [*state.get("attached", []), *known],
         "problems": problems,
@@ -112,29 +128,32 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
 
 
 async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
-    """Turn a worker's failure into a problem, so that the others continue. Raises DiskStopped for a
-    disk failure, which fails them all.
+    """Turn a worker's failure into a problem, so that the others continue. Raises DiskStopped if
+    the disk failed, because that affects them all.
     """
     if fault := disk_fault(error.error):
         raise DiskStopped(fault) from fault
-    # Our own messages are meant for users; others may contain local paths.
+    # Our own messages are written for users; others may reveal local paths.
     ours = isinstance(error.error, SpadeworkError)
     said = str(error.error) if ours else type(error.error).__name__
-    topic, effect = state["task"].topic.name, "This topic got nothing from this round."
+    topic, effect = state["task"].topic.name, "This round found nothing for the topic."
     return {"problems": [Problem(stage="worker", subject=topic, reason=said[:300], effect=effect)]}
 
 
 async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Merge the workers' results: every page once, ranked over all topics, near-copies under one
+    """Merge the workers' results: each page once, ranked over all topics, copies under one
     origin.
     """
     context = await context_of(state["session_id"], runtime.context)
     await judge(context, f"fuse {len(state.get('rounds', []))}")
-    return await fuse_finds(context, state)
+    changes = await fuse_finds(context, state)
+    if made := changes.get("plan"):
+        emitter(context, runtime)(Planned(plan=made))
+    return changes
 
 
 async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Judge this round's topics on the ledger, and create tasks to fill the gaps."""
+    """Judge this round's topics, and create tasks for the gaps."""
     context = await context_of(state["session_id"], runtime.context)
     _, unfit = await judge(context, f"assess {len(state.get('rounds', []))}")
     judged = await assess_round(context, state)
@@ -150,7 +169,10 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
             usage=context.budget.used,
         )
     )
+    began = time.monotonic()
     emit(Wrote(markdown=draft(known)))
+    took = await context.noted("drafted", number, time.monotonic() - began, 0.0)
+    context.budget.reserve = max(context.budget.reserve, CLOSING_DRAFTS * took)
     stop = await context.was_stopped(f"round {number}")
     cost = await price(context, known)
     ended = partial(stopped_by, known, context.budget, context.settings, cost)
@@ -168,8 +190,8 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 
 async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Compose the report from the ledger and write its sections concurrently; show conflicts side
-    by side.
+    """Write the report from the ledger, its sections at the same time and conflicts side by
+    side.
     """
     context = await context_of(state["session_id"], runtime.context)
     context.budget.writes()
@@ -188,7 +210,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     context.budget.writing = True
     ledger = proofs(state)
     texts = await context.pages.texts(e.content_hash for e in ledger)
-    # A follow-up to a report has its own names.
+    # A follow-up has names of its own.
     asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
     material, lost = verify_ledger(ledger, texts, asked, made.language)
     model, unfit = await judge_in_time(context, "verify")
@@ -207,7 +229,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # Earlier rounds reported why code judges; another form of a report has no rounds.
+        # Earlier rounds have said why code judges; a report in another form has no rounds.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)
@@ -217,21 +239,22 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 
 async def edit(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Have an editor review the report at deep effort; weak parts are repaired once."""
+    """Let an editor review the report at deep effort; weak parts are repaired once."""
     return await review_report(await context_of(state["session_id"], runtime.context), state)
 
 
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Compose and return the result."""
+    """Compose and return the result, and keep the report for follow-ups."""
     context = await context_of(state["session_id"], runtime.context)
     await context.was_stopped("save")
     kept, none = context.page_cache.settle, list[Problem]()
     late = await context.journal.moment("late problems", "", list[Problem], kept, none)
+    await context.note_searching()
     result = result_of(context, state, late)
     await keep(context, state, result)
     emit = emitter(context, runtime)
     emit(Wrote(markdown=result.report, final=True))
-    # A session emits it once its files are written.
+    # A session records this event itself, once its files are written.
     runtime.stream_writer(Finished(result=result).model_dump(mode="json"))
     if context.owned_by_graph:
         await context.close()
@@ -246,25 +269,16 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
         output_schema=ResearchOutput,
     )
     builder.add_node("open", open_session)
-    builder.add_node(receive)
     builder.add_node("revise", revised)
-    builder.add_node(clarify)
-    builder.add_node(plan)
-    builder.add_node(approve)
+    # The workers of a round and their error handlers are one step, so that `fuse` runs once.
+    for node in (receive, clarify, plan, approve, fuse, assess, write, verify, edit, save):
+        builder.add_node(node)
     builder.add_node(
         "worker",
         worker.worker,
         error_handler=worker_failed,  # pyright: ignore[reportArgumentType]  # as documented
         destinations=(WORKER_FAILED,),
     )
-    # A round's workers are one step of the graph, including error handlers: `fuse` follows once,
-    # after them all.
-    builder.add_node(fuse)
-    builder.add_node(assess)
-    builder.add_node(write)
-    builder.add_node(verify)
-    builder.add_node(edit)
-    builder.add_node(save)
     builder.add_edge(START, "open")
     builder.add_edge("open", "receive")
     builder.add_conditional_edges("receive", routes.received, ["revise", "write", "clarify"])
@@ -284,10 +298,10 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
 
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
-    """Return the compiled graph, saving its state with `checkpointer`."""
+    """Return the compiled graph, which saves its state with `checkpointer`."""
     return graph.copy({"checkpointer": checkpointer})
 
 
 checkpoint_types.register()
-#: For LangGraph servers, without a checkpointer.
+#: Used by LangGraph servers, which bring their own checkpointer.
 graph: Graph = _builder().compile(name="research")

@@ -1,4 +1,4 @@
-"""The graph's decisions as pure functions: which workers to start, whether to continue."""
+"""Decide which node comes next, and with which tasks, as pure functions of the state."""
 
 from __future__ import annotations
 
@@ -15,17 +15,15 @@ from spadework.graph.state import ResearchState
 from spadework.tools.ranking.selection import LOCAL
 from spadework.values import Coverage, Plan, Query, Question, Recommendation, Shortfall, Task, Topic
 
-#: Share of the pages for the first round, so that gaps have some left; the rest is reserved,
-#: perhaps unused.
+#: Share of the pages for the first round; the rest is kept for gaps.
 FIRST_ROUND_PAGES = 0.87
-#: Minimum pages per topic in the first round.
 LEAST_PAGES = 2
-#: The round without a search: pages of a followed-up session are judged first.
+#: The round before any search, which judges the pages of a followed-up session.
 KNOWN = 0
 
 
 def question_of(state: ResearchState) -> Question:
-    """Return the question with everything that came with it."""
+    """Return the question with everything that was given with it."""
     before = state.get("before")
     return Question(
         text=state["question"],
@@ -39,40 +37,36 @@ def question_of(state: ResearchState) -> Question:
 
 
 def received(state: ResearchState) -> str:
-    """Return what follows a parsed follow-up: another form, existing evidence, or research."""
+    """Return the node after `receive`: a new form, an answer from evidence, or research."""
     return {"form": "revise", "known": "write"}.get(state["turn"].kind, "clarify")
 
 
 def known_tasks(plan: Plan) -> list[Task]:
-    """Return one task per topic without queries: its worker only looks at existing pages."""
+    """Return one task per topic without queries, for workers that only use existing pages."""
     return [Task(topic=topic, queries=(), round=KNOWN, pages=0) for topic in plan.topics]
 
 
 def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
-    """Return one task per topic, with queries and pages according to the question; bounded together
-    if they could exceed the limit.
+    """Return one task per topic, with its queries and pages; if they could exceed the page limit,
+    they share it.
     """
     topics, share = len(plan.topics), int(budget.limits.pages * FIRST_ROUND_PAGES)
     most, broad = max(LEAST_PAGES * topics, share), load.broad or plan.question_type == "list"
-    task = Task(
-        topic=plan.topics[0],
-        queries=(),
-        pages=load.pages,
-        broad=broad,
-        own=broad,
-        together=most if most < topics * load.pages else None,
-    )
-    asked = [
-        (topic, date_queries(topic.queries[: load.queries], plan.freshness))
-        for topic in plan.topics
-    ]
     return [
-        task.model_copy(update={"topic": topic, "queries": queries}) for topic, queries in asked
+        Task(
+            topic=topic,
+            queries=date_queries(topic.queries[: load.queries], plan.freshness),
+            pages=load.pages,
+            broad=broad,
+            own=broad,
+            together=most if most < topics * load.pages else None,
+        )
+        for topic in plan.topics
     ]
 
 
 class _Gap(NamedTuple):
-    """A renewed search for a topic; `again`: also of hits found but unread."""
+    """A further search for a topic; `again` also uses hits that were found but not read."""
 
     topic: Topic
     queries: tuple[Query, ...]
@@ -82,14 +76,15 @@ class _Gap(NamedTuple):
 def gap_tasks(
     state: ResearchState, budget: Budget, load: Workload, price: float = 0.0
 ) -> list[Task]:
-    """Return tasks for the topics worth the `price` of a round: their own queries, then unasked
-    recommendations. Surveys, and topics without recommendations that read on, also use hits found
-    but unread.
+    """Return tasks for the topics worth the `price` of a round, with their own queries, then
+    recommended ones. Surveys, and topics without new searches (without a model, all), also use hits
+    left unread.
     """
     number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:
         return _tasks_after_known(state, budget, load)
-    # Undistributed pages would go to the fastest worker, a different one each time.
+    # Without a common limit, the last pages would go to the fastest worker, a different one each
+    # time.
     most = max(0, int(budget.limits.pages - budget.spent("pages")))
     going, broad = _gaps(state, load, price, number)[:most], plan.question_type == "list"
     return [
@@ -108,7 +103,6 @@ def gap_tasks(
 
 
 def _tasks_after_known(state: ResearchState, budget: Budget, load: Workload) -> list[Task]:
-    """Return the first tasks that search, for what known pages do not answer."""
     unanswered = open_topics(state)
     if not unanswered:
         return []
@@ -117,7 +111,7 @@ def _tasks_after_known(state: ResearchState, budget: Budget, load: Workload) -> 
     for task in first_tasks(left, budget, load):
         own = {(query.text.lower(), query.exclude_domains) for query in task.queries}
         found = _recommended_searches(task.topic, state["coverage"].get(task.topic.name), ())
-        # Also what the known pages lead to.
+        # Also search what the evidence leads to.
         led = _gap_queries([r for r in found if r.led_to], own, state["plan"], load)
         made.append(task.model_copy(update={"queries": (*task.queries, *led)}))
     return made
@@ -132,7 +126,7 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
     }
     unread = {f.topic for f in state.get("finds", []) if f.left and f.round == number - 1}
     going = []
-    # What the evidence as a whole lacks is searched with the first renewed topic.
+    # Shortfalls of the whole are searched with the first topic that is searched again.
     whole = _gap_queries([s.recommendation for s in lacking if not s.topic], asked, plan, load)
     for topic in worth_asking(state, price):
         found = state["coverage"].get(topic.name)
@@ -141,7 +135,7 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
         led = any(r.led_to for r in wanted)
         again = plan.question_type == "list" or (not led and (load.reads_on or not gaps))
         again = again and not (found and found.covered)
-        queries = (*_queries_unasked(topic, state), *gaps)
+        queries = (*_queries_unasked(topic, state, asked, load), *gaps)
         queries = (*queries, *whole[: max(0, load.gap_queries - len(queries))])
         if queries or (again and topic.name in unread):
             going.append(_Gap(topic, queries, again))
@@ -149,13 +143,17 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
     return going
 
 
-def _queries_unasked(topic: Topic, state: ResearchState) -> tuple[Query, ...]:
-    """Return a topic's own queries if stored pages were used instead of the web."""
+def _queries_unasked(
+    topic: Topic, state: ResearchState, asked: set[tuple[str, tuple[str, ...]]], load: Workload
+) -> tuple[Query, ...]:
+    """Return a topic's own queries that were never sent; all, if stored pages replaced the web."""
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
     ]
     known = [page.known for page in pages if not page.url.startswith(LOCAL)]
-    return date_queries(topic.queries, state["plan"].freshness) if known and all(known) else ()
+    anew, own = bool(known) and all(known), topic.queries[: load.queries]
+    unasked = [q for q in own if anew or (q.text.lower(), q.exclude_domains) not in asked]
+    return date_queries(unasked, state["plan"].freshness)
 
 
 def _recommended_searches(
@@ -174,15 +172,14 @@ def _gap_queries(
     plan: Plan,
     load: Workload,
 ) -> tuple[Query, ...]:
-    """Return the distinct new queries of recommended searches, up to the limit per round."""
     fresh = [r for r in recommended if (r.query.lower(), r.exclude_domains) not in before]
-    wanted = {r.query: r for r in reversed(fresh)}  # of two with the same words, the first
+    wanted = {r.query: r for r in reversed(fresh)}  # the first of two with the same words
     texts = [*dict.fromkeys(r.query for r in fresh)][: load.gap_queries]
     return tuple(gap_query(wanted[text], plan, load.gap_seconds) for text in texts)
 
 
 def workers(state: ResearchState) -> list[Send] | str:
-    """Return a worker for every task of the latest round, or the writer."""
+    """Return a worker for each task of the latest round, or "write"."""
     newest = max((task.round for task in state.get("tasks", [])), default=KNOWN)
     done = {find.round for find in state.get("finds", [])} | {
         r.number for r in state.get("rounds", [])
@@ -194,19 +191,19 @@ def workers(state: ResearchState) -> list[Send] | str:
 
 
 def after_assess(state: ResearchState) -> list[Send] | str:
-    """Return workers for the gaps, or the writer."""
+    """Return workers for the gaps, or "write"."""
     return "write" if state.get("stopped_by") else workers(state)
 
 
 def after_review(state: ResearchState) -> list[Send] | str:
-    """Return what the editor requests: workers or the writer; finally save."""
+    """Return what the review calls for: workers or "write"; "save" if there is nothing more."""
     review = state.get("review")
     return "save" if review is None or review.done else workers(state)
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """Return a worker's input: its task, the pages read before for its topic (or any topic, if it
-    wants pages of its own), and the workers that share pages.
+    """Return a worker's input, with the pages read before for its topic (or any topic, if pages are
+    its own) and the workers that share pages with it.
     """
     before = [
         page.url

@@ -1,5 +1,5 @@
-"""The channels of the graph, one meaning and reducer each. Page texts are in the page store, so
-checkpoints stay small.
+"""Define the channels of the graph, each with one meaning and reducer. Page texts are kept
+elsewhere, so that checkpoints stay small.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from pydantic import BaseModel, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
-# `typing`'s has no JSON schema for graphs before Python 3.12.
+# Before Python 3.12, `typing`'s own has no JSON schema in graphs.
 from typing_extensions import TypedDict
 
 from spadework.agents.reviser import Turn
@@ -40,11 +40,11 @@ from spadework.values import (
 
 
 class Find(Value):
-    """A worker's result: the pages read, best first, their best passages for its topic, the
-    readable hits left, and whether a search was `answered`, if any.
+    """A worker's result: the pages read (best first), the best passages for its topic, the number
+    of readable hits left, and whether a search was `answered`, if one was made.
 
-    `heard` are the providers that answered, `found` the number of hits, `unread` those that could
-    not be read.
+    `heard` are the providers that answered, `found` is the number of hits, and `unread` are hits
+    that could not be read.
     """
 
     topic: str
@@ -59,8 +59,8 @@ class Find(Value):
 
 
 class Earlier(Value):
-    """A finished report with its evidence, from the session before. `numbered` are its sources'
-    URLs in order.
+    """The report of an earlier session with its evidence; `numbered` are the URLs of its sources,
+    in order.
     """
 
     plan: Plan
@@ -76,44 +76,42 @@ class Earlier(Value):
 
 
 class ResearchState(TypedDict, total=False):
-    """A run's knowledge. Required channels are set by the first few nodes or filled by a
-    reducer.
-    """
+    """What a run knows. Required channels are set by the first nodes or have a reducer."""
 
     question: Required[str]
     attachments: list[str]
     session_id: Required[str]
-    #: The session that this thread opened last, to distinguish a new run from a named session.
+    #: The session that this thread opened last, to tell a new run from a named session.
     opened: str
     follows: str
     earlier: list[str]
-    #: Their answers.
+    #: The answers to the `earlier` questions.
     answers: list[str]
-    #: Instructions about the report's form, and its maximum words (0: as in the settings).
+    #: Requests about the report's form; its maximum words (0: as in the settings).
     wishes: str
     most_words: int
-    #: The date the run began: no prompt reads the clock.
+    #: The date on which the run began, since prompts read no clock.
     asked_on: str
-    #: What the follow-up asks for, and the previous report if it is revised.
+    #: What the follow-up wants, and the earlier report if it is revised.
     turn: Required[Turn]
     before: Earlier | None
-    #: The position in that report of each rewritten section, by heading.
+    #: By heading, the number of the earlier section that was rewritten.
     places: dict[str, int]
     attached: list[Page]
     plan: Required[Plan]
-    #: The model's planning seconds; 0 if no model planned now.
+    #: How long a model planned, 0 if none did.
     plan_seconds: float
-    #: The estimate; None if only an existing report is changed.
+    #: The estimate; None if an existing report is only changed.
     forecast: Forecast | None
     tasks: Required[Annotated[list[Task], operator.add]]
     finds: Annotated[list[Find], operator.add]
-    #: By URL, the latest record of each.
+    #: By URL; a later record replaces an earlier one.
     pages: Annotated[dict[str, Page], operator.or_]
     passages: dict[str, list[Passage]]
-    #: Passages shown to a model, over all rounds.
+    #: The passages that a model was shown in any round.
     shown: Annotated[list[Passage], operator.add]
     evidence: Required[Annotated[list[Evidence], operator.add]]
-    #: By topic, the latest judgement of each.
+    #: By topic; a later judgement replaces an earlier one.
     coverage: Required[Annotated[dict[str, Coverage], operator.or_]]
     rounds: Required[Annotated[list[Round], operator.add]]
     #: What the evidence lacks after the latest round.
@@ -122,31 +120,29 @@ class ResearchState(TypedDict, total=False):
     stopped_by: str
     #: The outline's title for the report, "" for the question itself.
     title: str
-    #: Ids of entries unused by the outline, required aspects that no section covers, and shared
-    #: terms.
+    #: Entries that the outline does not use, aspects that no section covers, and shared terms.
     left_out: list[str]
     missing: list[str]
     names: list[str]
     sections: list[Section]
     citations: list[Citation]
     conflicts: list[Conflict]
-    #: The editor's review, if any.
     review: Review | None
     result: Result
     report: str
 
 
 class ResearchInput(BaseModel):
-    """Research a question that needs reading: search, read, and write a report in Markdown in which
-    every sentence of fact cites words that stand in a source.
+    """Research a question that needs several sources: search, read, and write a report in
+    Markdown in which every factual sentence cites words of a source.
     """
 
-    # Forms, and models using the graph as a tool, are asked only for the question; programs may
-    # also set fields that are in no schema. `attachments` are file paths; `session_id` continues or
-    # names a session; `follows` is the id of a session whose pages are used first, `earlier` are
-    # previous questions, oldest first, `answers` their answers; `wishes` are instructions about the
-    # report's form, `most_words` limits its length.
-    question: str = Field(description="What you want to know, as one whole question in words.")
+    # Clients' forms, and models that use the graph as a tool, see only the question; programs may
+    # also set the other fields. `attachments` are file paths, `session_id` continues or names a
+    # session, `follows` is the session to continue, `earlier` and `answers` are previous questions
+    # and answers, oldest first, `wishes` are requests about the form, and `most_words` limits the
+    # length.
+    question: str = Field(description="What you want to know, as one complete question.")
     attachments: SkipJsonSchema[list[str]] = []
     session_id: SkipJsonSchema[str] = ""
     follows: SkipJsonSchema[str] = ""
@@ -156,19 +152,21 @@ class ResearchInput(BaseModel):
     most_words: SkipJsonSchema[int] = 0
 
 
-#: What an input may omit and a run leaves behind: the next run must only see its own input.
+#: The defaults of a run's input, with which the next run begins.
 GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"})
 
 
 def proofs(state: ResearchState) -> list[Evidence]:
-    """Return the ledger as used: of a judged topic, the entries its judgement names, in order."""
+    """Return the entries in use: those that a topic's judgement names, or all if it is not
+    judged.
+    """
     coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
     judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]
     return [*judged, *(e for e in known.values() if e.topic not in coverage)]
 
 
 def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
-    """Return the distinct queries of each topic, in order."""
+    """Return the queries of each topic, each once, in order."""
     asked: dict[str, dict[str, None]] = {}
     for task in state.get("tasks", []):
         of = asked.setdefault(task.topic.name, {})
@@ -177,12 +175,12 @@ def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
 
 
 def checked_input(state: ResearchState) -> dict[str, Any]:
-    """Return a run's input other than question and session, validated and complete. Servers pass on
-    anything; null counts as omitted. Raises SettingsError for another shape.
+    """Return a run's validated input, except question and session; null counts as omitted. Raises
+    SettingsError for an empty question or another shape.
     """
     asked = {name: state.get(name) for name in ResearchInput.model_fields}
     if not isinstance(asked["question"], str) or not asked["question"].strip():
-        raise SettingsError("The question is empty: say what you want to know.")
+        raise SettingsError("The question is empty. Say what you want to know.")
     try:
         given = ResearchInput.model_validate({n: v for n, v in asked.items() if v is not None})
     except ValidationError as error:
@@ -191,7 +189,7 @@ def checked_input(state: ResearchState) -> dict[str, Any]:
 
 
 def left_over(state: ResearchState) -> dict[str, Any]:
-    """Return the update that clears an earlier run's channels; {} in a fresh thread."""
+    """Return the update that clears the channels of an earlier run; {} in a new thread."""
     if not state.get("opened"):
         return {}
     gathered = ("tasks", "finds", "shown", "evidence", "rounds", "problems")
@@ -204,41 +202,40 @@ def left_over(state: ResearchState) -> dict[str, Any]:
 
 
 class ResearchOutput(TypedDict, total=False):
-    """A run's output: the report as Markdown, and the whole result."""
+    """The output of a run: the report in Markdown, and the whole result."""
 
     report: str
     result: Result
 
 
 class WorkerState(TypedDict, total=False):
-    """A worker's state: its task, and the hits, pages and passages on the way to its result.
-    Required channels are sent along or set before use.
+    """A worker's state: its task, and what it gathers for its result. Required channels are sent
+    along or set before use.
     """
 
     session_id: Required[str]
     question: Required[str]
     task: Required[Task]
-    #: Numbers of topics in the plan and of workers in this round.
+    #: Number of topics in the plan, and of workers in this round.
     topics: int
     tasks: int
-    #: The model's planning seconds, 0 if it made none.
+    #: How long the model planned, 0 if none did.
     plan_seconds: float
     read_before: Required[list[str]]
-    #: Topics of the workers that share pages; empty if each may read anything.
+    #: Topics whose workers share pages; empty if each may read anything.
     among: list[str]
-    #: Whether those topics are parts of a survey.
+    #: Whether the topics are parts of a survey.
     joint: bool
     #: Canonical URLs of pages assigned to other workers.
     taken: list[str]
     attached: Required[list[Page]]
     hits: Required[list[Hit]]
-    #: Whether a search was answered, if any was made, and by whom.
+    #: Whether a search was answered, if one was made, and by which providers.
     answered: bool
     heard: list[str]
     chosen: Required[list[Hit]]
     reserve: Required[list[Hit]]
     drafts: Required[list[Page]]
-    #: Hits whose pages could not be read.
     unread: list[Unread]
     pages: Required[list[Page]]
     finds: Annotated[list[Find], operator.add]
@@ -246,7 +243,9 @@ class WorkerState(TypedDict, total=False):
 
 
 class WorkerOutput(TypedDict, total=False):
-    """A worker's output: only channels with reducers, since many workers return at once."""
+    """The output of a worker: only channels with reducers, since many workers finish in one
+    step.
+    """
 
     finds: Annotated[list[Find], operator.add]
     problems: Annotated[list[Problem], operator.add]

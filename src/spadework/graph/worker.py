@@ -1,4 +1,4 @@
-"""One topic: search ▸ select ▸ read ▸ clean ▸ distil. A subgraph, started for every task."""
+"""Handle one task in a subgraph: search ▸ select ▸ read ▸ clean ▸ distil."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from langgraph.graph import END
 from langgraph.runtime import Runtime
 
 from spadework.events import Distilled
-from spadework.graph.context import context_of
-from spadework.graph.effort.model_examination import judge
-from spadework.graph.emit import emitter
+from spadework.graph.context import context_of, emitter
+from spadework.graph.effort.model_policy import judge
+from spadework.graph.finish import stopped_by_disk
 from spadework.graph.nodes.distil import distil_pages, need_of
 from spadework.graph.nodes.gather import steps
 from spadework.graph.nodes.read import was_readable
-from spadework.graph.run_end import stopped_by_disk
 from spadework.graph.state import Find, WorkerOutput, WorkerState
 from spadework.settings import Settings
 
 
 async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Split the pages into passages and keep those that fit best: text, figures, or rows."""
+    """Split the pages into passages, and keep those that fit the topic best."""
     context = await context_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
-    # The judge decides how much is shown.
+    # Whoever judges decides how much is shown.
     await judge(context, f"distil {task.round} {task.topic.name}")
     by_model = context.judging is not None
-    passages = await distil_pages(context, task.topic, pages, by_model=by_model)
+    passages, problems = await distil_pages(context, task.topic, pages, by_model=by_model)
     emitter(context, runtime)(
         Distilled(
             topic=task.topic.name,
@@ -52,7 +51,8 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
                 found=len(state["hits"]),
                 unread=tuple(state.get("unread", ())),
             )
-        ]
+        ],
+        "problems": problems,
     }
 
 

@@ -1,1 +1,1 @@
-"""Everything that knows PostgreSQL or procrastinate: the backend of several machines."""
+"""The backend of several machines: all that knows PostgreSQL or procrastinate."""

@@ -1,13 +1,14 @@
-"""The backend of a PostgreSQL database: the functions of `spadework.backend.Backend`."""
+"""The functions of `spadework.backend.Backend` for a PostgreSQL database."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import TypeAdapter
 
-from spadework.machines.database_check import database, database_fault
+from spadework.errors import SettingsError, SpadeworkError
 from spadework.machines.session_lookup import (
     answered_by,
     bring_recording,
@@ -17,10 +18,16 @@ from spadework.machines.session_lookup import (
     note_answer,
 )
 from spadework.machines.session_watch import cancel, run_by_workers
-from spadework.machines.shared import check_installed, connected
-from spadework.machines.shared_day_limit import SharedDayLimit
-from spadework.machines.shared_limits import limits_shared
-from spadework.machines.shared_lists import ListTable, list_news
+from spadework.machines.shared_limits import (
+    ListTable,
+    SharedDayLimit,
+    check_installed,
+    connected,
+    limits_shared,
+    list_news,
+    shared_sessions,
+)
+from spadework.sessions.health.check import Check, State, attempt
 from spadework.settings import Settings
 from spadework.tools.knowledge.entry import Knowledge
 from spadework.tools.stores.event_record import Record
@@ -28,7 +35,88 @@ from spadework.tools.stores.journal_rows import Claim
 from spadework.values import Value
 
 if TYPE_CHECKING:
-    from spadework.machines.shared_checkpoints import SharedCheckpoints
+    import spadework.machines.backend as _this
+    from spadework.backend import Backend
+    from spadework.machines.postgres.inspection import Looked
+    from spadework.machines.shared_limits import SharedCheckpoints
+
+    _checked: Backend = _this
+
+
+#: PostgreSQL 13 in its own numbering, and the maximum connections of a worker.
+OLDEST, OF_A_WORKER = 130_000, 14
+AWAY = "The database does not answer."
+_ADDRESS = "Check SPADEWORK_DATABASE_URL, and make sure that PostgreSQL is running at that address."
+
+
+async def database(settings: Settings) -> list[Check]:
+    """Return the health checks of the database."""
+    assert settings.database_url
+    trying = _look_at(settings.database_url.get_secret_value())
+    looked = await attempt("The database", trying, settings.health_seconds, _ADDRESS)
+    if isinstance(looked, Check):
+        return [looked]
+    return [part(looked) for part in (_server, _tables, _connections, _workers)]
+
+
+async def _look_at(url: str) -> Looked:
+    check_installed()
+    from spadework.machines.postgres.inspection import look_at
+
+    try:
+        return await look_at(url)
+    except SettingsError as error:
+        raise SettingsError(str(error), hint=_ADDRESS) from None
+
+
+async def database_fault(settings: Settings) -> str:
+    """Say why the database cannot be used now, without naming places; "" if it can."""
+    try:
+        async with asyncio.timeout(settings.health_seconds), shared_sessions(settings) as shared:
+            await shared.database.ask("SELECT 1")
+    except (TimeoutError, SpadeworkError):
+        return AWAY
+    return ""
+
+
+def _server(looked: Looked) -> Check:
+    said = f"PostgreSQL {looked.version.partition(' ')[0]}, {looked.where}, answers"
+    if looked.number >= OLDEST:
+        return Check(state="works", text=f"{said} in {1000 * looked.seconds:.0f} ms")
+    needed = f"PostgreSQL {OLDEST // 10_000} or newer is needed."
+    return Check(state="broken", text=f"{said}, but is too old.", hint=needed)
+
+
+def _tables(looked: Looked) -> Check:
+    from spadework.machines.postgres.migration import HEAD
+
+    if looked.tables == HEAD:
+        return Check(state="works", text=f"the tables are up to date (version {HEAD})")
+    if looked.tables > HEAD:
+        said = (
+            f"The tables were created by a newer spadework (version {looked.tables}; this one"
+            f" supports {HEAD})."
+        )
+        return Check(state="broken", text=said, hint="Update spadework on this machine.")
+    had = f"have version {looked.tables}" if looked.tables else "have not been created yet"
+    return Check(state="hint", text=f"the tables {had}; the next run brings them to version {HEAD}")
+
+
+def _connections(looked: Looked) -> Check:
+    state: State = "works" if looked.free >= OF_A_WORKER else "hint"
+    said = f"{looked.free} of {looked.most} database connections are free"
+    more = "" if state == "works" else f"; a worker uses up to {OF_A_WORKER} (max_connections)"
+    return Check(state=state, text=said + more)
+
+
+def _workers(looked: Looked) -> Check:
+    sessions = f"sessions waiting: {looked.waiting}, running: {looked.running}"
+    if not looked.workers:
+        starts = "To start one, run `spadework worker`."
+        return Check(state="hint", text=f"no worker is running; {sessions}", hint=starts)
+    live = "1 worker is running" if looked.workers == 1 else f"{looked.workers} workers are running"
+    return Check(state="works", text=f"{live}; {sessions}")
+
 
 __all__ = [
     "answered_by", "bring_recording", "cancel", "checkpoints", "connected", "database",
@@ -40,33 +128,26 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return the list with a name; it exists already if there is a file `before` it."""
+    """Return the list with a name; if there is a file `before`, it exists already."""
     return ListTable(url, name, rows, before)
 
 
 def day_limit(settings: Settings) -> SharedDayLimit:
-    """Return a user's daily limit over all machines."""
+    """Return a user's daily limit for all machines."""
     return SharedDayLimit(settings)
 
 
 def checkpoints(claim: Claim, record: Record) -> SharedCheckpoints:
-    """Return the saver of the checkpoints of a claimed session."""
-    from spadework.machines.shared_checkpoints import SharedCheckpoints
+    """Return the saver of a claimed session's checkpoints."""
+    from spadework.machines.shared_limits import SharedCheckpoints
 
     return SharedCheckpoints(claim, record)
 
 
 def knowledge(settings: Settings, most_bytes: int) -> Knowledge:
-    """Return the store of pages read by a user's runs. Raises SettingsError."""
+    """Return the store of the pages that a user's runs have read. Raises SettingsError."""
     check_installed()
     from spadework.machines.knowledge_store import PostgresKnowledge
 
     assert settings.database_url
     return PostgresKnowledge(settings.database_url, settings.owner, most_bytes)
-
-
-if TYPE_CHECKING:
-    import spadework.machines.backend as _this
-    from spadework.backend import Backend
-
-    _checked: Backend = _this

@@ -1,6 +1,4 @@
-"""The knowledge store in PostgreSQL, shared by several machines: pages with texts, and passages for
-its full-text search. Each owner sees only their own pages.
-"""
+"""Keep knowledge in PostgreSQL for several machines; each owner sees only their own pages."""
 
 from __future__ import annotations
 
@@ -16,8 +14,7 @@ import zstandard
 from pydantic import SecretStr
 
 from spadework.errors import KnowledgeError, SettingsError
-from spadework.machines.postgres.address import where_is
-from spadework.machines.postgres.database import Database, opened
+from spadework.machines.postgres.database import Database, opened, where_is
 from spadework.tools.knowledge.entry import Entry, Recalled, Which, condition_of
 from spadework.tools.knowledge.page_index import (
     WEIGHTS,
@@ -28,18 +25,19 @@ from spadework.tools.knowledge.page_index import (
     passages_of,
     words_of,
 )
-from spadework.tools.library.document_ranking import Match
 from spadework.tools.library.full_text import parse_question
+from spadework.tools.library.search import Match
 from spadework.tools.stores.disk_faults import DatabaseDown
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
 T = TypeVar("T")
-#: Maximum seconds a run waits for a response.
+#: Longest wait of a run for a response.
 WHOLE_SECONDS = 10.0
-#: Passages proposed per question, and other passages assumed when computing rarity (see
-#: `embedded_store`), beyond which counting stops.
-PROPOSED, OTHERS = 60, 10_000
+#: Maximum passages proposed for a question.
+PROPOSED = 60
+#: Assumed other passages (see `embedded_store`); counting a word's passages stops at as many.
+OTHERS = 10_000
 _FIELDS = "record, packed, own"
 _PUT = (
     "INSERT INTO known_pages AS kept"
@@ -80,7 +78,7 @@ _ENTRIES = f"SELECT id, {_FIELDS} FROM known_pages WHERE owner = %s AND id = ANY
 
 
 class PostgresKnowledge:
-    """An owner's pages in the database at `url`, at most `most_bytes` (compressed)."""
+    """An owner's pages in the database at `url`, up to `most_bytes` (compressed)."""
 
     def __init__(self, url: SecretStr, owner: str, most_bytes: int) -> None:
         self._url, self._owner, self._most = url, owner, most_bytes
@@ -91,10 +89,10 @@ class PostgresKnowledge:
     @property
     def describes(self) -> str:
         """The store's location."""
-        return f"the knowledge store of the database {where_is(self._url.get_secret_value())}"
+        return f"the knowledge store in the database {where_is(self._url.get_secret_value())}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """Search pages; see `Knowledge.search`."""
+        """See `Knowledge.search`."""
         question = await asyncio.to_thread(parse_question, text)
         words = words_of(question)
         if not words or limit < 1:
@@ -115,13 +113,13 @@ class PostgresKnowledge:
         return await asyncio.to_thread(answer, matches, known, question, terms, limit)
 
     async def find(self, url: str, *, since: datetime | None = None) -> Entry | None:
-        """Return a page; see `Knowledge.known`."""
+        """See `Knowledge.find`."""
         least = since.timestamp() if since else 0.0
         rows = await self._ask(_USE, self._owner, canonical_url(url), least)
         return Entry.unpacked(*rows[0]) if rows else None
 
     async def add(self, entries: Sequence[Entry]) -> int:
-        """Store pages; see `Knowledge.add`."""
+        """See `Knowledge.add`."""
         done = 0
         for entry in entries:
             made = await asyncio.to_thread(passages_of, entry, self._owner)
@@ -131,13 +129,13 @@ class PostgresKnowledge:
         return done
 
     async def forget(self, which: Which) -> int:
-        """Delete pages; see `Knowledge.forget`."""
+        """See `Knowledge.forget`."""
         condition, values = condition_of(which, "%s")
         asked = f"DELETE FROM known_pages WHERE owner = %s AND {condition} RETURNING id"
         return len(await self._ask(asked, self._owner, *values))
 
     async def pages(self, which: Which) -> AsyncIterator[Page]:
-        """Yield pages; see `Knowledge.pages`."""
+        """See `Knowledge.pages`."""
         condition, values = condition_of(which, "%s")
         asked = (
             f"SELECT record FROM known_pages WHERE owner = %s AND {condition}"
@@ -147,7 +145,7 @@ class PostgresKnowledge:
             yield Page.model_validate_json(record)
 
     async def count(self) -> int:
-        """Count pages; see `Knowledge.count`."""
+        """See `Knowledge.count`."""
         [(count,)] = await self._ask(
             "SELECT count(*) FROM known_pages WHERE owner = %s", self._owner
         )
@@ -159,7 +157,6 @@ class PostgresKnowledge:
         await self._held.aclose()
 
     async def _rarities(self, words: Sequence[str]) -> dict[str, float]:
-        """Return each word's rarity among the owner's passages and the assumed others."""
         own = self._owner
         rows = await self._ask(_COUNTS, own, own, mark(own), OTHERS, list(words))
         return {
@@ -168,7 +165,7 @@ class PostgresKnowledge:
         }
 
     async def _put(self, entry: Entry, made: Sequence[Passage], database: Database) -> int:
-        """Store a page with its passages in one transaction; return 0 if a newer one is stored."""
+        """Store a page and its passages, all or nothing; return 0 if too large or not newer."""
         record = entry.page.model_dump_json()
         packed = zstandard.compress(entry.text.encode(errors="replace"), 3)
         size, fetched = len(packed) + len(record.encode()), entry.page.fetched_at.timestamp()
@@ -189,7 +186,6 @@ class PostgresKnowledge:
         return await self._done(lambda database: database.ask(statement, values))
 
     async def _done(self, work: Callable[[Database], Awaitable[T]]) -> T:
-        """Run work on the database. Raises KnowledgeError."""
         try:
             async with asyncio.timeout(WHOLE_SECONDS):
                 database = await self._opened()
@@ -197,8 +193,8 @@ class PostgresKnowledge:
         except (DatabaseDown, SettingsError, TimeoutError) as error:
             said = error.strerror if isinstance(error, DatabaseDown) else str(error).rstrip(".")
             raise KnowledgeError(
-                f"What is known cannot be asked: {said or 'the database is too slow'}.",
-                hint="--no-knowledge does without.",
+                f"The knowledge store cannot be searched: {said or 'the database is too slow'}.",
+                hint="Use --no-knowledge to run without the store.",
             ) from None
 
     async def _opened(self) -> Database:

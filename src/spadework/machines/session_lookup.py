@@ -1,40 +1,148 @@
-"""Lookup of sessions submitted anywhere: by id, in a list, or by an answer they gave."""
+"""Find sessions submitted on any machine: by id, in a list, or by an answer they gave."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from spadework.backend import MOST_LISTED
-from spadework.errors import DiskFailed, SessionError, SettingsError
-from spadework.machines.session_copy import copy_session, metadata_at
-from spadework.machines.shared import shared_sessions
-from spadework.sessions.record.records import delete_session
-from spadework.sessions.storage.files import make_folder
-from spadework.sessions.storage.session_file import JOURNAL, METADATA
+from spadework.errors import DiskFailed, SessionBusy, SessionError, SettingsError
+from spadework.events import Finished, read_event
+from spadework.machines.shared_limits import shared_sessions
+from spadework.sessions.record.log import log_lines
+from spadework.sessions.record.records import delete_session, redraw
+from spadework.sessions.storage.files import make_folder, whole_result
+from spadework.sessions.storage.lock import hold_session
+from spadework.sessions.storage.session_file import JOURNAL, LOG, METADATA
 from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.page_store import write_atomically
-from spadework.tools.stores.private_files import is_session_id
+from spadework.tools.stores.private_files import is_session_id, write_atomically
 
 if TYPE_CHECKING:
     from spadework.machines.postgres.session_rows import Kept, SharedSessions
+
+
+#: Longest wait for a local process that works on the folder, and seconds between two checks.
+BUSY_SECONDS, LOOK_SECONDS = 15.0, 0.2
+#: Maximum length of a chain of follow-ups.
+MOST_FOLLOWED = 6
+
+
+async def copy_session(
+    shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
+) -> Path:
+    """Bring a session's folder in this home up to date and return it.
+    If `patient`, it waits for a local process that runs the session, until there is a result.
+    """
+    folder = settings.home / "sessions" / kept.id
+    until = asyncio.get_running_loop().time() + BUSY_SECONDS
+    while True:
+        try:
+            new = await _fill(shared, folder, kept)
+            break
+        except SessionBusy:
+            late = asyncio.get_running_loop().time() > until
+            if late or not patient or (await on_disk(whole_result, folder)) is not None:
+                return folder
+        await asyncio.sleep(LOOK_SECONDS)
+    if new:
+        with suppress(SessionError):
+            await asyncio.to_thread(redraw, folder, settings)
+    return folder
+
+
+async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
+    """Return the folder of a session to run on this machine, with copies of those it follows.
+    Raises SessionBusy if another local process works on it.
+    """
+    follows: str = json.loads(kept.brief)["follows"]
+    for _ in range(MOST_FOLLOWED):
+        before = await shared.find(follows) if follows else None
+        if before is None or before.owner != kept.owner:
+            break
+        await copy_session(shared, settings, before)
+        follows = json.loads(before.brief)["follows"]
+    folder = settings.home / "sessions" / kept.id
+    await _fill(shared, folder, kept)
+    return folder
+
+
+async def _fill(shared: SharedSessions, folder: Path, kept: Kept) -> bool:
+    """Write what is missing; return whether there were events. Raises SessionBusy."""
+    await on_disk(make_folder, folder)
+    names = await shared.file_names(kept.id)
+    missing = [name for name in names if _may_be(name) and not (folder / name).exists()]
+    files = await shared.files(kept.id, missing)
+    with hold_session(folder):
+        for name, data in files.items():
+            await on_disk(write_atomically, folder / name, data)
+        if not (folder / METADATA).exists():
+            await on_disk(write_atomically, folder / METADATA, metadata_at(folder, kept.metadata))
+        told = await on_disk(_whole_lines, folder / LOG)
+        events = await shared.events(kept.id, told)
+        if events:
+            lines = "".join(f"{_at(folder, line)}\n" for _, line in events)
+            await on_disk(log_lines, folder, lines.encode())
+        return bool(events)
+
+
+def metadata_at(folder: Path, metadata: str) -> bytes:
+    """Return metadata for a folder, with the paths of its attachments there."""
+    known = json.loads(metadata)
+    known["attachments"] = [str(folder / name) for name in known.get("attachments", [])]
+    return json.dumps(known, indent=1).encode()
+
+
+def _whole_lines(log: Path) -> int:
+    try:
+        data = log.read_bytes()
+    except FileNotFoundError:
+        return 0
+    if not data.endswith(b"\n"):
+        whole = data[: data.rfind(b"\n") + 1]
+        write_atomically(log, whole)
+    return data.count(b"\n")
+
+
+def _at(folder: Path, line: str) -> str:
+    """Return an event's JSON line; in a `Finished` event, point the result's `session_dir` at the
+    local folder.
+    """
+    if '"session_dir"' not in line:
+        return line
+    with suppress(ValidationError):
+        event = read_event(line.encode())
+        if isinstance(event, Finished):
+            result = event.result.model_copy(update={"session_dir": str(folder)})
+            return event.model_copy(update={"result": result}).model_dump_json()
+    return line
+
+
+def _may_be(name: str) -> bool:
+    """Return whether a file may have this name: at most one folder deep, and never above."""
+    parts = name.split("/")
+    return len(parts) <= 2 and all(part and not part.startswith(".") for part in parts)
 
 
 _NOTE = (
     "INSERT INTO answers SELECT owner, %s, id FROM sessions WHERE id = %s AND owner = %s"
     " ON CONFLICT (owner, hash) DO UPDATE SET session = excluded.session RETURNING session"
 )
-#: Seconds for the database to list the sessions.
 LIST_SECONDS = 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
-    """Copy a worker's session here; return whether it is live. Raises SettingsError, DiskFailed."""
+    """Copy a workers' session to this machine; return whether it is live.
+    Raises SettingsError, DiskFailed.
+    """
     if not is_session_id(session_id):
         return False
     async with shared_sessions(settings) as shared:
@@ -51,7 +159,7 @@ async def find(settings: Settings, session_id: str) -> bool:
 
 
 async def bring_recording(settings: Settings, session_id: str) -> None:
-    """Copy the journal of a session that workers ended. Raises SettingsError, DiskFailed."""
+    """Copy the journal of a session that workers finished. Raises SettingsError, DiskFailed."""
     path = settings.home / "sessions" / session_id / JOURNAL
     if await find(settings, session_id) or await on_disk(path.exists):
         return
@@ -64,9 +172,9 @@ async def bring_recording(settings: Settings, session_id: str) -> None:
 
 
 async def know_all(settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-    """Update the local list of sessions: a folder with metadata for each of the newest that workers
-    know, none for deleted ones. Returns the ids of those waiting or running. If the database does
-    not respond in time, the list is what this machine knows.
+    """Bring the list of sessions up to date; return the ids of those that wait or run.
+    The newest that workers know get a folder with metadata; deleted ones lose theirs. If the
+    database does not respond in time, nothing changes.
     """
     with suppress(TimeoutError, SettingsError, DiskFailed):
         seconds = LIST_SECONDS if most else None
@@ -87,44 +195,43 @@ async def _as_everywhere(
     for session_id, state in states.items():
         told = session_id in here and (here[session_id] or state != "finished")
         if not told and (kept := await shared.find(session_id)):
-            await _know(settings, kept, anew=session_id in here)
+            await _know(settings, kept, renew=session_id in here)
     return frozenset(one for one, state in states.items() if state in LIVE)
 
 
 async def forget(settings: Settings, session_id: str) -> None:
-    """Delete a session, with everything stored, from the workers' database."""
+    """Delete a session from the workers' database, with everything stored about it."""
     async with shared_sessions(settings) as shared:
         kept = await shared.find(session_id)
         if kept is not None and kept.owner == settings.owner:
             await shared.delete(session_id)
 
 
-async def _know(settings: Settings, kept: Kept, *, anew: bool = False) -> None:
-    """Create a session's folder with its metadata; `anew` if it has ended since."""
+async def _know(settings: Settings, kept: Kept, *, renew: bool = False) -> None:
     folder = settings.home / "sessions" / kept.id
-    if anew or not await on_disk((folder / METADATA).exists):
+    if renew or not await on_disk((folder / METADATA).exists):
         await on_disk(make_folder, folder)
         await on_disk(write_atomically, folder / METADATA, metadata_at(folder, kept.metadata))
 
 
 async def drop(settings: Settings, deleted: Sequence[str]) -> None:
-    """Delete local copies of sessions deleted elsewhere, unless still in use."""
+    """Delete the local copies of sessions deleted elsewhere, unless in use."""
     for session_id in deleted:
         with suppress(SessionError):
             await asyncio.to_thread(delete_session, settings.home, session_id)
 
 
 async def note_answer(settings: Settings, known: str, session_id: str) -> bool:
-    """Record which session gave an answer, by hash, if workers know the session; return whether
-    they do. Raises SettingsError, DiskFailed.
+    """Record which session gave an answer, by its hash; return whether workers know it.
+    Raises SettingsError, DiskFailed.
     """
     async with shared_sessions(settings) as shared:
         return bool(await shared.database.ask(_NOTE, (known, session_id, settings.owner)))
 
 
 async def answered_by(settings: Settings, known: str) -> str:
-    """Return this owner's session that gave an answer, by hash, "" if unknown. Raises
-    SettingsError, DiskFailed.
+    """Return the owner's session that gave an answer, by its hash, or "".
+    Raises SettingsError, DiskFailed.
     """
     asked = "SELECT session FROM answers WHERE owner = %s AND hash = %s"
     async with shared_sessions(settings) as shared:

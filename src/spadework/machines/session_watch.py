@@ -1,4 +1,4 @@
-"""Watching a session that workers run, and forwarding the user's commands to it."""
+"""Watch a session that workers run, and forward the user's commands to it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from spadework.errors import SessionError, SessionNotFound, SettingsError
 from spadework.events import VERSION, Ended, Event, Finished, read_event
-from spadework.machines.session_copy import copy_session
-from spadework.machines.shared import shared_sessions
+from spadework.machines.session_lookup import copy_session
+from spadework.machines.shared_limits import shared_sessions
 from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
 from spadework.sessions.record.records import begin_metadata
@@ -28,15 +28,14 @@ if TYPE_CHECKING:
     from spadework.sessions.session import Session
 
 
-#: Called with what is waited for before a session runs.
 Told = Callable[[str], None]
 
 
 async def run_by_workers(
-    session: Session, stop: asyncio.Event, answers: asyncio.Queue[str], told: Told | None
+    session: Session, stop: asyncio.Event, answers: asyncio.Queue[str], notify: Told | None
 ) -> AsyncGenerator[Event, None]:
-    """Submit a session and yield its events; leaving does not end it. Raises SessionError if it
-    ends without a result.
+    """Submit a session and yield its events; closing the iterator does not end it.
+    Raises SessionError if it ends without a result.
     """
     settings, brief, folder = session.settings, session.brief, session.folder
     await quotas.check(settings)
@@ -49,7 +48,7 @@ async def run_by_workers(
             return
         await submit(shared, settings, brief, known)
         seen = session.seen if session.seen is not None else await _ended(shared, folder.name)
-        watched = watch(shared, settings, session.session_id, seen, told or (lambda text: None))
+        watched = watch(shared, settings, session.session_id, seen, notify or (lambda text: None))
         said = forward_answers(shared, session.session_id, stop, answers)
         async with said, aclosing(watched) as events:
             async for _, event in events:
@@ -59,8 +58,8 @@ async def run_by_workers(
 
 
 async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known: Metadata) -> None:
-    """Submit a session with its attachments to the workers. Raises SettingsError if it follows an
-    unknown one, or a file is unreadable.
+    """Submit a session with its attachments to the workers.
+    Raises SettingsError if it follows an unknown session, or a file cannot be read.
     """
     from spadework.machines.postgres.queue import Queue
     from spadework.machines.postgres.session_rows import New
@@ -68,21 +67,20 @@ async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known
     before = await shared.find(brief.follows) if brief.follows else None
     if brief.follows and (before is None or before.owner != settings.owner):
         raise SettingsError(
-            f"Session {brief.follows[:80]} is on this machine alone, where no worker finds it.",
-            hint="Ask without following it, or without SPADEWORK_DATABASE_URL.",
+            f"Session {brief.follows[:80]} is only on this machine, where no worker can find it.",
+            hint="To follow up on it, unset SPADEWORK_DATABASE_URL.",
         )
     paths = _named(brief.attachments)
     files = {name: await on_disk(_read, path) for name, path in paths.items()}
-    told = brief.as_json() | {"attachments": list(paths)}
+    fields = brief.as_json() | {"attachments": list(paths)}
     metadata = known.model_dump(mode="json") | {"attachments": list(paths)}
-    # ASCII-escaped JSON: PostgreSQL rejects some characters.
-    texts = (json.dumps(told), json.dumps(metadata))
+    # ASCII-escaped, since PostgreSQL rejects some characters.
+    texts = (json.dumps(fields), json.dumps(metadata))
     await shared.submit(New(known.id, settings.owner, *texts, settings.user_runs), files)
     await Queue(shared.database).put(known.id)
 
 
 def _named(attachments: tuple[str, ...]) -> dict[str, Path]:
-    """Return the attachments by their paths in the session's folder."""
     found: dict[str, Path] = {}
     for n, given in enumerate(attachments, 1):
         path = Path(given)
@@ -100,10 +98,11 @@ def _read(path: Path) -> bytes:
 
 
 async def watch(
-    shared: SharedSessions, settings: Settings, session_id: str, after: int, told: Told
+    shared: SharedSessions, settings: Settings, session_id: str, after: int, notify: Told
 ) -> AsyncGenerator[tuple[int, Event], None]:
-    """Yield a session's events after number `after`, until it has a result or ends without one;
-    then its folder is here too. `told` receives what is waited for. Raises DatabaseDown.
+    """Yield a session's events after number `after` until it has a result or ends without one.
+    Its folder is then on this machine too. `notify` receives what the session waits for.
+    Raises DatabaseDown.
     """
     from spadework.machines.postgres.notifications import EVENTS
     from spadework.machines.postgres.session_rows import LIVE
@@ -125,7 +124,7 @@ async def watch(
                 return
             if state == "waiting" and (why := await _why(shared, session_id)) != said:
                 said = why
-                told(why)
+                notify(why)
             await changed()
 
 
@@ -155,7 +154,6 @@ async def forward_answers(
 async def _known_result(
     shared: SharedSessions, settings: Settings, session_id: str
 ) -> Result | None:
-    """Return the result of a finished session after copying it here."""
     kept = await shared.find(session_id)
     if kept is None or kept.state != "finished":
         return None
@@ -163,13 +161,16 @@ async def _known_result(
 
 
 async def _ended(shared: SharedSessions, session_id: str) -> int:
-    """Return the number of the last event that ended a session, 0 if none."""
-    told = await shared.events(session_id, 0)
-    return max((n for n, line in told if isinstance(read_event(line.encode()), Ended)), default=0)
+    numbered = await shared.events(session_id, 0)
+    return max(
+        (n for n, line in numbered if isinstance(read_event(line.encode()), Ended)), default=0
+    )
 
 
 async def cancel(session: Session) -> bool:
-    """Cancel a session that workers run; return False if it runs here, where its reader ends it."""
+    """Cancel a session that workers run; return False if it runs in this process, where its reader
+    ends it.
+    """
     if session.elsewhere:
         async with shared_sessions(session.settings) as shared:
             await shared.end(session.session_id, "cancelled", told_now(Ended(how="cancelled")))
@@ -177,7 +178,7 @@ async def cancel(session: Session) -> bool:
 
 
 def told_now(event: Event) -> str:
-    """Return an event that happens now, as in the record."""
+    """Return an event that happens now, as a line of the record."""
     timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
     return timed.model_dump_json()
 
@@ -195,5 +196,5 @@ async def _brought(
 async def _why(shared: SharedSessions, session_id: str) -> str:
     workers, place, of, most_runs = await shared.place(session_id)
     if not workers:
-        return "No worker runs: `spadework worker` starts one on any machine of the database."
-    return f"{quotas.why_waiting(most_runs)}: place {place} of {of} in the queue."
+        return "No worker is running. Run `spadework worker` on any machine that uses the database."
+    return f"{quotas.why_waiting(most_runs)}. You are number {place} of {of} in the queue."

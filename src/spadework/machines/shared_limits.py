@@ -1,25 +1,95 @@
-"""Sharing of limits (providers, hosts, models) with all machines while a session runs."""
+"""Share the limits of providers, hosts and models with all machines while a session runs."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, cast
 
-from spadework.errors import SpadeworkError
-from spadework.machines.shared import shared_sessions
+from pydantic import TypeAdapter
+
+from spadework.budget import Free, HoldRequest, cost, hold_share
+from spadework.errors import DiskFailed, SettingsError, SpadeworkError
+from spadework.extras import how_to_install
+from spadework.machines.postgres.checkpoint_saver import CheckpointSaver
+from spadework.machines.postgres.session_rows import SessionClaim
+from spadework.sessions.quotas import DayLimit
+from spadework.sessions.storage.checkpoints import AfterTelling, our_serde
+from spadework.sessions.users import UNKNOWN, ListFile, Row
 from spadework.settings import Settings
+from spadework.tools.stores.disk_faults import DatabaseDown
+from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.journal_rows import Claim
 from spadework.tools.stores.shared_rooms import SHARED
 
 if TYPE_CHECKING:
     from spadework.machines.postgres.database import Database
+    from spadework.machines.postgres.rooms import Rows
+    from spadework.machines.postgres.session_rows import SharedSessions
 
 
-#: Seconds for an unopened database to respond, and seconds it is then left alone.
+_EXTRA = ("alembic", "langgraph.checkpoint.postgres", "procrastinate", "psycopg", "psycopg_pool")
+
+
+@asynccontextmanager
+async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
+    """Open the sessions in the settings' database. Raises SettingsError, DiskFailed."""
+    if settings.database_url is None:
+        raise SettingsError(
+            "No database is set.",
+            hint="Set SPADEWORK_DATABASE_URL=postgresql://user:password@host/name.",
+        )
+    check_installed()
+    from spadework.machines.postgres.database import opened
+    from spadework.machines.postgres.session_rows import SharedSessions
+
+    try:
+        async with opened(settings.database_url) as database:
+            yield SharedSessions(database)
+    except DatabaseDown as error:
+        raise DiskFailed(f"Sessions cannot be looked up now: {error.strerror}.") from None
+
+
+def check_installed() -> None:
+    """Raise SettingsError unless the database's packages are installed."""
+    if not all(_is_installed(name) for name in _EXTRA):
+        raise SettingsError(
+            "SPADEWORK_DATABASE_URL needs packages that are not installed.",
+            hint=f"To install them, run {how_to_install('postgres')}.",
+        )
+
+
+@asynccontextmanager
+async def connected(settings: Settings) -> AsyncIterator[None]:
+    """Keep a server's connections to the database open. Raises SettingsError."""
+    async with shared_sessions(settings):
+        yield
+
+
+def home_of(owner: str, settings: Settings) -> Path:
+    """Return an owner's home on this machine. Raises SettingsError for a path outside."""
+    parts = PurePosixPath(owner).parts
+    if ".." in parts or PurePosixPath(owner).is_absolute():
+        raise SettingsError(f"The database names an invalid owner: {owner[:80]!r}.")
+    return settings.common.joinpath(*parts)
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+#: Seconds for a database to open, and for which it is left alone if it does not.
 OPEN_SECONDS, AWAY_SECONDS = 3.0, 30.0
 _away_until = 0.0
 _log = logging.getLogger(__name__)
@@ -27,7 +97,7 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[None]:
-    """Share limits with all users of the database; if it is down, count per process."""
+    """Share limits with all users of the database; if it is down, they hold for this process."""
     async with database_soon(settings) as database:
         if database is None:
             yield
@@ -45,7 +115,7 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
 
 @asynccontextmanager
 async def database_soon(settings: Settings) -> AsyncIterator[Database | None]:
-    """Open the settings' database; None if not set or not available soon."""
+    """Open the settings' database; None if there is none or it does not open soon."""
     async with AsyncExitStack() as stack:
         if settings.database_url is None or time.monotonic() < _away_until:
             yield None
@@ -62,7 +132,142 @@ async def _opened(stack: AsyncExitStack, settings: Settings) -> Database | None:
     except (TimeoutError, SpadeworkError) as error:
         _away_until = time.monotonic() + AWAY_SECONDS
         said = str(error) or "the database does not answer"
-        _log.warning("Limits are those of this process alone: %s", said)
+        _log.warning("Limits now apply only to this process: %s", said)
         return None
     finally:
         opening.cancel()
+
+
+#: Seconds after which the reservations of a silent process expire.
+HELD_SECONDS = 300.0
+_TELL = (
+    "SELECT money, held_money FROM tell_spent"
+    "(ROW(%s, %s, %s, 0, %s, 0, %s, now() + make_interval(secs => %s))::spent)"
+)
+
+
+class SharedDayLimit(DayLimit):
+    """The daily limit of one home. Processes tell each other their spending and reservations.
+    They do so in order: of two calls that compete for the rest, one sees the other. If the database
+    does not respond soon, the last known values count.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings.home)
+        self._settings = settings
+        self._process = secrets.token_hex(8)
+        self._coming: list[float] = []
+        self._told_of = 0
+        self._held_elsewhere = 0.0
+
+    def free(self, *, settled: bool = False) -> Free:
+        """Return what is left of the day; `settled` means as if no call were running anywhere."""
+        left = super().free(settled=settled)
+        return left if settled else left._replace(money=left.money - self._held_elsewhere)
+
+    async def refresh(self, wish: HoldRequest | None = None) -> None:
+        """Report spending and reservations, and fetch those of other processes."""
+        coming = [_usual(wish, self.free())] if wish else []
+        with self._lock:
+            self._coming += coming
+        try:
+            async with database_soon(self._settings) as database:
+                if database is not None:
+                    values, told = self._now()
+                    rows = await database.soon.ask(_TELL, values)
+                    self._heard(values[1], rows, told)
+        finally:
+            with self._lock:
+                for one in coming:
+                    self._coming.remove(one)
+
+    def _now(self) -> tuple[tuple[object, ...], int]:
+        with self._lock:
+            if (today := datetime.now(UTC).strftime("%Y-%m-%d")) != self._day:
+                self._begin(today)
+                del self._pending[: self._told_of]  # reported on their own day
+                self._told_of = 0
+            values = (
+                *(self._settings.owner, today, self._process),
+                sum(money for _, money in self._pending),
+                sum(hold.money for hold in self._holds) + sum(self._coming),
+                HELD_SECONDS,
+            )
+            return values, len(self._pending)
+
+    def _heard(self, day: object, rows: Rows | None, told: int) -> None:
+        with self._lock:
+            if rows and day == self._day:
+                [(self._told, self._held_elsewhere)] = rows
+                self._told_of = max(told, self._told_of)
+
+
+def _usual(wish: HoldRequest, free: Free) -> float:
+    hold = hold_share(wish, free, alone=True)
+    return hold.money if hold else cost(wish.price, wish.told, wish.usual)
+
+
+async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
+    """Return the lists that changed since `known` versions. Raises SettingsError, DiskFailed."""
+    async with shared_sessions(settings) as shared:
+        from spadework.machines.postgres.list_rows import list_news as news_of
+
+        return await news_of(shared.database, known)
+
+
+class ListTable(ListFile[Row]):
+    """A list in the database; if there is a file `before`, it counts as begun."""
+
+    def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
+        self._url, self._name, self._rows = url, name, rows
+        self._before = before
+        self._known: tuple[int, list[Row]] | None = None
+
+    @property
+    def version(self) -> int:
+        """The known version: 0 for a list that was never changed, UNKNOWN before it is read."""
+        return self._known[0] if self._known else UNKNOWN
+
+    @property
+    def exists(self) -> bool:
+        """True if the list was ever changed, in the database or the file."""
+        return self._take_row()[0] > 0 or self._before.exists()
+
+    def read(self) -> list[Row]:
+        """Return all rows. Raises SettingsError if the database cannot be used."""
+        from spadework.machines.postgres.list_rows import read_list
+
+        self.take(*read_list(self._url, self._name))
+        return self.current()
+
+    def current(self) -> list[Row]:
+        """Return the rows last read."""
+        return self._take_row()[1]
+
+    def take(self, version: int, rows: str) -> None:
+        """Take over rows from the database."""
+        self._known = version, self._rows.validate_json(rows)
+
+    @contextmanager
+    def edit(self) -> Iterator[list[Row]]:
+        """Yield the rows to change in place, then store them. Raises SettingsError."""
+        from spadework.machines.postgres.list_rows import changed_list
+
+        with changed_list(self._url, self._name) as held:
+            rows = self._rows.validate_json(held.rows)
+            yield rows
+            held.rows = self._rows.dump_json(rows).decode()
+
+    def _take_row(self) -> tuple[int, list[Row]]:
+        if self._known is None:
+            self.read()
+        assert self._known
+        return self._known
+
+
+class SharedCheckpoints(AfterTelling, CheckpointSaver):
+    """The checkpoints of a claimed session in the database."""
+
+    def __init__(self, claim: Claim, record: Record) -> None:
+        CheckpointSaver.__init__(self, cast("SessionClaim", claim), our_serde())
+        self._record = record

@@ -1,6 +1,5 @@
-"""Admission control: limits concurrent sessions per process. Others wait in one queue: the user
-with the fewest running sessions comes first, then the one admitted least recently; one user's
-sessions are admitted in order.
+"""Admission control: limits how many sessions run at once in this process. The others wait in one
+queue, ordered by how many sessions their user runs, then by when that user was last admitted.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ from typing import NamedTuple
 
 from spadework.sessions import capacity
 
-#: Seconds between two checks for room, which also depends on other processes.
+#: Seconds between checks for room, which also depends on other processes.
 LOOK_SECONDS = 1.0
 
-#: Called with a position in the queue, from 1, and its length.
+#: Receives the position in the queue, from 1, and the length of the queue.
 Told = Callable[[int, int], None]
 
 
@@ -42,18 +41,20 @@ class _Waiter:
 
 
 class Admission:
-    """The process's queue, for all threads and loops. `fits`: is there room with this many?"""
+    """The admission queue of this process. `fits(n)` says whether another session fits beside `n`
+    running ones.
+    """
 
     def __init__(self, fits: Callable[[int], bool] = capacity.fits) -> None:
         self._fits = fits
         self._lock = threading.Lock()
         self._waiting: list[_Waiter] = []
-        self._line: list[_Waiter] | None = None  # the order, until something changes
+        self._line: list[_Waiter] | None = None  # the order of admission; None after a change
         self._inside: Counter[str] = Counter()
-        self._let = Counter[str]()  # when each user was last admitted, counted in admissions
-        #: Sessions that wait for their user.
+        self._let = Counter[str]()  # each user's last admission, by its number
+        #: Number of sessions that wait for their user's answer.
         self.out = 0
-        #: Whether no one is admitted any more.
+        #: Whether admission has ended.
         self.closed = False
 
     @property
@@ -67,21 +68,20 @@ class Admission:
         return len(self._waiting)
 
     def close(self) -> None:
-        """Admit no more sessions: running ones finish, waiting ones keep waiting."""
+        """Admit no more sessions; running ones finish, waiting ones keep waiting."""
         self.closed = True
 
     def inside_of(self, user: str) -> int:
-        """Return how many of a user's sessions run."""
+        """Return how many of a user's sessions are running."""
         return self._inside[user]
 
     @asynccontextmanager
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
     ) -> AsyncIterator[None]:
-        """Run a session in the context, waiting while `most` sessions run, another does not fit, or
-        its user's limit is reached.
-
-        One that should `stop` waits no longer: it only has to end.
+        """Hold a place while the context is open. Waits while `most` sessions run, another does not
+        fit, or the user's limit is reached, but no longer once `stop` is set. `told` receives each
+        new position.
         """
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:
@@ -101,12 +101,12 @@ class Admission:
                 self._leave(whose.user)
                 idle = not self.inside
                 self._wake()
-            if idle:  # no longer waited for
+            if idle:  # nobody is kept waiting
                 capacity.give_back()
 
     @contextmanager
     def stepped_out(self, user: str = "") -> Iterator[None]:
-        """Free the place while a user thinks; afterwards the session continues at once."""
+        """Free a user's place while they think; afterwards their session continues at once."""
         with self._lock:
             self._leave(user)
             self.out += 1
@@ -119,7 +119,6 @@ class Admission:
                 self.out -= 1
 
     async def _called(self, waiter: _Waiter, stop: asyncio.Event, told: Told) -> None:
-        """Wait for admission, and leave the queue."""
         place = 0
         while not self._let_in(waiter, at_once=stop.is_set()):
             with self._lock:
@@ -151,7 +150,7 @@ class Admission:
         return its_turn and self.inside < waiter.most and self._fits(self.inside)
 
     def _order(self) -> list[_Waiter]:
-        """Return the queue in order of admission; users at their limit are last."""
+        """Return the waiting sessions in order of admission; users at their limit come last."""
         if self._line is None:
             ahead, keys = Counter(self._inside), {}
             for n, waiter in enumerate(self._waiting):
@@ -168,7 +167,6 @@ class Admission:
             del self._inside[user]
 
     def _wake(self) -> None:
-        """Let all waiters check again, since their positions have changed."""
         self._line = None
         for waiter in self._waiting:
             try:
@@ -200,5 +198,5 @@ if hasattr(os, "register_at_fork"):
 
 
 def here() -> Admission:
-    """Return this process's queue."""
+    """Return the admission queue of this process."""
     return _admission

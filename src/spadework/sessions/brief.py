@@ -1,4 +1,4 @@
-"""The request behind a session: the question with its files, and the session it follows up."""
+"""What a session was asked: the question, its files, and the session it follows."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from spadework.sessions.storage.files import Kind, Metadata, exchanges_before
 
 @dataclass(frozen=True)
 class Brief:
-    """The question, files to read first, the id of the followed-up session, and earlier questions,
-    oldest first, with their answers. `wishes` are instructions about the report's form;
-    `most_words` limits its length (0: as in the settings).
+    """A question, the files to read first, the id of the session it follows, and the earlier
+    questions, oldest first, with their answers. `wishes` are instructions about the form of the
+    report, `most_words` is its maximum length (0: as in the settings).
 
-    For the `kind` "gather" the question is a query for which at most `pages` are read, for "read"
-    it is a URL; neither writes a report.
+    The `kind` "gather" reads at most `pages` pages for a query, "read" reads one URL. Neither
+    writes a report.
     """
 
     question: str
@@ -41,16 +41,16 @@ class Brief:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return the brief of a new session; one that follows another gets its questions and
-        answers, else `earlier` questions without answers. Raises SessionNotFound.
+        """Return the brief of a new session. If it follows another, it gets that session's
+        questions and answers, otherwise `earlier` without answers. Raises SessionNotFound.
         """
         before = exchanges_before(home, follows) if follows else [(text, "") for text in earlier]
         return cls(question, attachments, follows, *_apart(before))
 
     @classmethod
     def reopen(cls, home: Path, metadata: Metadata) -> Self:
-        """Return the brief of a stored session. If the one it follows is gone or damaged, it has no
-        earlier questions, since only pages and plan are copied.
+        """Return the brief of a stored session, without earlier questions if those cannot be
+        read.
         """
         before: list[tuple[str, str]] = []
         with suppress(SessionError):
@@ -60,19 +60,23 @@ class Brief:
         return replace(made, kind=metadata.kind, pages=metadata.pages)
 
     def as_json(self) -> dict[str, Any]:
-        """Return all of it as JSON."""
+        """Return all fields as JSON."""
         return asdict(self)
 
     @classmethod
-    def of(cls, told: dict[str, Any]) -> Self:
-        """Return the brief of what `told` returned."""
-        tuples = {name: tuple(told[name]) for name in ("attachments", "earlier", "answers")}
-        return cls(**{**told, **tuples})
+    def of(cls, fields: dict[str, Any]) -> Self:
+        """Return the brief that `as_json` made `fields` of."""
+        tuples = {name: tuple(fields[name]) for name in ("attachments", "earlier", "answers")}
+        return cls(**{**fields, **tuples})
 
     def state(self) -> dict[str, Any]:
-        """Return the graph's input."""
-        told = {name: value for name, value in vars(self).items() if name not in ("kind", "pages")}
-        return {n: list(value) if isinstance(value, tuple) else value for n, value in told.items()}
+        """Return the input of the graph."""
+        fields = {
+            name: value for name, value in vars(self).items() if name not in ("kind", "pages")
+        }
+        return {
+            n: list(value) if isinstance(value, tuple) else value for n, value in fields.items()
+        }
 
 
 def _apart(exchanges: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], tuple[str, ...]]:

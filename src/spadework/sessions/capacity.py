@@ -1,5 +1,5 @@
-"""Capacity of the process for sessions: open files, connections and threads, counted against the
-system's limits; and returning memory afterwards.
+"""The capacity of this process for sessions: open files, connections and threads, compared with the
+system's limits.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: Estimated maximum of a session: its files and connections to pages, search and model; its
-#: threads.
 DESCRIPTORS, THREADS = 40, 6
-#: Reserve for the rest of the process, such as watchers of a server.
+#: Reserve for the rest of the process, such as a server's watchers.
 SPARE_DESCRIPTORS, SPARE_THREADS = 96, 48
 
 _PIDS = Path("/sys/fs/cgroup/pids.max")
@@ -22,7 +20,7 @@ _PIDS = Path("/sys/fs/cgroup/pids.max")
 
 @dataclass
 class Stock:
-    """A limited system resource; `limit` returns None if unknown."""
+    """A limited resource of the system; `limit` returns None if it is unknown."""
 
     each: int
     spare: int
@@ -31,13 +29,12 @@ class Stock:
     _before: int = field(default=0, init=False)
 
     def empty(self) -> None:
-        """Record the process's own usage while no session runs."""
+        """Remember what the process uses while no session runs."""
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Return whether another session fits with those `inside`.
-
-        New ones have yet to take their share.
+        """Return whether another session fits beside `inside` running ones, each counted in
+        full.
         """
         limit = self.limit()
         expected = max(self.used(), self._before + inside * self.each)
@@ -45,7 +42,7 @@ class Stock:
 
 
 def open_files() -> int:
-    """Return the open descriptors of the process; 0 if unknown."""
+    """Return how many descriptors this process has open; 0 if unknown."""
     for folder in ("/proc/self/fd", "/dev/fd"):
         with suppress(OSError):
             return len(list(Path(folder).iterdir()))
@@ -53,7 +50,7 @@ def open_files() -> int:
 
 
 def most_files() -> int | None:
-    """Return the limit on open descriptors."""
+    """Return the maximum of open descriptors; None if there is none."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -63,7 +60,7 @@ def most_files() -> int | None:
 
 
 def most_threads() -> int | None:
-    """Return the thread limit of the process's control group, such as a container's."""
+    """Return the maximum of threads in the process's control group; None if unknown."""
     with suppress(OSError, ValueError):
         return int(_PIDS.read_text())
     return None
@@ -76,15 +73,13 @@ _STOCKS = (
 
 
 def give_back() -> None:
-    """Return unused memory to the system: glibc keeps what pages of a run have left, a third of the
-    process after fifty runs. Other systems need no help.
-    """
+    """Return unused memory to the system: after fifty runs, glibc holds a third of the process."""
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def fits(inside: int) -> bool:
-    """Return whether another session fits; the first one always does."""
+    """Return whether another session fits beside `inside` running ones; the first always does."""
     if not inside:
         for stock in _STOCKS:
             stock.empty()

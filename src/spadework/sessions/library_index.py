@@ -1,31 +1,32 @@
-"""Indexing a library ahead of the first question, and example questions that it answers."""
+"""Indexing a library before the first question, and example questions that it can answer."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from spadework import clock
 from spadework.agents.example_questions import questions
 from spadework.errors import SpadeworkError
+from spadework.sessions.storage.files import read_page
 from spadework.settings import Settings
 from spadework.tools.dense.passage_vectors import meaning_of
-from spadework.tools.library.document import Document
 from spadework.tools.library.library import Library
-from spadework.tools.stores.page_store import content_hash
-from spadework.values import Page, Value
+from spadework.tools.text.page_text import content_hash
+from spadework.values import Page, Result, Value
 
 
 class Indexed(Value):
-    """The contents of an index in words, and the files left out, with reasons."""
+    """What an index holds, in words, and the skipped files with reasons."""
 
     holds: str
     skipped: tuple[str, ...] = ()
 
 
 class Embedded(Value):
-    """The embedding model, the number of new texts, and their tokens."""
+    """The embedding model, the number of texts it embedded, and their tokens."""
 
     by: str
     texts: int
@@ -35,8 +36,8 @@ class Embedded(Value):
 async def index(
     settings: Settings, tell: Callable[[str], None] = lambda text: None
 ) -> AsyncGenerator[Indexed | Embedded, None]:
-    """Build or update the index of the settings' library, then its vectors if a model is set,
-    yielding what was done. `tell` receives progress messages.
+    """Build or update the library's index, then its vectors if an embedding model is set, yielding
+    what was done. `tell` receives messages about progress.
     """
     async with AsyncExitStack() as opened:
         if meaning := meaning_of(settings):
@@ -44,7 +45,7 @@ async def index(
         library = await Library.open(
             settings.library, home=settings.common, progress=tell, meaning=meaning
         )
-        opened.callback(library.close)
+        opened.push_async_callback(library.close)
         yield Indexed(holds=library.describe, skipped=tuple(map(str, library.skipped)))
         if meaning:
             name = meaning.embeds.name
@@ -54,14 +55,15 @@ async def index(
             yield Embedded(by=name, texts=asked, tokens=meaning.embeds.tokens)
 
 
-#: Maximum documents examined.
 MOST_DOCUMENTS = 40
-#: Someone waits for the page.
+#: Someone is waiting for the page.
 SECONDS = 1.5
+#: Maximum related questions of a report.
+MOST_RELATED = 4
 
 
 async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
-    """Return at most `most` questions that the library answers; () without a readable index."""
+    """Return at most `most` questions that the library can answer; none without an index."""
     try:
         _, library = await Library.open_built(settings.library, home=settings.common)
         if library is None:
@@ -69,18 +71,35 @@ async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
         try:
             documents = await library.some(MOST_DOCUMENTS)
         finally:
-            library.close()
+            await library.close()
     except SpadeworkError:
         return ()
-    found = [(_page(document), document.markdown) for document in documents]
+    found = [(_page(one.url, one.title, one.markdown), one.markdown) for one in documents]
     return tuple(await asyncio.to_thread(questions, found, most, seconds=SECONDS))
 
 
-def _page(document: Document) -> Page:
+def related(folder: Path, result: Result) -> list[str]:
+    """Return questions that may come next: open topics, then headings of the pages as questions,
+    cited pages first, without those asked already.
+    """
+    asked = {name.casefold() for name in (result.question, *(t.name for t in result.topics))}
+    pages = [
+        (_page(source.url, source.title, text), text)
+        for source in sorted(result.sources, key=lambda one: bool(one.unused))[:MOST_DOCUMENTS]
+        if (text := read_page(folder, source.content_hash))
+    ]
+    found = [
+        q for q in questions(pages, MOST_RELATED, seconds=SECONDS) if q.casefold() not in asked
+    ]
+    left = [topic.name for topic in result.topics if topic.state == "open"]
+    return [name for name in (*left, *found) if name != result.question][:MOST_RELATED]
+
+
+def _page(url: str, title: str, markdown: str) -> Page:
     return Page(
-        url=document.url,
-        title=document.title,
-        content_hash=content_hash(document.markdown),
+        url=url,
+        title=title,
+        content_hash=content_hash(markdown),
         fetched_at=clock.today(),
-        chars=len(document.markdown),
+        chars=len(markdown),
     )

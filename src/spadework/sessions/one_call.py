@@ -1,4 +1,4 @@
-"""Research in one call, and as a tool for other agents."""
+"""Research in one call, and as a tool of other agents."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ async def research(
     providers: Sequence[Any] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Result:
-    """Return the result of researching a question, or of following up the session `follows` (its
-    id). `on_event` is called with each event as it happens.
+    """Research a question and return the result. `follows` is the id of a session to follow up,
+    `on_event` receives each event, and `providers` are as in `Session.search_with`.
 
-    For `providers` see `Session.search_with`. Raises SettingsError for unusable settings,
-    SessionNotFound for an unknown `follows`.
+    Raises SettingsError for unusable settings, SessionNotFound for an unknown `follows`.
     """
     session = Session.start(
         question, settings=settings, budget=budget, attachments=attachments, follows=follows
@@ -53,10 +52,10 @@ def research_sync(
     providers: Sequence[Any] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Result:
-    """Research from synchronous code, even while an event loop runs, as in a notebook; see
+    """Research from synchronous code, even where an event loop runs, as in a notebook; see
     `research`.
 
-    Ctrl-C cancels the run (the session can be resumed) and raises KeyboardInterrupt.
+    Ctrl-C cancels the run, which can be resumed, and raises KeyboardInterrupt.
     """
     return run_to_end(
         lambda: research(
@@ -72,7 +71,7 @@ def research_sync(
 
 
 def run_to_end(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run `work` to its end and return its result, in a thread if this one has a running loop."""
+    """Run `work` and return its result; in another thread if this one has a running loop."""
     if not _loop_runs():
         return asyncio.run(work())
     runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
@@ -104,22 +103,21 @@ def _loop_runs() -> bool:
 
 
 DESCRIPTION = (
-    "Research a question that needs reading: search, read, and write a report in Markdown in which"
-    " every sentence of fact cites words that stand in a source, as [n]. Takes from seconds to"
+    "Research a question that needs several sources: search, read, and write a report in"
+    " Markdown in"
+    " which every factual sentence cites words of a source, as [n]. Takes from seconds to"
     " minutes. Ask one whole question in words."
 )
 
 
 def research_tool(settings: Settings | None = None) -> StructuredTool:
-    """Return the tool `deep_research(question)`. Its content is the report; its artifact the whole
-    result as JSON (`spadework.Result`).
-
-    In a LangGraph run the research's events appear on the custom stream. Errors are reported to the
-    model in one sentence.
+    """Return the tool `deep_research(question)`: its content is the report, its artifact the result
+    as JSON. In a LangGraph run, the events appear on the custom stream. Errors are one sentence for
+    the model.
     """
 
     async def deep_research(question: str) -> tuple[str, dict[str, Any]]:
-        # A tool's caller is a model, which cannot answer questions.
+        # The caller of a tool is a model, which cannot answer questions.
         asked = (settings or Settings.load()).with_(clarify=False, approve=False)
         write = _writer()
 
@@ -147,7 +145,6 @@ def research_tool(settings: Settings | None = None) -> StructuredTool:
 
 
 def _writer() -> Callable[[Any], None]:
-    """Return a writer to the custom stream of the surrounding LangGraph run, if any."""
     try:
         return get_stream_writer()
     except (RuntimeError, KeyError):

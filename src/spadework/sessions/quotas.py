@@ -1,4 +1,4 @@
-"""A user's quotas on a server: concurrent sessions, and dollars per day."""
+"""The quotas of a user on a server: sessions at once, and dollars per day."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from spadework.backend import backend_of
-from spadework.budget import Budget
+from spadework.budget import Budget, Free, Hold, HoldRequest
 from spadework.errors import DaySpent, Stopping
-from spadework.holds import Free, Hold, HoldRequest
 from spadework.sessions import admission
 from spadework.sessions.admission import Whose
 from spadework.sessions.metrics.tally import TALLY
@@ -28,12 +27,12 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import private_file
 
-#: A home's folder of spending records, and their file extension.
+#: Where a home records its spending.
 SPENT, ENDING = "spent", ".txt"
 
 
 class DayLimit:
-    """The daily limit of one home; 0 means none."""
+    """The daily limit of one home, in dollars."""
 
     def __init__(self, home: Path) -> None:
         self._folder = home / SPENT
@@ -44,11 +43,11 @@ class DayLimit:
         self._holds: list[Hold] = []
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Record spending here, and read that of other processes."""
+        """Record what this process spent, and read what others spent."""
         await on_disk(self._exchange)
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left of the day; `settled`: as if no calls were running."""
+        """Return what is left of the day. `settled` ignores running calls."""
         with self._lock:
             holds = () if settled else self._holds
             pending = sum(money for _, money in self._pending)
@@ -61,24 +60,24 @@ class DayLimit:
             self._holds.append(hold)
 
     def settle(self, hold: Hold, tokens: int, money: float) -> None:
-        """Release a reservation and charge the call's cost."""
+        """Replace a reservation by the cost of its call."""
         with self._lock:
             self._holds.remove(hold)
             self._pending.append((tokens, money))
 
     def check(self) -> None:
-        """Raise DaySpent if nothing is left."""
+        """Raise DaySpent if the day's money is used up."""
         if self.free(settled=True).money <= 0:
             raise DaySpent(
-                f"The {self.money:,.2f} US dollars that you may use in a day are used up.",
-                hint="From 00:00 UTC on there are more.",
+                f"You have used up your daily limit of {self.money:,.2f} US dollars.",
+                hint="The limit is reset at 00:00 UTC.",
             )
 
     def _begin(self, day: str) -> None:
         self._day, self._at, self._told = day, 0, 0.0
 
     def _exchange(self) -> None:
-        with self._lock, suppress(OSError):  # what is not written stays pending
+        with self._lock, suppress(OSError):  # what cannot be written stays pending
             if (today := datetime.now(UTC).strftime("%Y-%m-%d")) != self._day:
                 self._begin(today)
             path = self._folder / f"{today}{ENDING}"
@@ -97,7 +96,7 @@ class DayLimit:
             self._at += len(whole) + bool(whole)
             for line in whole.splitlines():
                 with suppress(ValueError):  # a line truncated by a full disk
-                    _, money = line.split()  # the tokens are not used
+                    _, money = line.split()  # tokens are not limited
                     self._told += float(money)
 
 
@@ -112,34 +111,35 @@ def _day_limit(settings: Settings) -> DayLimit:
 
 
 async def day_limit_of(settings: Settings) -> DayLimit | None:
-    """Return a home's current limit, None without one. Raises DaySpent if it is used up."""
+    """Return a home's daily limit, or None. Raises DaySpent if it is used up."""
     if not settings.user_money:
         return None
-    limit = _limits.setdefault((settings.home, settings.database_url), _day_limit(settings))
+    key = settings.home, settings.database_url
+    limit = _limits.get(key) or _limits.setdefault(key, _day_limit(settings))
     limit.money = settings.user_money
     await limit.refresh()
     limit.check()
     return limit
 
 
-STOPPING = "This server is being stopped and takes no new question."
+STOPPING = "This server is stopping and accepts no new questions."
 
 
 def check_open() -> None:
-    """Check that this process accepts research. Raises Stopping."""
+    """Raise Stopping if this process accepts no more research."""
     if admission.here().closed:
         TALLY.refused["stopping"] += 1
         raise Stopping(STOPPING, hint="Ask again in a moment.")
 
 
 async def accept(settings: Settings) -> None:
-    """Check that a server accepts another question. Raises Stopping, DaySpent."""
+    """Raise Stopping or DaySpent if the server accepts no new question."""
     check_open()
     await check(settings)
 
 
 async def check(settings: Settings, *, replayed: bool = False) -> None:
-    """Check that a session may begin, now or from the queue. Raises DaySpent."""
+    """Raise DaySpent if a session may not begin."""
     if replayed:
         return
     try:
@@ -152,13 +152,13 @@ async def check(settings: Settings, *, replayed: bool = False) -> None:
 def place(
     settings: Settings, stop: asyncio.Event, progress: Callable[[str], None] | None
 ) -> AbstractAsyncContextManager[None]:
-    """Wait for admission to the process; `progress` receives the position in the queue."""
+    """Hold a place in this process; `progress` receives the position in the queue meanwhile."""
 
     def report_place(place: int, of: int) -> None:
         if progress:
             full = whose.most and admission.here().inside_of(whose.user) >= whose.most
             why = why_waiting(whose.most if full else 0)
-            progress(f"{why}: place {place} of {of} in the queue.")
+            progress(f"{why}. You are number {place} of {of} in the queue.")
 
     whose = _whose(settings)
     return admission.here().place(settings.parallel_sessions, stop, report_place, whose)
@@ -174,18 +174,16 @@ def _whose(settings: Settings) -> Whose:
 
 
 def why_waiting(most: int) -> str:
-    """Return why a session waits: for `most` runs of its own user, the limit, or (0) for
-    others'.
-    """
+    """Return why a session waits: `most` sessions of its user run, or (0) those of others do."""
     if most:
-        many = "1 question is" if most == 1 else f"{most} questions are"
-        return f"{many} being researched for you, as many as may be at once"
+        many = "1 of your questions is" if most == 1 else f"{most} of your questions are"
+        return f"{many} being researched, the most allowed at once"
     return "Other questions are being researched"
 
 
 @asynccontextmanager
 async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
-    """Limit a run, except a replay, to the rest of its user's day. Raises DaySpent."""
+    """Limit a run to what is left of its user's day, unless it is a replay. Raises DaySpent."""
     found = None if replayed else await day_limit_of(settings)
     if found is None:
         yield

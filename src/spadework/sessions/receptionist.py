@@ -1,4 +1,4 @@
-"""The reception, for interfaces where users and their programs chat."""
+"""The reception, for interfaces in which users or programs chat."""
 
 from spadework.graph.followup.reception import Greeted, receive
 

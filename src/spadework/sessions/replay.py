@@ -1,4 +1,4 @@
-"""Replay: a finished session run again from its recordings, without network or model."""
+"""Replay: a finished session is run again from its recording, without network or model."""
 
 from __future__ import annotations
 
@@ -26,9 +26,7 @@ from spadework.values import Result
 
 @dataclass(frozen=True)
 class Replayed:
-    """A replay's result, and the session's own. `replayed` and `new` count exchanges that were
-    recorded or made again; `missing` lists the others.
-    """
+    """The result of a replay and the one before. Exchanges were `replayed`, `new` or `missing`."""
 
     result: Result
     before: Result
@@ -45,11 +43,11 @@ class Replayed:
 async def replay(
     home: Path,
     session_id: str,
-    anew: Settings | None = None,
+    new_model: Settings | None = None,
     watch: Callable[[Event], None] | None = None,
 ) -> Replayed:
-    """Run a finished session again, in a temporary home; the model `anew` answers what was not
-    recorded. `watch` receives each event.
+    """Run a finished session again in a temporary home. `new_model` answers what was not recorded;
+    `watch` receives each event.
 
     Raises SessionNotFound, SessionUnreadable, and SessionError if it is unfinished or has no
     recording.
@@ -57,7 +55,7 @@ async def replay(
     folder = session_folder(home, session_id)
     before = await asyncio.to_thread(read_result, folder)
     if before is None:
-        hint = f"`spadework resume {session_id}` goes on with it."
+        hint = f"To continue it, run `spadework resume {session_id}`."
         raise SessionError(f"Session {session_id} is not finished.", hint=hint)
     read_metadata(folder)
     with tempfile.TemporaryDirectory(prefix="spadework-replay-") as temporary:
@@ -67,7 +65,7 @@ async def replay(
             recording = await Recording.open(own / JOURNAL)
             async with aclosing(recording):
                 session = await _session(own, session_id, recording)
-                result = await session.replaying(Replay(recording, anew)).result(watch)
+                result = await session.replaying(Replay(recording, new_model)).result(watch)
         except sqlite3.DatabaseError as error:
             raise SessionUnreadable(
                 f"Session {session_id} cannot be read: {JOURNAL}: {error}."
@@ -81,15 +79,14 @@ async def _session(home: Path, session_id: str, recording: Recording) -> Session
     brief = await recording.noted(Request("brief", ""))
     if told is None or brief is None:
         raise SessionError(
-            f"Session {session_id} has no recording: a version before this one kept no answers as"
-            " they came."
+            f"Session {session_id} has no recording: an earlier version did not make one."
         )
     known = Opened.model_validate(told).settings
     kept = {name: value for name, value in known.items() if name in Settings.model_fields}
     if "search_country" not in known and kept.get("search_language") == "en":
-        del kept["search_language"]  # it was a default, without effect on SearXNG and others
+        del kept["search_language"]  # a default that had no effect outside SearXNG
     settings = Settings.load(**{**kept, "home": home})
-    # Nothing depends on the replaying user's keys.
+    # A replay does not depend on its user's keys.
     settings = settings.model_copy(update=dict.fromkeys(SECRETS))
     session = Session.resume(session_id, settings=settings)
     session.brief = Brief.of(brief)

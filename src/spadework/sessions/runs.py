@@ -1,8 +1,6 @@
-"""The sessions running in this process, each with any number of watchers: a server's open
-questions.
-
-A watcher that joins late gets every event from the one it names, in order and once. A run whose
-server was killed is marked in its folder, and resumed by the next server.
+"""The sessions that run in this process, each with any number of watchers, who get every event in
+order and once, however late they join. The folder of a running session is marked, so that the next
+server resumes it.
 """
 
 from __future__ import annotations
@@ -26,51 +24,55 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import make_folder
 from spadework.values import Result
 
-#: Marks a session as run by a server.
+#: Marks the folder of a session that a server runs.
 SERVED = ".served"
-#: Seconds to wait until a run on another machine confirms its cancellation.
+#: Seconds for another machine to confirm that a run is cancelled.
 CANCEL_SECONDS = 5.0
 
 
 class Run:
-    """A running session and its events so far; event n is `told[n - 1]`, as in its log. `notes` are
-    for current watchers.
+    """A running session and its events so far: event n is `recorded[n - 1]`, None if its line is
+    damaged. `notes` go only to current watchers.
     """
 
-    def __init__(self, session: Session, told: list[Event | None]) -> None:
+    def __init__(self, session: Session, recorded: list[Event | None]) -> None:
         self.session = session
-        self.told = told
+        self.recorded = recorded
         self.notes: list[tuple[int, Notice]] = []
         self.over = False
         self._more = asyncio.Event()
 
     @property
     def open_question(self) -> Asked | None:
-        """The question the user is being asked now."""
-        told = (event for event in reversed(self.told) if isinstance(event, (Asked, Answered)))
-        last = None if self.over else next(told, None)
+        """The question that waits for the user's answer; None if there is none."""
+        recorded = (
+            event for event in reversed(self.recorded) if isinstance(event, (Asked, Answered))
+        )
+        last = None if self.over else next(recorded, None)
         return last if isinstance(last, Asked) else None
 
     @property
     def result(self) -> Result | None:
-        """The result, reported before it is over; None until then."""
-        ends = (event for event in reversed(self.told) if isinstance(event, (Started, Finished)))
+        """The result, once reported; the run ends a little later."""
+        ends = (
+            event for event in reversed(self.recorded) if isinstance(event, (Started, Finished))
+        )
         last = next(ends, None)
         return last.result if isinstance(last, Finished) else None
 
     @property
     def finished(self) -> bool:
-        """Whether a result was reported."""
+        """Whether there is a result."""
         return self.result is not None
 
     def tell(self, event: Event) -> None:
         """Send an event to all watchers."""
-        self.told.append(event)
+        self.recorded.append(event)
         self._wake()
 
     def note(self, text: str) -> None:
-        """Send current watchers a message about the wait before the run."""
-        self.notes.append((len(self.told), Notice(text=text)))
+        """Send current watchers a message that is not recorded."""
+        self.notes.append((len(self.recorded), Notice(text=text)))
         self._wake()
 
     def end(self) -> None:
@@ -79,8 +81,8 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield events after `after` as (number, event) to the last; a note has the number before
-        it.
+        """Yield (number, event) for the events after number `after`. A note has the number of the
+        event before it.
         """
         n, noted = after, 0
         while True:
@@ -90,9 +92,9 @@ class Run:
                 at, note = self.notes[noted - 1]
                 if at >= n:
                     yield n, note
-            while n < len(self.told):
+            while n < len(self.recorded):
                 n += 1
-                if (event := self.told[n - 1]) is not None:
+                if (event := self.recorded[n - 1]) is not None:
                     yield n, event
             if self.over:
                 return
@@ -104,7 +106,7 @@ class Run:
 
 
 class Runs:
-    """The runs of a process by session id. Those running at close can be resumed."""
+    """The runs of this process by session id. Runs that `close` stops can be resumed."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -112,11 +114,13 @@ class Runs:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def start(self, session: Session) -> Run:
-        """Run a session; if it runs already, return its run."""
+        """Run a session, unless it runs already, and return its run, which is over if the session
+        has finished.
+        """
         if session.session_id in self._runs:
             return self._runs[session.session_id]
         run = Run(session, read_log(session.folder))
-        session.seen = len(run.told)
+        session.seen = len(run.recorded)
         if run.finished:
             (session.folder / SERVED).unlink(missing_ok=True)
             run.end()
@@ -127,7 +131,7 @@ class Runs:
         return run
 
     async def take_up(self) -> list[Run]:
-        """Resume what an earlier server was stopped in."""
+        """Resume the sessions that an earlier server left unfinished."""
         runs = []
         for mark in sorted((self.settings.home / "sessions").glob(f"*/{SERVED}")):
             with suppress(SpadeworkError, OSError):
@@ -135,13 +139,13 @@ class Runs:
         return runs
 
     async def find(self, session_id: str) -> None:
-        """Copy a session here that workers know, and watch it while they run it."""
+        """Copy a session that the workers know to this machine, and watch it."""
         backend = backend_of(self.settings)
         if session_id not in self._runs and await backend.find(self.settings, session_id):
             self.start(await asyncio.to_thread(Session.resume, session_id, home=self.settings.home))
 
     def find_running(self, session_id: str) -> Run | None:
-        """Return a session's run, None if it does not run here."""
+        """Return the run of a session; None if it is not running in this process."""
         return self._runs.get(session_id)
 
     def current(self) -> list[Run]:
@@ -149,14 +153,16 @@ class Runs:
         return list(reversed(self._runs.values()))
 
     def written(self) -> bool:
-        """Return whether a next server can find all runs, and no finished one is left."""
+        """Return whether the next server can find all runs, and none has finished."""
         runs = self._runs.values()
         return all((run.session.folder / METADATA).exists() and not run.finished for run in runs)
 
     async def watch(
         self, session_id: str, after: int = 0
     ) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield a session's events after `after`, live or from its log. Raises SessionNotFound."""
+        """Yield a session's events after number `after`, live or from its log. Raises
+        SessionNotFound.
+        """
         if run := self._runs.get(session_id):
             async with aclosing(run.watch(after)) as events:
                 async for numbered in events:
@@ -168,9 +174,9 @@ class Runs:
                 yield n, event
 
     async def cancel(self, session_id: str) -> None:
-        """End a run without a report; it can be resumed. Raises SessionNotFound."""
+        """Cancel a run, which can be resumed. Raises SessionNotFound."""
         if session_id not in self._tasks:
-            raise SessionNotFound(f"Session {session_id[:80]!r} does not run here.")
+            raise SessionNotFound(f"Session {session_id[:80]!r} is not running here.")
         run, task = self._runs[session_id], self._tasks[session_id]
         if await backend_of(run.session.settings).cancel(run.session):
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
@@ -199,7 +205,7 @@ class Runs:
             async with aclosing(session.events(progress=notify)) as events:
                 async for event in events:
                     run.tell(event)
-                    if isinstance(event, Finished | Ended):  # Ended, of one that workers run
+                    if isinstance(event, Finished | Ended):  # workers end a run with Ended
                         break
             await self._forget(run)
         except (SpadeworkError, BudgetSpent, OSError) as error:
@@ -207,12 +213,12 @@ class Runs:
             await self._ended(run, Ended(how="failed", text=f"{error} {hint}".strip()))
 
     def _broke(self, run: Run, task: asyncio.Task[None]) -> None:
-        """Report a fault of ours to the watchers, and log its traceback."""
+        """Report an unexpected error to the watchers, and log its traceback."""
         if task.cancelled() or (fault := task.exception()) is None:
             return
         log = logging.getLogger(__name__)
         log.error("Session %s broke", run.session.session_id, exc_info=fault)
-        said = f"Something in spadework itself failed ({type(fault).__name__})."
+        said = f"spadework failed with an internal error ({type(fault).__name__})."
         run.tell(Ended(how="failed", text=said))
         run.end()
         self._runs.pop(run.session.session_id, None)
@@ -226,10 +232,8 @@ class Runs:
         await self._forget(run)
 
     async def _forget(self, run: Run) -> None:
-        """Remove a run that is over, which is then read from its log, except by current
-        watchers.
-        """
-        with suppress(OSError):  # the disk that ended the run; a finished one is not run again
+        """Remove a run that is over; later watchers read its log."""
+        with suppress(OSError):  # if the disk failed; a finished session is not run again
             await on_disk((run.session.folder / SERVED).unlink, missing_ok=True)
         run.end()
         self._runs.pop(run.session.session_id, None)

@@ -1,35 +1,42 @@
-"""A research session, shared by all interfaces: start, watch, answer, stop, resume, follow up."""
+"""A session, shared by all interfaces: start, watch, answer, stop, resume, follow up."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command
+
+from spadework.agents.llm.providers import check_keys
 from spadework.backend import backend_of
 from spadework.budget import Budget
 from spadework.clock import set_today
 from spadework.errors import SessionNotFound, SettingsError
-from spadework.events import Event, Finished, Notice
+from spadework.events import Answered, Asked, Event, Finished, Notice
 from spadework.graph.chat import MOST_WISHES
 from spadework.graph.context import SessionContext, new_session_id
+from spadework.graph.early_end import closed_by_code
+from spadework.graph.effort.model_policy import recall
 from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.graph.parts import Replay
+from spadework.graph.research import Graph, build_graph
+from spadework.graph.state import ResearchState
 from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
-from spadework.sessions.entry import admitted, by_workers
-from spadework.sessions.event_queue import LEAST_CLOSING, Tell, handed_on
 from spadework.sessions.lookups.gathering_session import Gathering, needed_providers
-from spadework.sessions.metrics.run_history import experience, took
+from spadework.sessions.metrics.run_history import experience, reserve, took
 from spadework.sessions.metrics.tally import TALLY
 from spadework.sessions.record import telemetry
 from spadework.sessions.record.records import Records, end_drawing
-from spadework.sessions.research_run import Researching
+from spadework.sessions.storage.checkpoints import AfterTelling, checkpoints_of, last_state
 from spadework.sessions.storage.files import (
     make_folder,
     read_metadata,
@@ -38,15 +45,144 @@ from spadework.sessions.storage.files import (
     whole_result,
 )
 from spadework.sessions.storage.lock import hold_session
-from spadework.sessions.stream import in_its_time, start_event
+from spadework.sessions.storage.session_file import JOURNAL
+from spadework.sessions.stream import (
+    ANSWER_SECONDS,
+    LEAST_CLOSING,
+    Tell,
+    handed_on,
+    in_its_time,
+    start_event,
+    tell_beginning,
+    watch_graph,
+)
 from spadework.settings import Settings
 from spadework.tools.stores.disk import DiskHangs, let_go, on_disk
+from spadework.tools.stores.journal_rows import claim_on
 from spadework.values import Result
 from spadework.visible import visible
 
+#: Whether this runs in a session: a nested one must not wait for the outer one.
+_inside: ContextVar[bool] = ContextVar("inside", default=False)
+
+
+@asynccontextmanager
+async def admitted(
+    session_id: str,
+    brief: Brief,
+    settings: Settings,
+    budget: Budget,
+    stop: asyncio.Event,
+    progress: Callable[[str], None] | None,
+) -> AsyncIterator[None]:
+    """Enter once the session is admitted, under shared limits. Waiting does not count as time."""
+    replayed = budget.replayed is not None
+    backend = backend_of(settings)
+    sharing = nullcontext() if replayed else backend.limits_shared(settings, session_id)
+    if _inside.get() or brief.kind == "read":  # reading a single page does not wait for research
+        async with sharing:
+            yield
+        return
+    budget.reserve = await on_disk(reserve, settings.home)
+    budget.pause()
+    async with quotas.place(settings, stop, progress), sharing:
+        budget.go_on()
+        _inside.set(True)
+        yield
+
+
+def by_workers(session_id: str, brief: Brief, settings: Settings) -> bool:
+    """Return whether to leave a session to the workers. Nested sessions, and sessions this worker
+    already holds, run in this process.
+    """
+    wanted = settings.database_url is not None and brief.kind == "research"
+    return wanted and not _inside.get() and claim_on(session_id) is None
+
+
+#: The budget ends a run long before.
+MOST_STEPS = 200
+
+
+class Researching:
+    """Researches the question of one session. `answered` waits for the user's answer."""
+
+    def __init__(
+        self,
+        brief: Brief,
+        context: SessionContext,
+        records: Records,
+        answered: Callable[[], Awaitable[str]],
+    ) -> None:
+        self._brief, self._context, self._records = brief, context, records
+        self._answered = answered
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Yield the events of the research, ending with Finished."""
+        context, records = self._context, self._records
+        record = context.record
+        saved = checkpoints_of(context.session_id, context.journal, record)
+        graph = build_graph(saved)
+        config: RunnableConfig = {
+            "configurable": {"thread_id": context.session_id},
+            "recursion_limit": MOST_STEPS,
+        }
+        before = await in_its_time(self._taken_up(graph, config), context.folder, context.budget)
+        tell_beginning(context, self._brief, before, records)
+        for event in record.heard():
+            yield event
+        if finished := before.get("result"):
+            # It was killed between its last checkpoint and its last file.
+            for event in await self._finished(finished):
+                yield event
+            return
+        given: Any = None if before else self._brief.state() | {"session_id": context.session_id}
+        while True:
+            asked: Asked | None = None
+            async with aclosing(watch_graph(graph, config, context, records, given)) as events:
+                async for event in events:
+                    yield event
+                    if isinstance(event, Finished):
+                        return
+                    asked = event if isinstance(event, Asked) else asked
+            if asked is None:
+                break
+            answer = await context.journal.moment(
+                "answer", [asked.kind, asked.text], str, self._answered, ""
+            )
+            record.tell(Answered(kind=asked.kind, text=answer))
+            given = Command(resume=answer)
+        for event in await self._finished(await self._cut_off(graph, config, before, saved)):
+            yield event
+
+    async def _cut_off(
+        self, graph: Graph, config: RunnableConfig, before: ResearchState, saved: AfterTelling
+    ) -> Result:
+        """Return the result of a run that the deadline cut off."""
+        journal = self._context.journal
+        state: ResearchState
+        if await journal.answers(ANSWER_SECONDS):
+            state = await last_state(graph, config)
+        else:
+            state = {**before, **saved.remembered()}
+        result = await closed_by_code(self._context, state, self._brief.question)
+        if journal.hangs:
+            self._records.late.hangs(JOURNAL)
+        return result
+
+    async def _finished(self, result: Result) -> list[Event]:
+        await self._records.finish(result)
+        self._context.record.tell(Finished(result=result))
+        return list(self._context.record.heard())
+
+    async def _taken_up(self, graph: Graph, config: RunnableConfig) -> ResearchState:
+        before = await last_state(graph, config)
+        if before:
+            await recall(self._context)
+        return before
+
 
 class Session:
-    """One question and its run. Create it with `start` or `resume`, then iterate `events()` or
+    """One question and its run. Create it with `start` or `resume`, then iterate over `events()` or
     await `result()`.
     """
 
@@ -58,15 +194,14 @@ class Session:
         self.folder = settings.home / "sessions" / session_id
         self._providers: tuple[Any, ...] = ()
         self._replay: Replay | None = None
-        #: The work of a gathering session, once begun.
         self.gathering: Gathering | None = None
         self._stop = asyncio.Event()
         self._answers: asyncio.Queue[str] = asyncio.Queue()
-        #: Stored settings that were ignored, in words.
+        #: A sentence about stored settings that were ignored.
         self._set_aside = ""
         #: Seconds that writing took, once there is a result.
         self._writing: float | None = None
-        #: Events already known to a watcher of others' run; None: those reported here.
+        #: Number of a workers' session's events already recorded; None: all up to its last `Ended`.
         self.seen: int | None = None
 
     @property
@@ -85,24 +220,25 @@ class Session:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session; one that `follows` another (its id) uses its pages first, and only
-        searches for what they lack.
+        """Return a new session. If it `follows` another (an id), it searches only for what that
+        session's pages lack; otherwise, `earlier` are the questions before it, oldest first.
 
-        `earlier` are previous questions if no session is followed, oldest first. Raises
-        SettingsError for an empty question, SessionNotFound for an unknown `follows`.
+        Raises SettingsError for an empty question or a model without its key, SessionNotFound for
+        an unknown `follows`.
         """
         question = " ".join(visible(question).split())
         if not question:
-            raise SettingsError("The question is empty: say what you want to know.")
+            raise SettingsError("The question is empty. Say what you want to know.")
         settings = settings or Settings.load()
+        check_keys(settings)
         files = tuple(str(Path(path).absolute()) for path in attachments)
         brief = Brief.after(settings.home, question, files, follows, earlier)
         return cls(new_session_id(), brief, settings, budget or Budget.of(settings))
 
     @classmethod
     def resume(cls, session_id: str, *, settings: Settings | None = None, **changed: Any) -> Self:
-        """Return a stored session to continue; `changed` settings replace its own. Raises
-        SessionNotFound.
+        """Return a stored session to continue, with `changed` settings. Raises SessionNotFound,
+        SessionUnreadable.
         """
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
@@ -117,15 +253,13 @@ class Session:
         return made
 
     def attach(self, paths: Sequence[Path]) -> None:
-        """Attach files that are read first. Call before the run begins."""
+        """Attach files, which are read first. Call before the run."""
         files = (*self.brief.attachments, *(str(path.absolute()) for path in paths))
         self.brief = replace(self.brief, attachments=files)
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
-        """Set instructions about the report's form before the run begins: length, format, language
-        and readers in words, and maximum words (0: as in the settings).
-
-        Nothing else in the words is followed: they do not affect the search.
+        """Set the form of the report: `wishes` about length, format, language and readers, which do
+        not affect the search, and `most_words` (0: as in the settings). Call before the run.
         """
         self.brief = replace(
             self.brief, wishes=visible(wishes)[:MOST_WISHES], most_words=max(0, most_words)
@@ -133,29 +267,27 @@ class Session:
         return self
 
     def search_with(self, *sources: Any) -> Self:
-        """Set search providers before the run begins: objects with `async def search(query, *,
-        limit, seconds)` as in `spadework.tools.search.provider.Provider`, or LangChain tools and
-        retrievers.
+        """Search with these providers: objects with `async def search(query, *, limit, seconds)`
+        like `spadework.tools.search.provider.Provider`, or LangChain tools and retrievers. Call
+        before the run.
 
-        They replace `auto`; providers named in the setting `search` are also used. A resumed
-        session must be given them again.
+        They replace `auto`, not providers that the setting `search` names. A resumed session needs
+        them again.
         """
         self._providers += sources
         return self
 
     def replaying(self, replay: Replay) -> Self:
-        """Answer the run's requests from a recording. Call before the run begins."""
+        """Answer the run's requests from a recording. Call before the run."""
         self._replay, self.budget.replayed = replay, 0.0
         return self
 
     def stop(self) -> None:
-        """Stop searching and write the report with the evidence so far."""
+        """Stop searching and write the report from the evidence so far."""
         self._stop.set()
 
     def answer(self, text: str) -> None:
-        """Answer an `Asked` event: words, an option, or the topics wanted, one per line ("":
-        yes).
-        """
+        """Answer an `Asked` event: words, an option, or the topics, one per line ("": yes)."""
         self._answers.put_nowait(text)
 
     async def result(self, watch: Callable[[Event], None] | None = None) -> Result:
@@ -169,16 +301,15 @@ class Session:
         raise SessionNotFound(f"Session {self.session_id} ended without a result.")
 
     def events(self, progress: Callable[[str], None] | None = None) -> AsyncGenerator[Event, None]:
-        """Run the session, yielding its events, ending with Finished.
+        """Run the session and yield its events, ending with Finished. `progress` receives messages
+        before the run, about waiting and slow steps. Closing the iterator cancels the run, which
+        can be resumed.
 
-        `progress` receives messages about slow steps before the run: its position in the queue,
-        building an index. Closing the iterator cancels the run, which can be resumed. Raises
-        SettingsError, SessionBusy, DiskFailed, SessionUnreadable.
+        Raises SettingsError, SessionBusy, DiskFailed, SessionUnreadable.
         """
         return handed_on(partial(self._run, progress), self.folder, self.budget)
 
     async def _run(self, progress: Callable[[str], None] | None, tell: Tell) -> None:
-        """Run the session in this task, telling each event once, as it happens."""
         if await self._tell_ended(tell):
             return
         if self.elsewhere:
@@ -193,7 +324,7 @@ class Session:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(admitted(*me, self._stop, progress))
             stack.enter_context(hold_session(self.folder))
-            # Meanwhile another process may have run it, to its end or not.
+            # Another process may have run it meanwhile.
             if await self._tell_ended(tell):
                 return
             await records.take_up()
@@ -218,7 +349,7 @@ class Session:
                     tell(each)
 
     async def _begin(self) -> Records:
-        """Record the question while it waits, so that it can be resumed."""
+        """Record the question before it waits, so that it can be resumed."""
         await quotas.check(self.settings, replayed=bool(self._replay))
         if self.settings.otel:
             await asyncio.to_thread(telemetry.providers)  # before anything is charged
@@ -237,7 +368,7 @@ class Session:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether workers run it; one that needs objects of this process runs here."""
+        """Whether workers run it; one that needs objects of this process runs in it."""
         own = bool(self._replay or self._providers)
         return not own and by_workers(self.session_id, self.brief, self.settings)
 
@@ -245,7 +376,7 @@ class Session:
     async def _opened(
         self, records: Records, progress: Callable[[str], None] | None
     ) -> AsyncIterator[SessionContext]:
-        """Open what the run works with; close it within the time that is left."""
+        """Open the context of the run, and close it in the time that is left."""
         try:
             context = await SessionContext.open(
                 self.folder,
@@ -285,7 +416,6 @@ class Session:
         await self._told_of(records)
 
     async def _told_of(self, records: Records) -> None:
-        """Count the run's alerts, and export it to OpenTelemetry if requested."""
         course = records.course
         if course.result is None:
             return
@@ -301,7 +431,7 @@ class Session:
         return self.gathering.events()
 
     async def _answered(self) -> str:
-        """Return the user's answer; "" if they want the report now, or do not answer in time."""
+        """Return the user's answer; "" if they stop the search or take too long."""
         seconds = self.settings.answer_minutes * 60
         with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)

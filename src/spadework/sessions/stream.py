@@ -1,9 +1,9 @@
-"""The stream of a running graph as events: recorded, and cut off at the deadline."""
+"""The stream of a running graph as recorded events, cut off at the deadline."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -17,17 +17,16 @@ from spadework.graph.context import SessionContext
 from spadework.graph.research import Graph
 from spadework.sessions.brief import Brief
 from spadework.sessions.record.records import Records
+from spadework.sessions.storage.disk import disk_faults
 from spadework.sessions.storage.session_file import JOURNAL
 from spadework.tools.stores.disk import in_time
 from spadework.values import Result
 
-#: Seconds past the deadline after which the run is cut off and closed by code.
+#: Seconds after the deadline at which a run is cut off and closed by code.
 GRACE_SECONDS = 0.3
-#: Seconds to wait then for a save in progress, for the run's end, and for the journal, which
-#: responds at once if its disk does.
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
-#: Marks the time to write among the parts.
+#: Among the parts, says that it is time to write.
 EMERGENCY = object()
 #: Follows the last part.
 _END = object()
@@ -36,11 +35,9 @@ _END = object()
 async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
-    """Yield the parts of `stream` and the events recorded in the context, and EMERGENCY when it is
-    time to write. End with the stream, shortly after the deadline, or at the mark `unwritten` if no
-    report is begun. The run never outlives this generator.
-
-    The graph runs in its own task, isolated from its consumer and the clock.
+    """Yield the parts of `stream`, the recorded events, and EMERGENCY when it is time to write. End
+    with the stream, shortly after the deadline, or at the mark `unwritten` if no report is begun.
+    The graph's own task never outlives this generator.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
@@ -49,8 +46,8 @@ async def parts_until_deadline(
     try:
         while True:
             try:
-                # Not asyncio.wait_for, which on Python 3.11 can lose a cancellation that coincides
-                # with a part.
+                # On Python 3.11, asyncio.wait_for can lose a cancellation that coincides with a
+                # part.
                 async with asyncio.timeout(_next_mark(budget, unwritten, told=told)):
                     part = await queue.get()
             except TimeoutError:
@@ -67,7 +64,7 @@ async def parts_until_deadline(
     finally:
         task.cancel()
         await asyncio.wait({task}, timeout=ANSWER_SECONDS)
-        # Work waiting for an unresponsive journal is abandoned.
+        # Work that waits for a journal that does not answer is abandoned.
         if not task.done() and await journal.answers(ANSWER_SECONDS):
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
 
@@ -82,13 +79,12 @@ def _next_mark(budget: Budget, unwritten: Mark, *, told: bool) -> float | None:
 
 
 async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) -> None:
-    """Put the parts of `stream` into the queue, and finally its end, also on errors."""
+    """Put the parts of `stream` into the queue, then _END, also after an error."""
     try:
         async for part in stream:
             queue.put_nowait(part)
     except asyncio.CancelledError as cancelled:
-        # LangGraph passes on the task that is still saving, to be awaited before the file is
-        # closed.
+        # LangGraph passes on the task that is still saving; it must end before the file is closed.
         saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
         if saving:
             await asyncio.wait(saving, timeout=SAVING_SECONDS)
@@ -100,8 +96,8 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
 async def watch_graph(
     graph: Graph, config: RunnableConfig, context: SessionContext, records: Records, given: Any
 ) -> AsyncGenerator[Event, None]:
-    """Run the graph with its input, or from its checkpoint, and yield events until it ends or asks
-    something. A result's files are written before it is reported.
+    """Run the graph and yield events until it ends or asks the user. A result is reported after its
+    files are written.
     """
     stream = graph.astream(
         given,
@@ -130,7 +126,7 @@ async def watch_graph(
 def start_event(
     session_id: str, brief: Brief, mode: str, searching: tuple[str, ...], *, resumed: bool
 ) -> Started:
-    """Return the event of a run's start or resumption."""
+    """Return the event of the start or resumption of a run."""
     return Started(
         session_id=session_id,
         question=brief.question,
@@ -144,7 +140,7 @@ def start_event(
 def tell_beginning(
     context: SessionContext, brief: Brief, before: Mapping[str, Any], records: Records
 ) -> None:
-    """Report that the run begins, or continues from the state `before`."""
+    """Report that a run begins, or continues from the state `before`."""
     record = context.record
     resumed = bool(before)
     record.tell(
@@ -152,7 +148,7 @@ def tell_beginning(
     )
     for notice in (*(f"{p.reason} {p.effect}" for p in context.problems), *context.notices):
         record.tell(Notice(text=notice))
-    # A killed run has reported less than its state contains.
+    # A killed run may have reported less than its state holds.
     proven = records.proven
     untold = [entry for entry in before.get("evidence", []) if entry.id not in proven]
     for event in _of_change({"evidence": untold, "problems": before.get("problems", [])}):
@@ -160,8 +156,8 @@ def tell_beginning(
 
 
 async def in_its_time(work: Coroutine[Any, Any, T], folder: Path, budget: Budget) -> T:
-    """Run journal work in a session's folder until the deadline, or slightly longer in a run
-    resumed after it. Raises DiskHangs.
+    """Run `work` on a session's journal until the deadline, or a little longer after it. Raises
+    DiskHangs.
     """
     return await in_time(work, folder / JOURNAL, budget.seconds_left())
 
@@ -170,16 +166,14 @@ def _emergency(budget: Budget) -> Notice:
     share, left = 100 * WRITE_NOW[0], budget.seconds_left()
     return Notice(
         text=(
-            f"Less than {share:.0f} % of the time is left ({left:.0f} s): nothing more is searched"
-            " or read, the report is written now."
+            f"Less than {share:.0f} % of the time is left ({left:.0f} s): searching and reading"
+            f" stop, and the report is being written."
         )
     )
 
 
 def _of_update(part: Any) -> list[Event]:
-    """Return the events of a node's update: a question, evidence, problems, the result; none for
-    workers.
-    """
+    """Return the events of a node's update; none for updates of workers."""
     if part["ns"]:
         return []
     if waiting := part["data"].get("__interrupt__"):
@@ -188,7 +182,6 @@ def _of_update(part: Any) -> list[Event]:
 
 
 def _of_change(change: Any) -> list[Event]:
-    """Return the events of a state change."""
     if not isinstance(change, dict):
         return []
     added, result = change.get("evidence", []), change.get("result")
@@ -197,3 +190,45 @@ def _of_change(change: Any) -> list[Event]:
         *(Troubled(problem=problem) for problem in change.get("problems", [])),
         *([Finished(result=result)] if isinstance(result, Result) else []),
     ]
+
+
+#: Maximum seconds for a run to close its files and connections, and minimum for a finished one.
+CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
+
+Tell = Callable[[Event], None]
+
+
+async def handed_on(
+    run: Callable[[Tell], Awaitable[None]], folder: Path, budget: Budget
+) -> AsyncGenerator[Event, None]:
+    """Yield the events of `run`. Closing the iterator cancels the run. Raises what it raises,
+    faults of the disk as our errors.
+    """
+    queue: asyncio.Queue[Event | None] = asyncio.Queue()
+    running = asyncio.create_task(_drive(run, folder, queue))
+    over = False
+    try:
+        while (event := await queue.get()) is not None:
+            over = isinstance(event, Finished)
+            yield event
+        await running
+    finally:
+        try:
+            # A finished run may close until its deadline.
+            rest = max(LEAST_CLOSING, min(CLOSING_SECONDS, budget.seconds_left()))
+            await asyncio.wait({running}, timeout=rest if over else 0)
+        finally:
+            running.cancel()
+            # What still does not end is dropped with the process.
+            ending = asyncio.gather(running, return_exceptions=True)
+            await asyncio.wait({ending}, timeout=LEAST_CLOSING if over else CLOSING_SECONDS)
+
+
+async def _drive(
+    run: Callable[[Tell], Awaitable[None]], folder: Path, queue: asyncio.Queue[Event | None]
+) -> None:
+    try:
+        with disk_faults(folder):
+            await run(queue.put_nowait)
+    finally:
+        queue.put_nowait(None)

@@ -1,1 +1,1 @@
-"""Effort of a run: estimate, policy for models, further rounds."""
+"""Decide how much work a question gets, and estimate it."""

@@ -1,8 +1,8 @@
-"""Whether to search again for an open topic or a shortfall: the expected gain of a round against
-its price, the share it takes of the remaining time and tokens.
+"""Decide whether another round is worth its price for an open topic. The price is the share
+of the remaining time and tokens that the round takes.
 
-Gains of rounds without a model were measured on questions with known answers, and the threshold
-chosen there (benchmarks/rounds_sweep.py, benchmarks/README.md).
+The gains of rounds without a model, and the threshold for them, were measured on questions with
+known answers (benchmarks/rounds_sweep.py, benchmarks/README.md).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from spadework.budget import Budget
 from spadework.graph.context import SessionContext
 from spadework.graph.state import ResearchState
 from spadework.tools.ranking.conflicts import conflicts
-from spadework.values import Coverage, Topic
+from spadework.values import CODE, Coverage, Topic
 
-#: Minimum expected gain for which code searches again.
+#: Minimum expected gain of another round when code is the judge.
 LEAST = 0.17
-#: Minimum difference between two judgements of code, whose probabilities are less accurate. Rounds
-#: with smaller gains had lost facts.
+#: Minimum difference between two judgements by code, which are less accurate. With a smaller one,
+#: facts were lost.
 CLEARLY = 0.1
-#: Factor on the score for each shortfall.
+#: The score is multiplied by this for each shortfall.
 LACKING = 0.5
 #: Value of all the remaining time or tokens.
 WORTH = 0.5
@@ -31,16 +31,14 @@ ALL = 1.0
 
 
 async def price(context: SessionContext, state: ResearchState) -> float:
-    """Return the share of the remaining limits that a further round will take; in a replay, the
-    recorded one.
-    """
+    """Return the share of the remaining limits that another round takes; recorded for replays."""
     rounds = len(state["rounds"])
     return await context.noted("price", f"round {rounds}", share(context.budget, rounds), 0.0)
 
 
 def share(budget: Budget, rounds: int) -> float:
-    """Return the share of the remaining time and tokens that another round like the previous ones
-    takes, 0..1.
+    """Return the share (0 to 1) of the remaining time and tokens that another round takes if it is
+    like the previous ones.
     """
     time = budget.reckoned("search", "read", "assess")
     tokens = (1 - budget.shares["write"]) * budget.limits.tokens - budget.spent("tokens")
@@ -56,8 +54,8 @@ def open_topics(state: ResearchState) -> list[Topic]:
 
 
 def worth_asking(state: ResearchState, price: float) -> list[Topic]:
-    """Return the topics whose expected gain is worth the price: open ones and, while a round is
-    affordable, answered ones with shortfalls.
+    """Return the topics worth another round at this price: open ones and, if a round is affordable,
+    answered ones with shortfalls.
     """
     return [topic for topic in state["plan"].topics if _is_worth(topic, state, price)]
 
@@ -69,14 +67,14 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
     if found.covered:
         return price < ALL and bool(_falls_short(topic, state))
     expected = gain(found, lacks(topic, state), survey=survey)
-    # What a model misses has a name to search for.
-    least = LEAST if found.quality is None else 0.0
+    # A model names what is missing, so the search has a target.
+    least = LEAST if found.judge == CODE else 0.0
     return expected >= max(least, WORTH * price)
 
 
 def no_better(new: Coverage, old: Coverage) -> bool:
-    """Return whether code's new judgement is not clearly better, so that the previous one stands;
-    unless the topic is only now answered, or had evidence that only led on.
+    """Return whether the previous judgement is kept, because code's new one is not clearly better,
+    the topic is not newly answered, and its evidence did not lead on.
     """
     led = any(wanted.led_to for wanted in old.recommendations)
     answered = new.covered and not old.covered
@@ -84,8 +82,8 @@ def no_better(new: Coverage, old: Coverage) -> bool:
 
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
-    """Return the expected gain of a round for a topic, 0..1: 1 without quotes, if the evidence
-    leads on, and for surveys, which need many pages; else what is missing.
+    """Return the gain (0 to 1) expected from another round: 1 for open topics, for surveys, and if
+    the evidence leads to further searches; else what is missing.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":
@@ -94,15 +92,15 @@ def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> 
 
 
 def lacks(topic: Topic, state: ResearchState) -> set[str]:
-    """Return the shortfalls of a topic, or of the whole, that a round may fix."""
+    """Return the shortfalls of a topic, or of the whole answer, that another round may fix."""
     ids = set(state["coverage"][topic.name].evidence_ids)
     own = [e for e in state.get("evidence", []) if e.id in ids]
     return {*_falls_short(topic, state), *({"conflict"} if conflicts(own) else ())}
 
 
 def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
-    """Return the shortfalls in the evidence: freshness only if news are asked for, and quality only
-    if the previous round raised it.
+    """Return fixable shortfalls: freshness only if news is wanted, quality only if the previous
+    round improved it.
     """
     kinds = {str(s.kind) for s in state.get("shortfalls", []) if s.topic in ("", topic.name)}
     plan, rounds = state["plan"], state.get("rounds", [])

@@ -1,6 +1,4 @@
-"""Estimates of a run from the last runs of its kind, model and machine: the median, and a range
-between two quantiles.
-"""
+"""Estimate a run from similar earlier runs, as a median and a range between two quantiles."""
 
 from __future__ import annotations
 
@@ -11,17 +9,17 @@ from typing import NamedTuple
 
 from spadework.values import Forecast, Span
 
-#: Minimum runs that outweigh constants, and maximum runs used, newest first.
+#: Minimum number of runs to estimate from; maximum used, newest first.
 LEAST, MOST = 5, 20
-#: The range excludes one of this many parts of runs at each end.
+#: The range leaves out one part in this many at each end.
 PARTS = 20
-#: The estimated quantities, with their digits.
+#: The estimated quantities, with their decimal places.
 DIGITS: dict[str, int] = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 0)
 DIGITS |= {"seconds": 2, "money": 4}
 
 
 class Took(NamedTuple):
-    """A finished run: its kind, its machine, and what it took, by the names of DIGITS."""
+    """A finished run: its kind, machine, and what it used by the names of DIGITS."""
 
     kind: str
     machine: str
@@ -29,8 +27,8 @@ class Took(NamedTuple):
 
 
 def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]) -> Forecast:
-    """Return the forecast that constants have `made`, improved by `earlier` runs (newest first).
-    `limits` are the ceilings that end a run, by the names of DIGITS.
+    """Return a forecast corrected by `earlier` runs (newest first) of its kind and machine, or
+    unchanged if they are too few. `limits` caps it, by the names of DIGITS.
     """
     alike = [t.actual for t in earlier if (t.kind, t.machine) == (made.kind, made.machine)][:MOST]
     if len(alike) < LEAST:
@@ -44,9 +42,6 @@ def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, 
 
 
 def _span(taken: Sequence[float], digits: int, most: float) -> Span:
-    """Return the range of some figures, rounded outwards; with few figures it extends slightly
-    beyond them.
-    """
     low, *_, high = quantiles(taken, n=PARTS)
     grain = 10.0**-digits
     return Span(

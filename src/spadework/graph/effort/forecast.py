@@ -1,4 +1,4 @@
-"""Estimate of a run, from all topics covered in the first round to every round used."""
+"""Estimate a run: from one round that answers everything to all rounds."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from spadework.graph.nodes.distil import room_of
 from spadework.settings import Effort, Role, Settings
 from spadework.values import Forecast, Plan, Span, Task
 
-#: Seconds of a round on the web, of one with local files only, and of a wave of model calls:
-#: typical and slow.
-ROUND_SECONDS, LOCAL_SECONDS, WAVE_SECONDS = (3.0, 40.0), (0.5, 6.0), (2.0, 20.0)
-#: Providers that search local files.
+#: Seconds of a round of web searches (typical, slow).
+ROUND_SECONDS = (3.0, 40.0)
+#: Seconds of a round in local files (typical, slow).
+LOCAL_SECONDS = (0.5, 6.0)
+#: Seconds of a wave of model calls (typical, slow).
+WAVE_SECONDS = (2.0, 20.0)
 LOCAL = frozenset({"library"})
-#: A model that took longer for the plan is assumed to answer calls in sequence, as local models do:
-#: each takes this share of the plan's time, typical and slow.
-SLOW_SECONDS, CALL_SHARE = 20.0, (0.5, 1.5)
-#: Waves of model calls in a run of one round, and per further round.
-WAVES, WAVES_MORE = 4, 1
-#: Tokens of a prompt without its material, and of answers.
-PROMPT_TOKENS, ASSESSMENT_TOKENS, SECTION_TOKENS, PLAN_TOKENS, SMALL_TOKENS = (
-    1_000,
-    (150, ANSWERS["assessor"]),
-    (150, ANSWERS["writer"]),
-    (300, ANSWERS["lead"]),
-    (30, ANSWERS["judge"]),
-)
-#: Judge calls per topic and round: hit screening, and at deep effort also the reflection; and the
-#: tokens of the hits.
+#: A model that plans more slowly is assumed to answer one call at a time, as local models do.
+SLOW_SECONDS = 20.0
+#: Share of the plan's time that each of its calls takes (typical, slow).
+CALL_SHARE = (0.5, 1.5)
+#: Waves of model calls in a run of one round.
+WAVES = 4
+#: Waves for each further round.
+WAVES_MORE = 1
+#: Tokens of a prompt without its material.
+PROMPT_TOKENS = 1_000
+# Tokens of answers (typical, slow).
+ASSESSMENT_TOKENS = (150, ANSWERS["assessor"])
+SECTION_TOKENS = (150, ANSWERS["writer"])
+PLAN_TOKENS = (300, ANSWERS["lead"])
+SMALL_TOKENS = (30, ANSWERS["judge"])
+#: Judge calls per topic and round: to screen hits and, at deep effort, to reflect.
 JUDGED: dict[Effort, int] = {"quick": 0, "normal": 1, "deep": 2}
 HITS_TOKENS = 2_000
-#: Characters per token, and of the evidence for a section.
+#: Characters per token; characters of the evidence for a section.
 CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 
 Tokens = dict[Role, tuple[int, int]]
@@ -48,14 +51,14 @@ def forecast(
     model: bool = True,
     plan_seconds: float = 0.0,
 ) -> Forecast:
-    """Return the estimate for a plan with these first `tasks`, within the settings' limits; money
-    is None if a price is unknown. `providers` are the names searched, `plan_seconds` the model's
-    planning time, 0 if it made none now.
+    """Return the estimate for a plan with these first `tasks`, within the settings' limits.
+    `providers` are names; `plan_seconds` is how long the model planned, 0 if it did not. Money is
+    None if a price is unknown.
     """
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
     load = workload(plan, settings, model=model)
-    # The broad search before the plan is done by now.
+    # The broad search before the plan has been made by now.
     looked = len(providers) if model and settings.effort != "quick" else 0
     gap_searches = looked + more * count * load.gap_queries * len(providers)
     pages = pages_of(tasks)
@@ -83,42 +86,33 @@ def forecast(
 
 
 def later(made: Forecast, gone: float, settings: Settings) -> Forecast:
-    """Add the seconds already spent, as for indexing a library."""
+    """Add seconds already spent, as for indexing a library."""
     seconds = _span(made.seconds.low + gone, made.seconds.high + gone, settings.minutes * 60)
     return made.model_copy(update={"seconds": seconds})
 
 
 def ceilings(settings: Settings) -> dict[str, float]:
-    """Return the limits that end a run, by the names of the estimate's ranges."""
-    return {
-        "rounds": settings.iterations,
-        "searches": settings.searches,
-        "pages": settings.pages,
-        "calls": settings.calls,
-        "tokens": settings.tokens,
-        "seconds": settings.minutes * 60,
-        "money": settings.money,
-    }
+    """Return the limits that end a run, by the names in a forecast."""
+    limits = settings.model_dump(include={"searches", "pages", "calls", "tokens", "money"})
+    return limits | {"rounds": settings.iterations, "seconds": settings.minutes * 60}
 
 
 def pages_of(tasks: Sequence[Task]) -> int:
-    """Return the maximum pages of a round's tasks."""
+    """Return the maximum number of pages for a round's tasks."""
     whole = sum(task.pages for task in tasks)
     return min([whole, *(task.together for task in tasks if task.together is not None)])
 
 
 def _model_seconds(more: int, calls: tuple[int, int], plan_seconds: float) -> tuple[float, float]:
-    """Return the seconds of model calls: in waves or, for a slow model, in sequence."""
     if plan_seconds > SLOW_SECONDS:
         return calls[0] * plan_seconds * CALL_SHARE[0], calls[1] * plan_seconds * CALL_SHARE[1]
     return WAVES * WAVE_SECONDS[0], (WAVES + more * WAVES_MORE) * WAVE_SECONDS[1]
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Return the model calls of a one-round run, and of one with `more`: plan, assessment and
-    section per topic, summary over several; at deep effort a reflection per topic and the review;
-    at normal effort screening per topic. Cleaning is not included: it takes at most a third of the
-    limit, and yields to these.
+    """Return the model calls of a run with one round, and with `more`: a plan, an assessment and a
+    section per topic, and a summary of several. Deep effort adds reflections and a review, normal
+    effort screening. Cleaning uses spare calls.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)
@@ -127,30 +121,22 @@ def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
 
 
 def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
-    """Return tokens in and out by role; `of` is 0 for a good run, 1 for the maximum."""
-    rounds = 1 + more
+    """Return the input and output tokens by role; `of` is 0 for a good run, 1 for the maximum."""
+    judged = (1 + more) * count
     shown = room_of(count, settings.window_tokens, settings.shown_tokens) // (2 - of)
     sections = count + (count > 1)
+    told = EVIDENCE_CHARS[of] // CHARS
     made: Tokens = {
         "lead": (PROMPT_TOKENS, PLAN_TOKENS[of]),
-        "assessor": (
-            rounds * count * (PROMPT_TOKENS + shown),
-            rounds * count * ASSESSMENT_TOKENS[of],
-        ),
-        "writer": (
-            sections * (PROMPT_TOKENS + EVIDENCE_CHARS[of] // CHARS),
-            sections * SECTION_TOKENS[of],
-        ),
+        "assessor": (judged * (PROMPT_TOKENS + shown), judged * ASSESSMENT_TOKENS[of]),
+        "writer": (sections * (PROMPT_TOKENS + told), sections * SECTION_TOKENS[of]),
     }
-    if of:  # if the report is in words that code cannot check
-        told = PROMPT_TOKENS + sections * EVIDENCE_CHARS[of] // CHARS
-        made["verifier"] = (told, ANSWERS["verifier"])
+    if of:  # if the report has words that code cannot check
+        made["verifier"] = (PROMPT_TOKENS + sections * told, ANSWERS["verifier"])
     if asked := JUDGED[settings.effort] if of or settings.effort == "deep" else 0:
         seen = shown if settings.effort == "deep" else HITS_TOKENS
-        made["judge"] = (
-            asked * rounds * count * (PROMPT_TOKENS + seen),
-            asked * rounds * count * SMALL_TOKENS[of],
-        )
+        asked *= judged
+        made["judge"] = (asked * (PROMPT_TOKENS + seen), asked * SMALL_TOKENS[of])
     return made
 
 

@@ -1,29 +1,36 @@
-"""When a model is asked only for the necessary: at quick effort, if slow, or with few calls
-left.
-"""
+"""Limit what a model is used for: at quick effort, if it is slow, or with few calls left."""
 
 from __future__ import annotations
 
+import asyncio
 import math
+from typing import get_args
 
-from spadework.graph.context import SessionContext
+from spadework.agents.llm.client import Model
+from spadework.agents.llm.examination import Examined, examine_model, result_at
+from spadework.errors import BudgetSpent, ModelError
+from spadework.events import Notice
+from spadework.graph.context import Emit, SessionContext
+from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.settings import Role
-from spadework.values import Problem, Value
+from spadework.values import Problem
 
-#: Tokens per second below which the model's time is needed for plan, assessment and report.
+#: Below this many tokens per second, only planning, assessing and writing use the model.
 LEAST_SPEED = 200.0
-
-
-#: Tokens of hit screening, and the minimum of an assessment and a section; the share that is
-#: output; and tokens of the examination.
-LOOK_TOKENS, ANSWER_TOKENS, SECTION_TOKENS, SAID = 800, 1_200, 800, 0.1
+#: Tokens for a screening of hits.
+LOOK_TOKENS = 800
+#: Minimum tokens for an assessment.
+ANSWER_TOKENS = 1_200
+#: Minimum tokens for a section.
+SECTION_TOKENS = 800
+#: Share of a call's tokens that are output.
+SAID = 0.1
 EXAMINATION_TOKENS = 4_000
 
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
-    """Return whether the screenings leave the calls needed for the answer (an assessment per task,
-    a section per topic, summary, verification, editor) and, of tokens and money outside the
-    reserve, those of the assessments.
+    """Return whether the screenings leave enough for the answer: calls for an assessment per task,
+    a section per topic, summary, verification and editor, and the assessments' tokens and money.
     """
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
@@ -32,7 +39,7 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
-    """Return the tokens left when running calls have cost the usual; money at the assessor's
+    """Return the tokens left after the running calls, limited by the money left at the assessor's
     price.
     """
     free = context.budget.free(closing=closing, settled=True)
@@ -44,32 +51,160 @@ def payable(context: SessionContext, *, closing: bool = False) -> float:
     return paid - EXAMINATION_TOKENS * examining
 
 
-class Permission(Value):
-    """Whether a model may be asked for optional work; and the note if not."""
-
-    given: bool = True
-    problems: tuple[Problem, ...] = ()
-
-
-async def model_permission(context: SessionContext, *roles: Role) -> Permission:
-    """Return whether these roles may be asked; why not, once per run, unless the user chose
-    that.
+async def is_fast(context: SessionContext, *roles: Role) -> bool:
+    """Return whether the roles' models may do optional work: not at quick effort, nor if known to
+    be slow.
     """
     if context.model is None or context.quick:
-        return Permission(given=False)
-    for role in roles:
-        speed = await context.model.speed(role)
-        if speed is not None and speed < LEAST_SPEED:
-            name, said = context.model.name(role), context.said_slow
-            reason = f"It reads about {speed:.0f} tokens a second." if speed else _LATE
-            slow = Problem(stage="judge", subject=name, reason=reason, effect=_EFFECT)
-            context.said_slow = True
-            return Permission(given=False, problems=() if said else (slow,))
-    return Permission()
+        return False
+    speeds = [await context.model.speed(role) for role in roles]
+    return all(speed is None or speed >= LEAST_SPEED for speed in speeds)
 
 
-_LATE = "It did not answer in time."
-_EFFECT = (
-    "From then on it was asked neither to look at hits nor to clean pages: its time is left for"
-    " the plan, the judging and the report."
-)
+FEW_CALLS = 4
+_KIND, _COST = "examination", "cost of the examination"
+_NO_TIME = "There was no time for the test."
+
+
+def begin(context: SessionContext) -> None:
+    """Start the examination in the background. A replay only starts it when needed, because its
+    clock follows the recorded answers.
+    """
+    if context.model and context.journal.recording is None:
+        _begin(context)
+
+
+async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[Problem]:
+    """Drop a model with all roles if it only guessed in an earlier examination, since its plans are
+    no better than code's (benchmarks/small_model.py). Return the problems.
+    """
+    model = context.model
+    if model is None or len({model.place(role) for role in get_args(Role)}) > 1:
+        return []
+    known = await _earlier_result(context, model)
+    if known is None or not known.guessed:
+        return []
+    context.model, context.unfit = None, False
+    reason = (
+        f"In its qualification test, the model judged {known.right} of {known.asked} sentences"
+        " correctly, which is no better than guessing."
+    )
+    effect = (
+        "The model was not used. Fixed rules planned the research, chose the quotes and composed"
+        " the report."
+    )
+    name = model.name("verifier")
+    if emit:
+        emit(Notice(text=f"{name}: {reason} {effect}"))
+    return [Problem(stage="qualification", subject=name, reason=reason, effect=effect)]
+
+
+async def examines(context: SessionContext) -> bool:
+    """Return whether the model had not been examined when the run began; later results do not
+    change this.
+    """
+    if context.examines is None:
+        context.examines = bool(
+            context.model and await _earlier_result(context, context.model) is None
+        )
+    return context.examines
+
+
+async def recall(context: SessionContext) -> None:
+    """Restore, in a resumed run, whether the model passed and what the examination cost. Asks
+    nothing.
+    """
+    if await leave_out(context):
+        return
+    context.budget.early |= await context.journal.noted(_COST, "", before=True) or {}
+    found = await context.journal.find(_KIND, "", Examined)
+    context.judging = context.model if found and found.passed else None
+    context.unfit = found is not None and not found.passed
+
+
+async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
+    """Return the model that may judge and write from this step on, else None and the reason.
+    Remembers the result in the context.
+    """
+    if context.model is None:
+        return None, []
+    result = await _result(context, at)
+    passed = isinstance(result, Examined) and result.passed
+    context.judging = context.model if passed else None
+    context.unfit = isinstance(result, Examined) and not passed
+    if passed:
+        return context.model, []
+    reason = (
+        f"The model judged {result.right} of {result.asked} test sentences correctly and accepted"
+        f" {result.let_through} false ones as supported."
+        if isinstance(result, Examined)
+        else f"The model could not be tested: {result}"
+    )
+    effect = "The model planned and searched. Code judged the pages and composed the report."
+    name = context.model.name("verifier")
+    return None, [Problem(stage="qualification", subject=name, reason=reason, effect=effect)]
+
+
+async def judge_in_time(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
+    """Return the model that may judge from this step on, None if only code has time to finish."""
+    return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)
+
+
+async def _result(context: SessionContext, at: str) -> Examined | str:
+    if why := await context.journal.noted("unexamined", at):
+        return str(why)
+    examination = _begin(context)
+    if context.journal.recording is not None:
+        return await asyncio.shield(examination)
+    try:
+        # The examination goes on when a caller stops waiting.
+        result = await unless_stopped(
+            context.stop, asyncio.shield(examination), seconds=context.budget.until_closing()
+        )
+    except (Stopped, TimeoutError):
+        result = _NO_TIME
+    if isinstance(result, str):
+        await context.journal.note("unexamined", at, result)
+    return result
+
+
+def _begin(context: SessionContext) -> asyncio.Task[Examined | str]:
+    assert context.model is not None
+    if context.examination is None:
+        context.examination = asyncio.create_task(_examine_once(context, context.model))
+    return context.examination
+
+
+async def _examine_once(context: SessionContext, model: Model) -> Examined | str:
+    home = context.settings.common
+    try:
+        known = await _earlier_result(context, model)
+        calls = context.budget.limits.calls - context.budget.spent("calls")
+        if known is None and calls < FEW_CALLS:
+            context.budget.refused = context.budget.refused or "calls"
+            return f"Too few model calls are left for the test ({calls:.0f})."
+
+        async def result() -> Examined:
+            return known or await examine_model(
+                model, home, seconds=context.budget.phase("search", "read")
+            )
+
+        found: Examined | str = await context.journal.once(_KIND, "", Examined, result)
+    except (ModelError, BudgetSpent) as error:
+        found = str(error) if isinstance(error, ModelError) else f"{error}."
+        if isinstance(error, ModelError):
+            context.examination = None  # the server may recover by a later step
+    if context.budget.early:
+        await context.journal.note(_COST, "", context.budget.early)
+    return found
+
+
+async def _earlier_result(context: SessionContext, model: Model) -> Examined | None:
+    """Return the result from before this run, and note whether the model failed."""
+
+    async def before() -> Examined | None:
+        return await result_at(model.place("verifier"), context.settings.common)
+
+    known = await context.journal.moment("examined", "", Examined | None, before, None)
+    context.unfit = known is not None and not known.passed
+    return known

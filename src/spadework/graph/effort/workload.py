@@ -1,4 +1,4 @@
-"""Work per question: queries and pages of workers, by complexity and effort (S3)."""
+"""Set the queries and pages of workers by the question's complexity and the effort."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ T = TypeVar("T")
 
 
 class Stopped(Exception):
-    """The user wants the report now; the work was cancelled."""
+    """Raised when the user wants the report now; the work was cancelled."""
 
 
 async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: float) -> T:
-    """Return what `work` returns. Raises TimeoutError after `seconds`, Stopped when `stop` is set
+    """Return the result of `work`. Raises TimeoutError after `seconds`, Stopped if `stop` is set
     first.
     """
     doing = asyncio.ensure_future(work)
@@ -38,23 +38,23 @@ async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: fl
 
 #: Queries per topic in the first round.
 QUERIES = 4
-#: Where a model names gaps, a simple question is one worker with at most 10 searches and pages, one
-#: page spare; at quick effort every topic is as small. Without a model pages are all there is, so
-#: none is saved: with so few, answers were missed (benchmarks/README.md).
-SIMPLE_QUERIES, SIMPLE_PAGES = 3, 6
+# With a model, simple questions and quick effort need little, since gaps are searched later.
+# Without one, so few pages missed answers (benchmarks/README.md).
+SIMPLE_QUERIES = 3
+SIMPLE_PAGES = 6
 #: Pages of a worker that fills gaps, at normal effort.
 GAP_PAGES = 5
-#: Factor on the preset's pages at deep effort; the page limit bounds complex questions.
+#: Multiples of the preset's pages at deep effort, below the page limit.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
-#: The same without a model, to which a page costs only its reading.
+#: The multiple without a model, to which pages cost little.
 DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
-    """Maximum queries and pages of one worker, in the first round and for gaps, and the seconds of
-    a gap search. `broad`: pages that another worker reads too do not count in the first round;
-    `reads_on`: every open topic also uses hits left unread, not only those without queries.
+    """Maximum queries and pages of one worker, for a topic and for a gap. `broad`: pages that other
+    workers also read do not count in the first round. `reads_on`: every open topic also reads hits
+    left unread.
     """
 
     queries: int
@@ -67,9 +67,7 @@ class Workload(NamedTuple):
 
 
 def workload(plan: Plan, settings: Settings, *, model: bool) -> Workload:
-    """Return the work of a plan's workers; `model`: one judges it. Rounds do not depend on
-    complexity: further ones only search what is open.
-    """
+    """Return the work of each worker; `model` says whether a model judges it."""
     most, deep = PRESETS[settings.preset][1], settings.effort == "deep"
     simple = model and (plan.complexity == "simple" or settings.effort == "quick")
     pages = min(SIMPLE_PAGES, most) if simple else most

@@ -1,1 +1,1 @@
-"""Changes of a report: revised, extended, partly rechecked."""
+"""Continue an earlier report: revise, extend and partly recheck it."""

@@ -1,6 +1,4 @@
-"""The report that a follow-up continues: stored by every run in its journal, read by the next, and
-merged with its findings.
-"""
+"""Store a run's report for follow-ups, read the earlier one, and merge both."""
 
 from __future__ import annotations
 
@@ -18,13 +16,13 @@ from spadework.agents.report.marked_text import one_a_heading
 from spadework.agents.reviser import Turn
 from spadework.graph.context import SessionContext, checked_session_id
 from spadework.graph.state import Earlier, ResearchState, proofs
-from spadework.tools.stores.page_store import PageStore
+from spadework.tools.text.page_text import PageStore
 from spadework.values import Coverage, Evidence, Plan, Question, Result, Section, Shortfall, Value
 
 V = TypeVar("V", bound=Value)
 
 KIND = "report"
-#: Reason for the end of a run that answers from existing evidence.
+#: Why the run ended: existing evidence answers.
 RECALLED = "known"
 
 
@@ -64,14 +62,14 @@ async def earlier(context: SessionContext, follows: str) -> Earlier | None:
 
 
 async def take_over(context: SessionContext, follows: str, before: Earlier) -> frozenset[str]:
-    """Copy the texts of a report into this session and return their hashes. A missing or changed
-    text no longer counts as evidence.
+    """Copy the texts behind a report into this session and return their hashes; missing or changed
+    texts are left out.
     """
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
     folder = context.folder.parent / checked_session_id(follows) / "pages"
 
     async def work() -> dict[str, str]:
-        return await PageStore(folder).texts(named)
+        return dict[str, str](await PageStore(folder).texts(named))
 
     none = dict[str, str]()
     texts = await context.journal.moment("earlier texts", follows, dict[str, str], work, none)
@@ -81,7 +79,7 @@ async def take_over(context: SessionContext, follows: str, before: Earlier) -> f
 
 
 def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
-    """Return the answers of a kind in a session's journal, in order; [] if unreadable."""
+    """Return a session's journaled answers of one kind, in order; [] if unreadable."""
     try:
         file = (folder / "session.sqlite").as_uri()
         with closing(sqlite3.connect(f"{file}?mode=ro", uri=True)) as db:
@@ -95,7 +93,7 @@ def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
 
 
 def as_it_was(before: Earlier) -> dict[str, Any]:
-    """Return all channels of a followed-up report, unchanged."""
+    """Return an earlier report, unchanged, as channel updates."""
     return {
         "plan": before.plan,
         "title": before.title or before.plan.title or before.plan.question,
@@ -110,14 +108,14 @@ def as_it_was(before: Earlier) -> dict[str, Any]:
 
 
 def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, Any]:
-    """Return all channels of a follow-up that a report's evidence answers: a plan of one covered
+    """Return the channel updates for a follow-up that existing evidence answers, as one covered
     topic. Other evidence is kept for later follow-ups.
     """
     made = plan(Question(text=asked), [])
     name = turn.heading or asked
     topic = made.topics[0].model_copy(update={"name": name, "question": asked})
     known = {e.id: e for e in before.evidence}
-    # Two topics may have quoted the same.
+    # Two topics may share a quote.
     quoted = {(e.content_hash, e.start, e.end): e for e in (known[id_] for id_ in turn.proofs)}
     proofs = list(quoted.values())
     named = [columns for e in proofs if (columns := extractive.columns_of(e, before.evidence))]
@@ -125,7 +123,7 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
     found = Coverage(topic=name, covered=True, score=turn.score, evidence_ids=ids)
     own = {id_: known[id_].model_copy(update={"topic": name}) for id_ in ids}
     return {
-        # A fact needs no outline: its evidence is the text.
+        # A plain fact needs no outline.
         "plan": made.model_copy(update={"topics": (topic,), "question_type": "fact"}),
         "evidence": [own.get(e.id, e) for e in before.evidence],
         "coverage": {name: found},
@@ -135,14 +133,14 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
 
 
 def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
-    """Return the entries found for the follow-up."""
+    """Return the entries in use that the follow-up added."""
     known = {e.id for e in before.evidence}
     return [e for e in proofs(state) if e.id not in known]
 
 
 def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
-    """Return the report's plan extended by the follow-up's topics, with their coverage and
-    shortfalls. A topic in both has the evidence of both.
+    """Return plan, coverage and shortfalls of the report and its follow-up combined. A topic in
+    both has the evidence of both.
     """
     new = state["plan"]
     names = {topic.name for topic in before.plan.topics}
@@ -162,8 +160,8 @@ def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
 def _shortfalls(
     before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
 ) -> list[Shortfall]:
-    """Return current shortfalls, and earlier ones of topics not judged again; those of the whole
-    only if the follow-up found nothing.
+    """Return current shortfalls and those of topics not judged again. Shortfalls of the whole
+    report are kept only if the follow-up found nothing.
     """
     anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
     anew |= {""} if anew else set()
@@ -171,7 +169,7 @@ def _shortfalls(
 
 
 def quote_sections(before: Earlier, plan: Plan, new: list[Evidence]) -> list[Section]:
-    """Return the report's sections, and one of quotes for each topic of the follow-up."""
+    """Return the report's sections, plus one of quotes for each topic of the follow-up."""
     found = [(topic.name, [e for e in new if e.topic == topic.name]) for topic in plan.topics]
     own = [extractive.section(name, entries) for name, entries in found if entries]
     return list(one_a_heading([*before.sections, *own]))

@@ -1,4 +1,4 @@
-"""Reception before the graph: direct answers to what needs no research, without a session."""
+"""Answer messages that need no research, before a session is created."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from spadework.settings import Settings
 from spadework.tools.stores.journal import Journal
 from spadework.values import Usage, Value
 
-#: A model slower than this with a title is abandoned.
+#: Maximum wait for a model to answer.
 SECONDS = 20.0
 
 
 class Greeted(Value):
-    """A message's kind, the direct answer ("" if it is to be researched), and its usage. `task`
-    names a client's chore.
+    """How a message is handled: with research, or by a direct `answer`. `task` names a client's
+    chore.
     """
 
     research: bool
@@ -33,8 +33,8 @@ class Greeted(Value):
 
 
 async def receive(said: str, settings: Settings, wishes: str = "", most_tokens: int = 0) -> Greeted:
-    """Receive a message, with `wishes` from system messages, and the maximum tokens of its answer
-    (0: unlimited). Nothing is opened if the rules decide. Raises SettingsError.
+    """Answer a message, or find that it needs research. `wishes` are system messages; `most_tokens`
+    limits the answer (0: no limit). No model is opened if rules decide. Raises SettingsError.
     """
     chore, budget = chore_of(said, wishes, most_tokens), Budget.of(settings)
     if chore is None and by_rules(said) is not None:

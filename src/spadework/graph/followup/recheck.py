@@ -1,26 +1,38 @@
-"""Recheck of a partly changed report: unchanged sentences keep their verdicts."""
+"""Check a changed report; unchanged sentences keep their verdicts."""
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from spadework.agents import critic, writer
 from spadework.agents.llm.client import Model
+from spadework.agents.outline import by_topic
+from spadework.agents.report.marked_text import one_a_heading
 from spadework.agents.report.material import Material
+from spadework.agents.report.sentence_context import Stated, state_sentences
+from spadework.agents.verifier import Finding
+from spadework.graph.context import SessionContext
 from spadework.graph.finish import citations_of
 from spadework.graph.followup.earlier_report import as_it_was
 from spadework.graph.nodes.verify import Check, verify_sections
-from spadework.graph.state import ResearchState
+from spadework.graph.state import ResearchState, proofs
 from spadework.tools.export.markdown_report import sentences_markdown
+from spadework.tools.text.facts import nearest
 from spadework.tools.web.urls import hosts_for_urls
-from spadework.values import Citation, Section, models_among
+from spadework.values import Citation, Evidence, Review, Section, Weakness, models_among
+
+#: Maximum uncited entries shown to a section's writer for rewriting.
+MOST_NEAR = 8
 
 
 @dataclass(frozen=True)
 class Base:
-    """A report as checked before a change. `places` maps changed headings to its sections. If
-    `better` is required, a section with fewer sentences than before is not accepted.
+    """A report before a change. `places` maps changed headings to its section numbers. If `better`,
+    a new section with fewer sentences is rejected.
     """
 
     sections: Sequence[Section]
@@ -37,7 +49,9 @@ class Base:
 
 
 def base_of(state: ResearchState) -> Base | None:
-    """Return the report to compare with: the editor's, else the followed-up one."""
+    """Return the report before the change: the draft that the editor read, else the followed-up
+    report.
+    """
     if review := state.get("review"):
         return Base(review.sections, state.get("citations", []), better=True)
     if before := state.get("before"):
@@ -48,7 +62,7 @@ def base_of(state: ResearchState) -> Base | None:
 async def whole(
     state: ResearchState, model: Model | None, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Return a new report's verified sections, as channel updates."""
+    """Return a new report's verified sections as channel updates."""
     found = await verify_sections(model, state["plan"], state.get("sections", []), material, check)
     return {
         "sections": found.sections,
@@ -60,14 +74,14 @@ async def whole(
 async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Return the report with its changed sections verified, as channel updates. If nothing of a
-    section holds, the earlier one stays.
+    """Return the report with its changed sections verified, as channel updates. A section that
+    loses every sentence keeps its earlier text.
     """
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]
     found = await verify_sections(model, state["plan"], changed, material, check)
     made = {section.heading: section for section in found.sections}
-    # A section that lost every sentence only shows its quotes; the previous one is better.
+    # Code has only quotes for a section that lost every sentence; the earlier text is better.
     empty = {s.heading for s in changed if base.of(s.heading) and _fell_to_code(s, made)}
     stands: list[Section] = []
     places: dict[str, int] = {}
@@ -78,7 +92,7 @@ async def check_changed(
         elif old and (now is None or section.heading in empty):
             now = old
         elif old and now and base.better:
-            # A section that should improve must not lose sentences.
+            # A section meant to improve must not lose sentences.
             left = sum(one in section.sentences for one in now.sentences)
             now = old if left < min(len(section.sentences), len(old.sentences)) else now
         if now is not None:
@@ -90,7 +104,7 @@ async def check_changed(
         "citations": _citations(base, stands, citations_of(found, material.ledger)),
         "places": state.get("places", {}) if base.better else places,
         "problems": [
-            p.model_copy(update={"effect": "The section stands as it was."})
+            p.model_copy(update={"effect": "The section is unchanged."})
             if p.stage == "writer" and p.subject in empty
             else p
             for p in found.problems
@@ -100,7 +114,6 @@ async def check_changed(
 
 
 def _fell_to_code(section: Section, made: Mapping[str, Section]) -> bool:
-    """Return whether a model wrote a section and code all that is left of it."""
     now = made.get(hosts_for_urls(section.heading), section)
     return bool(_models_of(section)) and bool(now.sentences) and not _models_of(now)
 
@@ -112,7 +125,6 @@ def _models_of(section: Section) -> list[str]:
 def _undone(
     state: ResearchState, stands: Sequence[Section], changed: Sequence[Section]
 ) -> dict[str, Any]:
-    """Restore plan, language and title if nothing of a reworded report is left."""
     before = state.get("before")
     if before is None or state["turn"].kind != "form" or tuple(stands) != before.sections:
         return {}
@@ -131,3 +143,117 @@ def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation])
         for id_ in one.evidence_ids
         if (at := (text, id_)) in known
     ]
+
+
+#: Why a summary is rewritten; entry ids follow.
+TOLD_MORE = "The report now tells more, which its summary must not leave out: "
+
+
+async def rewritten(
+    context: SessionContext, state: ResearchState, review: Review, model: Model | None
+) -> dict[str, Any]:
+    """Rewrite, at the same time, sections that the editor found weak or that have new evidence, and
+    write sections for new topics.
+    """
+    if model is None:
+        return {}
+    sections, plan = state.get("sections", []), state["plan"]
+    seconds = context.budget.phase("write")
+    ledger = proofs(state)
+    known = {e.id for e in state.get("evidence", [])[: review.entries]}
+    fresh = [e for e in ledger if e.id not in known]
+    homes = {e.id: _home(e, review, sections, ledger) for e in fresh}
+    asked = _requests(review, sections, fresh, homes)
+    apart = [e for e in fresh if not homes[e.id]]
+    weak = [section for section in sections if asked.get(section.heading)]
+    done, (more, failed) = await asyncio.gather(
+        asyncio.gather(
+            *(
+                critic.rewrite(
+                    model,
+                    plan.question,
+                    one,
+                    asked[one.heading],
+                    _material(one, asked[one.heading], homes, ledger),
+                    seconds=seconds,
+                )
+                for one in weak
+            )
+        ),
+        writer.write(
+            model, plan, by_topic(plan, apart), seconds=seconds, asked_on=state.get("asked_on", "")
+        ),
+    )
+    written = {made.heading: made for made, _ in done}
+    return {
+        "sections": list(
+            one_a_heading([*(written.get(one.heading, one) for one in sections), *more])
+        ),
+        "problems": [*(p for _, problems in done for p in problems), *failed],
+    }
+
+
+def _requests(
+    review: Review, sections: Sequence[Section], fresh: Sequence[Evidence], homes: Mapping[str, str]
+) -> dict[str, list[str]]:
+    asked: dict[str, list[str]] = defaultdict(list)
+    for point in review.weaknesses:
+        if point.section and not point.outcome and (not point.query or _was_found(point, fresh)):
+            asked[point.section].append(point.text)
+    found = [p.text for p in review.weaknesses if p.query and _was_found(p, fresh)]
+    for heading in filter(None, homes.values()):
+        asked[heading] = list(dict.fromkeys([*asked[heading], *found]))
+    summary = next((section for section in sections if section.kind == "summary"), None)
+    if summary and fresh:
+        asked[summary.heading].append(TOLD_MORE + ", ".join(e.id for e in fresh))
+    return asked
+
+
+def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
+    return any(e.topic == point.topic for e in fresh)
+
+
+def _home(
+    entry: Evidence, review: Review, sections: Sequence[Section], ledger: Sequence[Evidence]
+) -> str:
+    """Return the heading of the section for an entry: as the editor said, else the one that cites
+    its topic most; "" if there is none.
+    """
+    for point in review.weaknesses:
+        if point.query and point.section and point.topic == entry.topic:
+            return point.section
+    topic = {e.id for e in ledger if e.topic == entry.topic}
+    cited = {
+        section.heading: sum(i in topic for one in section.sentences for i in one.evidence_ids)
+        for section in sections
+        if section.kind != "summary"
+    }
+    best = max(cited, key=lambda heading: cited[heading], default="")
+    return best if cited.get(best) else ""
+
+
+def _material(
+    section: Section, asked: Sequence[str], homes: Mapping[str, str], ledger: Sequence[Evidence]
+) -> list[Evidence]:
+    cited = {id_ for one in section.sentences for id_ in one.evidence_ids}
+    summary = section.kind == "summary"
+    own = [
+        e
+        for e in ledger
+        if e.id in cited or homes.get(e.id) == section.heading or (summary and e.id in homes)
+    ]
+    rest = [e for e in ledger if e not in own]
+    near = nearest(" ".join(asked), [f"{e.claim} {e.quote}" for e in rest])[:MOST_NEAR]
+    return [*own, *(rest[n] for n in near)]
+
+
+def known_findings(state: ResearchState) -> dict[Stated, Finding]:
+    """Return the verdicts on the sentences that the editor read."""
+    review = state.get("review")
+    cited = state.get("citations", [])
+    found = {each.sentence: Finding(each.verdict, judge=each.judge) for each in cited}
+    return {
+        each: found.get(text, Finding("supported"))
+        for section in (review.sections if review else ())
+        for each, text in zip(state_sentences(section), sentences_markdown(section), strict=True)
+    }

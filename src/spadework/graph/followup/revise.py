@@ -1,4 +1,4 @@
-"""A follow-up that revises a report: unchanged parts keep words, evidence and verdicts."""
+"""Revise a report on a follow-up. What stays the same keeps its evidence and verdicts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from spadework.agents.reviser import (
     turn_of,
 )
 from spadework.events import Notice
-from spadework.graph.context import SessionContext, context_of
-from spadework.graph.effort.model_examination import judge_in_time
-from spadework.graph.emit import Emit, emitter
+from spadework.graph.context import Emit, SessionContext, context_of, emitter
+from spadework.graph.effort.model_policy import judge_in_time
 from spadework.graph.followup.earlier_report import (
     answer_from_evidence,
     as_it_was,
@@ -39,30 +38,27 @@ from spadework.graph.state import Earlier, ResearchState, proofs
 from spadework.settings import Settings
 from spadework.values import Plan, Problem, Question, Section, models_among
 
-#: Reason for the end of a run that only changed a report's form.
+#: Why the run ended: it only changed a report's form.
 REVISED = "revised"
-STAYED = "The report stands as it was."
-#: Why nothing can be reworded, and what happens instead.
-NO_REPORT = "There is no report that could be told otherwise."
-INSTEAD = "The question before was researched for one of that form."
-#: Notices for follow-ups that are not fully researched.
+STAYED = "The report is unchanged."
+#: Why a report cannot be revised, and what is done instead.
+NO_REPORT = "There is no report to revise."
+INSTEAD = "Researching the previous question in the requested form."
+#: Notices for follow-ups that need little or no research.
 _NOTICES: dict[TurnKind, str] = {
-    "form": "The report before is told otherwise; nothing is searched.",
-    "more": "The report before is kept; only what it lacks for this is searched.",
-    "known": "What the session before has proven answers this; nothing is searched.",
+    "form": "Revising the previous report without searching.",
+    "more": "Keeping the previous report and searching only for what is missing.",
+    "known": "Answering from the evidence of the previous session, without searching.",
 }
-#: Why code cannot reword a report.
-_BY_MODEL = (
-    "Without a language model only the length of a report that is made of quotes can be changed."
-)
+_BY_MODEL = "Without a language model, only the length of a report can be changed."
 _NOTHING = {
-    "shorter": "No passage of it can be left out.",
-    "longer": "Nothing more stands around what it quotes.",
+    "shorter": "Nothing in the report can be left out.",
+    "longer": "The quotes have no more text around them to add.",
 }
 
 
 async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Find the followed-up report, and what the follow-up asks of it."""
+    """Find the report that this question follows up, and decide what is wanted of it."""
     context = await context_of(state["session_id"], runtime.context)
     before = await earlier(context, state.get("follows", ""))
     emit = emitter(context, runtime)
@@ -83,7 +79,7 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     proofs = [e for e in before.evidence if e.id in turn.proofs]
     if turn.kind == "known" and not all(e.content_hash in texts for e in proofs):
         return {**told, "turn": Turn(kind="new"), "before": None}
-    if turn.kind != "form":  # known once it is tried
+    if turn.kind != "form":  # said when the form has been changed
         emit(Notice(text=_NOTICES[turn.kind]))
     if turn.kind == "known":
         meant = turn.question or (asked if context.model else in_context(question))
@@ -92,7 +88,7 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     if turn.kind == "more":
         del told["plan"]
         return told if context.model else {**told, "question": requested_addition(asked) or asked}
-    # All pages are wanted, even old ones.
+    # Pages of any age are wanted.
     await earlier_pages(
         context, state.get("follows", ""), before.plan.model_copy(update={"freshness": "any"})
     )
@@ -100,9 +96,7 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 
 
 def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
-    """Handle a requested rewording without a report: research the previous question instead, if
-    there is one.
-    """
+    """Without a report to reword, research the previous question in the requested form."""
     asked, before = state["question"], state.get("earlier", [])
     questions = [n for n, text in enumerate(before) if not sure_turn(text)]
     if not questions or sure_turn(asked) is None:
@@ -120,8 +114,8 @@ def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
 
 
 def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
-    """Return earlier questions with their answers, the last one's from the report. Requests for
-    another form are not questions that later ones could depend on.
+    """Return the earlier questions with their answers, the last from the report, without requests
+    for another form.
     """
     asked = state.get("earlier", [])[:-1]
     answers = [*state.get("answers", []), *[""] * len(asked), ""]
@@ -204,13 +198,12 @@ async def _by_model(
 
 
 def _as_is(before: Earlier, why: str) -> dict[str, Any]:
-    """Return the report unchanged, with the reason."""
     problem = Problem(stage="writer", subject="revision", reason=why, effect=STAYED)
     return {"sections": list(before.sections), "problems": [problem]}
 
 
 async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict[str, Any]:
-    """Return the report shorter or longer, if made of passages; code can do nothing else."""
+    """Make a report of passages shorter or longer, which is all that code can do."""
     by_model = models_among(c.maker for c in before.citations)
     if by_model or not turn.length or turn.language:
         return _as_is(before, _BY_MODEL)

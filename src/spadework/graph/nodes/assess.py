@@ -1,35 +1,34 @@
-"""Assessment of a round: all topics concurrently, each on its best passages; evidence is entered
-into the ledger.
-"""
+"""Assess a round: judge all topics at the same time, and enter the evidence into the ledger."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TypedDict
 
 from spadework.agents.assessor import assess
+from spadework.agents.evidence.confirmation import CONFIRMING, confirm_fact
 from spadework.agents.evidence.counts import with_lists, with_tables
 from spadework.agents.evidence.expectation import holds_expected, shortfalls
 from spadework.agents.evidence.passages import Judgement, PassageView, to_people
 from spadework.agents.extractive.judge import ROOM
 from spadework.agents.extractive.writer import columns_of
+from spadework.deadline import Late
+from spadework.events import Scored
 from spadework.graph.context import SessionContext
 from spadework.graph.effort.expected_gain import no_better
 from spadework.graph.effort.model_policy import ANSWER_TOKENS, payable
 from spadework.graph.evidence import entries
 from spadework.graph.nodes.distil import LEAST_ROOM, Looked, first_within, readable, room_of
-from spadework.graph.pages.chunks import show_passage
+from spadework.graph.pages.chunks import join_passages, show_passage
 from spadework.graph.pages.deep_reading import in_shares
 from spadework.graph.state import ResearchState
-from spadework.values import Coverage, Evidence, Passage, Problem, Round, Shortfall, Topic
+from spadework.values import CODE, Coverage, Evidence, Passage, Problem, Round, Shortfall, Topic
 
 
 class Judged(TypedDict):
-    """The channel updates of a round: new ledger entries, coverage of its topics, figures,
-    problems, the shortfalls after it, and what a model was shown.
-    """
+    """The channel updates of a round; `shown` is what a model was shown."""
 
     evidence: list[Evidence]
     coverage: dict[str, Coverage]
@@ -40,7 +39,7 @@ class Judged(TypedDict):
 
 
 def after(state: ResearchState, judged: Judged) -> ResearchState:
-    """Return the state after merging the update."""
+    """Return the state after a round's update."""
     return {
         **state,
         "evidence": [*state.get("evidence", []), *judged["evidence"]],
@@ -51,11 +50,11 @@ def after(state: ResearchState, judged: Judged) -> ResearchState:
 
 
 async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
-    """Judge every topic of the latest round concurrently, and number the evidence."""
+    """Judge each topic of the latest round, number the new evidence, and list the shortfalls."""
     number = max(task.round for task in state["tasks"])
     planned = {topic.name for topic in state["plan"].topics}
     tasks = [task for task in state["tasks"] if task.round == number]
-    # The latest task of a topic: the plan may have been replaced after its pages were read.
+    # The plan may have been replaced after pages were read, so only the latest tasks count.
     topics = list({t.topic.name: t.topic for t in tasks if t.topic.name in planned}.values())
     ledger = state.get("evidence", [])
     seconds = context.budget.judging_seconds(state.get("plan_seconds", 0.0))
@@ -67,12 +66,12 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
     for topic, judgement in zip(topics, looked.judgements, strict=True):
         known = [e for e in [*ledger, *added] if e.topic == topic.name]
         new = any(e.topic == topic.name for e in added)
-        by_code, old = judgement.quality is None, before.get(topic.name)
+        by_code, old = judgement.judge == CODE, before.get(topic.name)
         proof = _as_judged(known, judgement, old) if by_code else known
         found = _coverage(topic, judgement, proof, context.settings.completeness)
         back = old is not None and (no_better(found, old) if by_code else not new)
         if old and back:
-            # Its coverage stays as before. Only recommendations may be new, and quotes if code
+            # The topic's coverage stays. Only recommendations may be new, and quotes if code
             # replaces a failed model.
             wanted = judgement.recommendations or old.recommendations
             more = found.evidence_ids if context.judging and not found.near else ()
@@ -114,17 +113,17 @@ def _mean(scores: Sequence[float]) -> float | None:
 async def _by_topic(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked:
-    """Judge every topic on its best passages, concurrently."""
     room = await _room(context, len(topics), len(state.get("rounds", [])), seconds)
     judged = await asyncio.gather(
         *(_judge(context, state, topic, room, seconds) for topic in topics)
     )
     ledger = state.get("evidence", [])
     added, unentered = list[Evidence](), list[Problem]()
-    for topic, (judgement, _, _) in zip(topics, judged, strict=True):
-        new, left = await entries(context, topic, judgement.spots, [*ledger, *added])
+    for n, (topic, (judgement, _, _)) in enumerate(zip(topics, judged, strict=True)):
+        known, left = [*ledger, *added], len(topics) - n
+        new, lost = await entries(context, topic, judgement.spots, known, left=left)
         added += new
-        unentered += left
+        unentered += lost
     return Looked(
         [judgement for judgement, _, _ in judged],
         added,
@@ -134,8 +133,8 @@ async def _by_topic(
 
 
 async def _room(context: SessionContext, topics: int, number: int, seconds: float) -> int:
-    """Return the tokens of pages the model is shown per topic in a round; 0 without a model. A slow
-    model is shown what it can read in time, and each topic what can be paid for.
+    """Return how many tokens of pages the model is shown per topic: what it can read in time and
+    what can be paid; 0 without a model.
     """
     if context.judging is None:
         return 0
@@ -149,13 +148,13 @@ async def _room(context: SessionContext, topics: int, number: int, seconds: floa
 async def _judge(
     context: SessionContext, state: ResearchState, topic: Topic, room: int, seconds: float
 ) -> tuple[Judgement, list[Passage], list[Problem]]:
-    """Return the judgement of a topic on its best passages, those shown, and the problems."""
     pages = {page.content_hash: page for page in state.get("pages", {}).values()}
     passages = state.get("passages", {}).get(topic.name, [])
     texts = {p.content_hash: await context.pages.get(p.content_hash) for p in passages}
+    passages = passages if room else join_passages(passages, texts)
 
     def work() -> tuple[list[PassageView], list[Passage]]:
-        # Instructions to machines are shown to no role, so none can quote them.
+        # Prompt injections are shown to no role, so none can quote them.
         parts = [
             (part, p)
             for p in passages
@@ -172,17 +171,20 @@ async def _judge(
     )
     read = {pages[digest]: text for digest, text in texts.items()}
 
-    def complete() -> Judgement:
-        return with_tables(topic, with_lists(state["plan"], topic, judgement, heard), read)
+    def complete(late: Late) -> tuple[Judgement, list[Problem]]:
+        whole, lost = confirm_fact(state["plan"], topic, judgement, heard, late)
+        return with_tables(topic, with_lists(state["plan"], topic, whole, heard), read), lost
 
-    return await asyncio.to_thread(complete), seen, problems
+    at = ["confirm", topic.name, len(state.get("rounds", []))]
+    whole, lost = await context.run_in_time(CONFIRMING * seconds, at, complete)
+    return whole, seen, [*problems, *lost]
 
 
 def _as_judged(
     known: Sequence[Evidence], judgement: Judgement, old: Coverage | None
 ) -> list[Evidence]:
-    """Return the entries quoted by code's latest judgement of a topic, in its order, with column
-    names, followed by the basis of the previous judgement.
+    """Return the entries that code's latest judgement quotes, in its order and with column names,
+    then those behind the previous judgement.
     """
     found = [
         e
@@ -194,7 +196,7 @@ def _as_judged(
     before = old.evidence_ids if old and not old.near else ()
     rested = [e for e in known if e.id in before]
     if not judgement.covered:
-        # Without claims, all rounds together may quote no more than one.
+        # Without claims, all rounds together may quote only as much as one.
         sizes = accumulate((len(e.quote) for e in rested), initial=sum(len(e.quote) for e in found))
         rested = [e for e, size in zip(rested, list(sizes)[1:], strict=True) if size <= ROOM]
     return list(dict.fromkeys([*named, *found, *rested]))
@@ -203,8 +205,8 @@ def _as_judged(
 def _coverage(
     topic: Topic, judgement: Judgement, known: Sequence[Evidence], completeness: float
 ) -> Coverage:
-    """Return the coverage: covered if judged so, with a sufficient score, and supported by the
-    ledger.
+    """Return the coverage: covered if the judgement says so, its score suffices, and the ledger
+    supports it.
     """
     met = bool(known) and holds_expected(topic, known)
     covered = judgement.covered and judgement.score >= completeness and met
@@ -216,5 +218,57 @@ def _coverage(
         gaps=judgement.gaps,
         recommendations=judgement.recommendations,
         quality=judgement.quality,
+        judge=judgement.judge,
         near=judgement.near,
     )
+
+
+def score_topics(
+    round_: int, before: Mapping[str, Coverage], after: Mapping[str, Coverage]
+) -> Iterator[Scored]:
+    """Yield an event for each topic judged in a round."""
+    for name, coverage in after.items():
+        old = before.get(name)
+        known = old.evidence_ids if old else ()
+        new = tuple(id_ for id_ in coverage.evidence_ids if id_ not in known)
+        yield Scored(
+            topic=name,
+            round=round_,
+            before=old.score if old else 0.0,
+            score=coverage.score,
+            quality_before=old.quality.mean if old and old.quality else None,
+            quality=coverage.quality.mean if coverage.quality else None,
+            by="code" if coverage.judge == CODE else "model",
+            why=_why(old, coverage, len(new)),
+            evidence=new,
+        )
+
+
+def checked_scores(
+    round_: int, before: Mapping[str, Coverage], after: Mapping[str, Coverage]
+) -> Iterator[Scored]:
+    """Yield an event for each topic whose score changed when the report was verified."""
+    for name, coverage in after.items():
+        old = before.get(name)
+        if old is not None and old.score != coverage.score:
+            yield Scored(
+                topic=name,
+                round=round_,
+                step="verify",
+                before=old.score,
+                score=coverage.score,
+                by="code",
+                why="Quotes that are no longer in their pages do not count.",
+            )
+
+
+def _why(old: Coverage | None, coverage: Coverage, new: int) -> str:
+    if new:
+        said = f"{new} new {'quote' if new == 1 else 'quotes'}"
+        return f"{said}, {len(coverage.evidence_ids)} in total."
+    if old is None:
+        return "No quotes were found for this topic."
+    if old.score == coverage.score:
+        return "Nothing new was found, so the score is unchanged."
+    same = len(coverage.evidence_ids)
+    return f"Judged again on the same {'quote' if same == 1 else f'{same} quotes'}."

@@ -1,4 +1,4 @@
-"""Review of a report at deep effort: what an editor finds weak is repaired once."""
+"""Let an editor review the report at deep effort; its weak parts are repaired once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from spadework.agents import critic
 from spadework.agents.reviser import UNSEARCHED
 from spadework.graph.context import SessionContext
-from spadework.graph.effort.model_examination import judge_in_time
+from spadework.graph.effort.model_policy import judge_in_time
 from spadework.graph.finish import result_of
 from spadework.graph.routes import KNOWN
 from spadework.graph.state import ResearchState
@@ -18,7 +18,7 @@ from spadework.values import Query, Review, Section, Task, Weakness
 
 
 async def review_report(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """Return the editor's review and the tasks of one more round; at the end, the outcome."""
+    """Return the editor's review and the tasks of one more round; after that round, the outcome."""
     before = state.get("review")
     if before:
         return {"review": _end_review(before, state)}
@@ -38,9 +38,9 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
     tasks = _tasks(context, state, points)
     asked = {"", *(query.text for task in tasks for query in task.queries)}
     hurried = context.budget.replayed is None and not context.budget.may_rewrite()
-    rest = "There was no time to mend it." if hurried else ""
+    rest = "There was no time to fix this." if hurried else ""
     outcomes = [
-        p.outcome or (rest if p.query in asked else "No page may be read any more.") for p in points
+        p.outcome or (rest if p.query in asked else "No more pages may be read.") for p in points
     ]
     points = [p.model_copy(update={"outcome": o}) for p, o in zip(points, outcomes, strict=True)]
     made = found.model_copy(
@@ -57,7 +57,7 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
 def _place_weakness(
     point: Weakness, state: ResearchState, sections: Sequence[Section], late: str
 ) -> Weakness:
-    """Return a weakness with the heading of an existing section, and a topic for its search."""
+    """Return a weakness with an existing section's heading, and a topic if it needs a search."""
     headings = {section.heading.casefold(): section.heading for section in sections}
     heading = headings.get(point.section.casefold(), "")
     topics = {topic.name.casefold(): topic.name for topic in state["plan"].topics}
@@ -68,31 +68,30 @@ def _place_weakness(
         topic = state["plan"].topics[found[0] if found else 0].name
     outcome = ""
     if point.query and late:
-        # What cannot be searched may still be repaired from existing evidence.
-        outcome = "" if heading else f"It was not searched: {late}"
+        # Existing evidence may still repair it.
+        outcome = "" if heading else f"Nothing was searched for this: {late}"
     elif not point.query and not heading:
-        outcome = "No section has this heading; nothing was changed."
+        outcome = "No section has this heading, so nothing was changed."
     query = "" if late else point.query
     placed = {"section": heading, "topic": topic, "query": query, "outcome": outcome}
     return point.model_copy(update=placed)
 
 
 def _too_late(context: SessionContext, state: ResearchState) -> str:
-    """Return why no further round is possible, "" if one is."""
     rounds = sum(done.number > KNOWN for done in state.get("rounds", []))
     if rounds >= context.budget.limits.iterations:
-        return "the rounds of searching that were allowed are used."
+        return "all allowed rounds are used up."
     if limit := context.budget.refused or context.budget.ended_by():
-        return f"the budget of {limit} is spent."
-    # After writing, only the time for a round and for rewriting matters, not the mark below which
-    # no round begins.
+        return f"the budget for {limit} is used up."
+    # A written report only needs time for a round and for rewriting, whatever the usual mark for a
+    # last round.
     fits = context.budget.fits(state.get("plan_seconds", 0.0))
-    return "" if fits else "there was no time for it."
+    return "" if fits else "there was no time."
 
 
 def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:
-    """Return a task for every topic that the editor finds lacking, with the reasons for its
-    assessor.
+    """Return a task for each topic that the editor found lacking; its assessor is given the
+    reasons.
     """
     wanted: dict[str, list[Weakness]] = defaultdict(list)
     for point in points:
@@ -133,8 +132,8 @@ def _end_review(review: Review, state: ResearchState) -> Review:
             return said.strip()
         told = [heading for heading, one in after.items() if before.get(heading) != one]
         if point.section in told or (not point.section and told):
-            return f"{said}{', '.join([point.section] if point.section else told)}: written anew."
-        return f"{said}What was written anew did not hold or did not differ; it stands as it was."
+            return f"{said}{', '.join([point.section] if point.section else told)}: rewritten."
+        return f"{said}The new text was not supported or not different, so the old text was kept."
 
     points = tuple(p.model_copy(update={"outcome": outcome(p)}) for p in review.weaknesses)
     return review.model_copy(update={"weaknesses": points, "done": True})

@@ -1,4 +1,4 @@
-"""Search, select, read and clean: the one way in, for workers and for sessions without a report."""
+"""Search, select, read and clean, for workers and for sessions that only gather pages."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from langgraph.runtime import Runtime
 from spadework.agents.editor import of_lines, problem_lines
 from spadework.deadline import BEST_ONLY
 from spadework.errors import SettingsError
-from spadework.graph.context import SessionContext, context_of
-from spadework.graph.emit import emitter
+from spadework.graph.context import SessionContext, context_of, emitter
+from spadework.graph.finish import status_of, stopped_by_disk
 from spadework.graph.nodes.clean import clean_pages
 from spadework.graph.nodes.read import read_pages, was_readable
 from spadework.graph.nodes.recall import recall_pages
@@ -23,8 +23,7 @@ from spadework.graph.nodes.select import Choosing, looked_at, weigh_hits
 from spadework.graph.pages.deep_reading import looked_again
 from spadework.graph.pages.page_assignment import How, PageAssignment
 from spadework.graph.pages.provider_search import with_filters
-from spadework.graph.report.sources import sources_of
-from spadework.graph.run_end import status_of, stopped_by_disk
+from spadework.graph.report.body import sources_of
 from spadework.graph.state import ResearchState, WorkerState
 from spadework.settings import Settings
 from spadework.tools.export.markdown_report import to_markdown
@@ -38,8 +37,7 @@ from spadework.tools.ranking.selection import (
     preset_of,
 )
 from spadework.tools.ranking.selection import select as select_hits
-from spadework.tools.search.search_filters import add_filters, fits
-from spadework.tools.text.markdown import one_line
+from spadework.tools.search.result_rows import add_filters, fits
 from spadework.tools.web.urls import canonical_url
 from spadework.values import (
     Hit,
@@ -57,14 +55,16 @@ from spadework.values import (
     Unread,
     Value,
 )
-from spadework.visible import visible
+from spadework.visible import one_line, visible
 
-#: The round with the preset's threshold; each further round lowers it by a step.
+#: The round that uses the preset's threshold; each later one lowers it by a step.
 FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Use stored pages; if they do not suffice, ask every provider. Follow links; fuse all."""
+    """Look up stored pages and, unless they suffice, ask every provider. Follow links and fuse all
+    hits.
+    """
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     before = {canonical_url(url) for url in state["read_before"]}
@@ -75,7 +75,7 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     links = {url: await context.links.of(url) for url in state["read_before"]}
     left = await found_before(context, task, before)
     found = [*lists, *left, *known.as_list(lists), follow_links(links, task.queries, before)]
-    # Also for pages that were not found by search.
+    # Links and stored pages must fit the filters too.
     wish = add_filters(Query(text=""), context.settings)
     return {
         "hits": [hit for hit in fused_hits(found) if fits(wish, hit)],
@@ -117,7 +117,6 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
 
 
 async def _cached(context: SessionContext, task: Task, hits: Sequence[Hit]) -> list[str]:
-    """Return the hits whose pages are in the HTTP cache or the knowledge store."""
     since = fresh_since(task.queries, context.settings)
 
     async def here(url: str) -> bool:
@@ -135,8 +134,8 @@ async def _cached(context: SessionContext, task: Task, hits: Sequence[Hit]) -> l
 
 
 async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit]) -> list[str]:
-    """Return hits whose pages were fetched in an earlier round but not needed: they are free, so a
-    further round's page limit ignores them.
+    """Return the hits whose pages an earlier round fetched but did not need; they are free, so the
+    page limit ignores them.
     """
     if task.together is None or task.round <= FIRST:
         return []
@@ -149,10 +148,10 @@ async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Fetch and extract the chosen hits until the deadline, replacing failures from the reserve."""
+    """Fetch and extract the chosen hits until the deadline; the reserve replaces failures."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
-    # Workers saved by earlier versions have none.
+    # Workers saved by earlier versions have no `taken`.
     taken = frozenset(state.get("taken", ()))
     drafts, unread, problems = await read_pages(
         context, state["task"], state["chosen"], state["reserve"], emit, taken
@@ -162,7 +161,7 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Keep the pages with text, each text once; a model removes boilerplate."""
+    """Drop pages with the same text; let a model remove boilerplate from the others."""
     context = await context_of(state["session_id"], runtime.context)
     seen: dict[str, Any] = {}
     for page in [*state["attached"], *state["drafts"]]:
@@ -176,8 +175,8 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
 async def _assign_selection(
     context: SessionContext, state: WorkerState, made: Selection
 ) -> tuple[Selection, frozenset[str]]:
-    """Return the selection with this worker's pages, if pages are distributed, and the pages of
-    others that it would have chosen, which it reads along.
+    """Return the selection with this worker's pages, if pages are assigned, and the chosen pages of
+    others, which it reads along.
     """
     task, among = state["task"], state.get("among", ())
     if len(among) < 2:
@@ -197,7 +196,7 @@ async def _assign_selection(
 
 
 def steps(output: type) -> StateGraph[WorkerState, Settings, WorkerState, Any]:
-    """Return the steps of a worker up to its pages; `clean` is the last."""
+    """Return the graph of a worker from `search` to `clean`, without an end."""
     return (
         StateGraph(WorkerState, context_schema=Settings, output_schema=output)
         .add_node(stopped_by_disk(search))
@@ -212,20 +211,18 @@ def steps(output: type) -> StateGraph[WorkerState, Settings, WorkerState, Any]:
 
 
 gather = steps(WorkerState).add_edge("clean", END).compile(name="gather")
-
-
 NOTHING_WRITTEN = (
-    "Pages were read for this, and nothing was judged or written about them; no model was asked."
-    " Their whole texts are in the session."
+    "These pages were only gathered: they were not judged or summarized, and no model was used."
+    " Their full texts are in the session."
 )
-#: Reason for the end when the caller left.
+#: Why the run ended: its caller left.
 CANCELLED = "cancelled"
 _NONE = "No page could be read."
 
 
 class Gathered(Value):
-    """The result: pages, best first, unread hits, number of hits, and problems. `answered`: a
-    search was answered, if any was made.
+    """The result: pages (best first), unread hits, number of hits, and problems. `answered` is
+    whether a search was answered, if one was made.
     """
 
     pages: tuple[Page, ...] = ()
@@ -236,12 +233,12 @@ class Gathered(Value):
 
     @classmethod
     def of(cls, state: WorkerState) -> Gathered:
-        """Return what the steps have left in the state, however far they came."""
+        """Return what the state contains, whichever step it reached."""
         pages: Sequence[Page] = state.get("pages", state.get("drafts", []))
         return cls(
             pages=tuple(
                 pages[: state["task"].pages]
-            ),  # a replacement may have been read beside a slow one
+            ),  # a replacement may have come beside a slow page
             unread=tuple(state.get("unread", ())),
             found=len(state.get("hits", [])),
             answered=state.get("answered", True),
@@ -250,21 +247,21 @@ class Gathered(Value):
 
 
 def asked_of(query: str) -> Query:
-    """Return the query to search. Raises SettingsError if it is empty."""
+    """Return the query to search for. Raises SettingsError if it is empty."""
     text = " ".join(visible(query).split())
     if not text:
-        raise SettingsError("The query is empty: say what to search for.")
+        raise SettingsError("The query is empty. Say what to search for.")
     return Query(text=text)
 
 
 def task_of(query: Query, pages: int = 0) -> Task:
-    """Return a task for one query alone, reading at most `pages`."""
+    """Return a task for a single query that reads at most `pages`."""
     topic = Topic(name=one_line(query.text), question=query.text, queries=(query,))
     return Task(topic=topic, queries=(query,), pages=pages)
 
 
 def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
-    """Return the initial state for a single query."""
+    """Return the initial state for a single query. Raises SettingsError if it is empty."""
     task = task_of(asked_of(query), pages)
     begun = {
         "session_id": context.session_id,
@@ -273,17 +270,17 @@ def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
         "read_before": [],
         "attached": [],
     }
-    return cast("WorkerState", begun)  # the steps add what they find
+    return cast("WorkerState", begun)  # the steps add the other channels
 
 
 def result_of_pages(
     context: SessionContext, asked: str, gathered: Gathered, *, why: str = "", failed: bool = False
 ) -> Result:
-    """Return the result of a session that gathered pages; `why` is what ended it early."""
+    """Return the result of a session that only gathered pages; `why` says what ended it early."""
     pages = {page.url: page for page in gathered.pages}
     read = cast("ResearchState", {"pages": pages})
     found = {source.url: source for source in sources_of(read, [], [])}
-    # In reading order: without citations no other order is better.
+    # In reading order, as there are no citations to order by.
     sources = [
         found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)
     ]
@@ -312,7 +309,7 @@ def _sections(
     context: SessionContext, gathered: Gathered, sources: Sequence[Source], why: str
 ) -> tuple[Section, ...]:
     searched = f"Searched: {'; '.join(context.searching)}." if context.searching else ""
-    gone = "Whoever asked went away before it was done." if why == CANCELLED else ""
+    gone = "The client disconnected before all pages were read." if why == CANCELLED else ""
     about = (NOTHING_WRITTEN if sources else _NONE, gone, searched, *context.notices)
     by_url = {page.url: page for page in gathered.pages}
     listed = []

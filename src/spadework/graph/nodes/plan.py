@@ -1,6 +1,4 @@
-"""Planning: the stored plan of the same question, or a new one by the lead, perhaps after a first
-search.
-"""
+"""Get a question's plan, and ask the user what is meant and whether the plan is approved."""
 
 from __future__ import annotations
 
@@ -8,42 +6,51 @@ import asyncio
 import hashlib
 import os
 import platform
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from langgraph.runtime import Runtime
+from langgraph.types import interrupt
+
 from spadework import clock
 from spadework.agents import lead
+from spadework.agents.clarification import clarify_question, doubt
+from spadework.agents.extractive import lead as extractive
 from spadework.agents.extractive.lead import in_context
-from spadework.events import Notice
-from spadework.graph.context import SessionContext
+from spadework.agents.plan_edits import WISH, apply_wish, complete_plan, edit_plan, said_in
+from spadework.events import APPROVE, Asked, Notice, Planned
+from spadework.graph import routes
+from spadework.graph.context import Emit, SessionContext, context_of, emitter
 from spadework.graph.effort.experience import by_experience
 from spadework.graph.effort.forecast import ceilings, forecast, later
-from spadework.graph.effort.model_examination import examines
-from spadework.graph.emit import Emit
+from spadework.graph.effort.model_policy import examines
 from spadework.graph.nodes.search import first_look
 from spadework.graph.routes import first_tasks
+from spadework.graph.state import ResearchState
+from spadework.settings import Settings
 from spadework.tools.stores.plan_store import PlanStore, normalise_question
-from spadework.values import Forecast, Plan, Problem, Question
+from spadework.values import CODE, Forecast, Hit, Plan, Problem, Question
 
-#: Minimum seconds for planning even in a short run, since everything depends on it.
+#: Minimum time for planning, on which everything depends.
 LEAST_SECONDS = 6.0
-#: Seconds until most runs have a plan, without the model's; the first run over a library must also
-#: index it.
+#: Time in which most runs have a plan, without the model's time. Indexing a library takes longer.
 START_SECONDS = 5.0
 _AGAIN = (
-    "The plan is that of the same question asked before. SPADEWORK_PLAN_DAYS=0 makes a new one."
+    "The plan is reused from an earlier session with the same question. To plan afresh, set"
+    " SPADEWORK_PLAN_DAYS=0."
 )
 
 
 async def make_plan(
     context: SessionContext, question: Question, emit: Emit
 ) -> tuple[Plan, list[Problem], float]:
-    """Return a question's plan, problems, and the model's seconds: 0 if none was asked. A model's
-    plan is stored; the extractive lead's depends on what is found now.
+    """Return a question's plan, the problems, and how long the model took (0 if none planned). A
+    model's plan is stored; the extractive lead's depends on what is found now.
     """
     store = PlanStore(context.settings.home / "plans", context.settings.plan_days)
     key = _key(context, question)
-    # A plan about recent matters is valid only on its date.
+    # A plan about recent matters is valid for one day.
     dated = key | {"asked_on": question.asked_on}
 
     async def look() -> Plan | None:
@@ -55,9 +62,40 @@ async def make_plan(
         context.budget.add(cache_hits=1)
         emit(Notice(text=_AGAIN))
         return known.model_copy(update={"question": question.text}), [], 0.0
-    # A model that plans quickly, or sees earlier answers, is not shown hits.
+    # A model that plans quickly or sees earlier answers gets no hits.
     told = context.model and (context.quick or any(question.answers))
-    hits = [] if told else await first_look(context, in_context(question), emit)
+    hits = [] if told else await first_look(context, extractive.in_context(question), emit)
+    made, problems, seconds = await _ask_lead(context, question, hits)
+    for problem in problems:
+        emit(Notice(text=f"{problem.reason} {problem.effect}".rstrip()))
+    if made.maker != CODE:
+        # Failing to store a plan does no harm.
+        with suppress(OSError):
+            await asyncio.to_thread(store.put, key if made.freshness == "any" else dated, made)
+    return made, problems, seconds
+
+
+async def plan_again(
+    context: SessionContext, question: Question, hits: Sequence[Hit], plan: Plan
+) -> tuple[Plan | None, list[Problem], float]:
+    """Return a new plan from the first round's pages, problems, and the model's seconds: by code if
+    the model may not judge, by the lead if code made `plan`; else None.
+    """
+    if context.model is None or context.settings.approve:
+        return None, [], 0.0
+    if context.judging is None:
+        # A model that may not judge does not plan well either; the report must not be worse than
+        # without a model.
+        return await asyncio.to_thread(extractive.plan, question, hits), [], 0.0
+    if plan.maker != CODE:
+        return None, [], 0.0
+    made, problems, seconds = await _ask_lead(context, question, hits)
+    return (None if made.maker == CODE else made), problems, seconds
+
+
+async def _ask_lead(
+    context: SessionContext, question: Question, hits: Sequence[Hit]
+) -> tuple[Plan, list[Problem], float]:
     began = context.budget.elapsed()
     made, problems = await lead.plan(
         context.model,
@@ -67,27 +105,20 @@ async def make_plan(
         quick=context.quick,
         seconds=context.budget.step("plan", "search", least=LEAST_SECONDS),
     )
-    for problem in problems:
-        emit(Notice(text=f"{problem.reason} {problem.effect}".rstrip()))
-    seconds = 0.0
-    if context.model and not any("extractive" in problem.effect for problem in problems):
-        seconds = context.budget.elapsed() - began
-        # A plan that cannot be stored is only made again.
-        with suppress(OSError):
-            await asyncio.to_thread(store.put, key if made.freshness == "any" else dated, made)
+    seconds = 0.0 if made.maker == CODE else context.budget.elapsed() - began
     return made, problems, seconds
 
 
 def today() -> str:
-    """Return the run's date, which stays fixed."""
+    """Return the date of the run, which does not change while it lasts."""
     return clock.today().date().isoformat()
 
 
 async def foreseen(
     context: SessionContext, plan: Plan, plan_seconds: float, *, follows: bool = False
 ) -> Forecast:
-    """Return the estimate for a plan's run, from earlier runs of its kind, else from constants.
-    `follows`: it follows up a session.
+    """Return the estimate for a plan's run, from similar earlier runs or else from constants.
+    `follows` says whether it continues a session.
     """
     first = await examines(context)
     tasks = first_tasks(plan, context.budget, context.workload(plan))
@@ -108,8 +139,14 @@ async def foreseen(
     )
 
 
+async def foreseen_unplanned(context: SessionContext, asked: str) -> Forecast:
+    """Return the estimate for a question before planning, from the topics that code finds in it."""
+    plan = await asyncio.to_thread(extractive.plan, Question(text=asked), [])
+    return await foreseen(context, plan, 0.0)
+
+
 def _key(context: SessionContext, question: Question) -> Any:
-    """Return what a model's plan depends on: question, attachments, model, effort, prompt."""
+    """Return all that a model's plan depends on, as a key."""
     settings = context.settings
     return {
         "question": normalise_question(question.text),
@@ -137,16 +174,124 @@ def _kind(context: SessionContext, *, follows: bool, examines: bool) -> str:
         f"{settings.iterations} rounds at most",
         f"{settings.preset} selection",
         *(["follow-up"] if follows else []),
-        *(["its model examined first"] if examines else []),
+        *(["its model tested first"] if examines else []),
     ]
     return ", ".join(parts)
 
 
 def _machine(context: SessionContext) -> str:
-    """Return a digest of the machine and the model's server."""
     told = (
         platform.node(),
         os.cpu_count(),
         context.settings.openai_base_url if context.model else "",
     )
     return hashlib.blake2b(repr(told).encode(), digest_size=4).hexdigest()
+
+
+#: Maximum changes of a plan in words.
+MOST_WISHES = 20
+
+
+async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Ask the user what is meant if the question is ambiguous and the settings allow it."""
+    context = await context_of(state["session_id"], runtime.context)
+    if not context.settings.clarify:
+        return {}
+    question = routes.question_of(state)
+    emit = emitter(context, runtime)
+    hits = [] if context.model else await first_look(context, in_context(question), emit)
+    asked, problems = await doubt(
+        context.model, question, hits, seconds=context.budget.phase("plan")
+    )
+    answer = ask_user(context, asked) if asked else ""
+    # Without a model, the question is searched without our own words.
+    said = asked.text if asked and context.model else ""
+    return {"question": clarify_question(question.text, answer, said), "problems": problems}
+
+
+async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Let the user approve or change the plan, if the settings say so; create the first tasks."""
+    context = await context_of(state["session_id"], runtime.context)
+    made, seconds = state["plan"], state.get("plan_seconds", 0.0)
+    problems: list[Problem] = []
+    follows = bool(state.get("follows"))
+    if context.settings.approve:
+        made, problems = await _approve_plan(context, made, seconds, follows=follows)
+    if made != state["plan"]:
+        foretold = await foreseen(context, made, seconds, follows=follows)
+        emitter(context, runtime)(Planned(plan=made, forecast=foretold))
+    tasks = first_tasks(made, context.budget, context.workload(made))
+    if state.get("follows") and state.get("attached"):
+        tasks = routes.known_tasks(made)
+    return {"plan": made, "problems": problems, "tasks": tasks}
+
+
+async def _approve_plan(
+    context: SessionContext, plan: Plan, seconds: float, *, follows: bool
+) -> tuple[Plan, list[Problem]]:
+    now, text, problems = plan, APPROVE, list[Problem]()
+    for _ in range(MOST_WISHES):
+        foretold = await foreseen(context, now, seconds, follows=follows)
+        answer = ask_user(context, Asked(kind="approve", text=text, plan=now, forecast=foretold))
+        said = said_in(answer)
+        now, heard = edit_plan(now, said.topics), list[str]()
+        for wish in said.wishes:
+            left = context.budget.phase("plan", "search")
+            (now, why, _), more = await apply_wish(context.model, now, wish, seconds=left)
+            heard.append(why or f"Changed: {wish}.")
+            problems += more
+        if said.done:
+            break
+        text = " ".join(heard)
+    now, more = await complete_plan(
+        context.model, now, plan, seconds=context.budget.phase("plan", "search")
+    )
+    return now, [*problems, *more]
+
+
+def ask_user(context: SessionContext, asked: Asked) -> str:
+    """Return the user's answer, "" for "go on". The node runs again when the answer is there."""
+    context.budget.pause()
+    answer = interrupt(asked.model_dump(mode="json") | _form_of(asked))
+    context.budget.go_on()
+    return _in_words(answer, asked)
+
+
+def _form_of(asked: Asked) -> dict[str, Any]:
+    """Return a question in the two forms that LangChain's clients show: `HumanInterrupt` (Agent
+    Inbox, chat page) and `HITLRequest`.
+    """
+    plan, text, args = asked.plan, asked.text, {"options": "\n".join(asked.options)}
+    if plan:
+        args = {"topics": "\n".join(topic.name for topic in plan.topics)}
+    elif asked.options:
+        text = "\n- ".join([f"{text}\n", *asked.options])
+    allowed = dict.fromkeys(("allow_accept", "allow_edit"), plan is not None)
+    decisions = ["approve", "edit", "reject"] if plan else ["respond", "reject"]
+    return {
+        "action_request": {"action": asked.kind, "args": args},
+        "config": {**allowed, "allow_respond": True, "allow_ignore": plan is None},
+        "description": text,
+        "action_requests": [{"name": asked.kind, "args": args, "description": text}],
+        "review_configs": [{"action_name": asked.kind, "allowed_decisions": decisions}],
+    }
+
+
+def _in_words(answer: Any, asked: Asked) -> str:
+    """Return an answer as text. Clients may also send true, topics, an object with either, or the
+    decision of a form, in which words about a plan are a wish.
+    """
+    made = answer.get("decisions", answer) if isinstance(answer, dict) else answer
+    if isinstance(made, list) and made and isinstance(made[0], dict) and "type" in made[0]:
+        kind, said = made[0]["type"], made[0].get("edited_action", made[0].get("args"))
+        if kind in ("response", "respond", "reject"):
+            words = " ".join(str(said or made[0].get("message") or "").split())
+            return f"{WISH}{words}" if asked.plan else words
+        answer = said.get("args") if kind == "edit" and isinstance(said, dict) else ""
+    if isinstance(answer, dict):
+        answer = answer.get("topics") or answer.get("answer") or ""
+    if isinstance(answer, list):
+        return "\n".join(
+            str(line.get("name", "") if isinstance(line, dict) else line) for line in answer
+        )
+    return answer.strip() if isinstance(answer, str) else ""

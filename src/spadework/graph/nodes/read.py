@@ -1,4 +1,4 @@
-"""Reading for one task: concurrently, with replacements for failures, up to a deadline."""
+"""Read the pages of one task at the same time, replacing failures, up to a deadline."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from typing import Any, cast, get_args
 
 from spadework.errors import FetchError, TooSlow
 from spadework.events import Read, Reading
-from spadework.graph.context import SessionContext
+from spadework.graph.context import Emit, SessionContext
 from spadework.graph.effort.workload import unless_stopped
-from spadework.graph.emit import Emit
 from spadework.graph.pages.fetch import (
     from_knowledge,
     from_library,
@@ -33,16 +32,16 @@ from spadework.tools.fetch.page_pool import (
     read_many,
 )
 from spadework.tools.knowledge.entry import fresh_since
-from spadework.tools.ranking.selection import LOCAL
+from spadework.tools.ranking.selection import LOCAL, source_kind
 from spadework.tools.stores.journal import Journal
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
 
-#: A page is slow after `SLOW_SECONDS`, or this share of its time if that is less.
+#: A page is slow after `SLOW_SECONDS`, or after this share of its time if that is less.
 SLOW_SHARE, SLOW_SECONDS = 0.3, 10.0
-#: A page has its own deadline; one named by the user is abandoned this long after it.
+#: Seconds after its own deadline until a page named by the user is abandoned.
 GRACE_SECONDS = 2.0
-#: Fields of a Read event.
+#: Fields of a page in a Read event.
 _TOLD = {"title", "chars", "known", "level", "status", "media_type", "bytes", "content_hash"}
 _TOLD |= {"cleaned_by", "cleaning", "attempts"}
 
@@ -55,15 +54,14 @@ async def read_pages(
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Return the pages of `chosen` in order, replaced from `reserve` if failed or slow, as far as
-    read by the deadline; then unread hits and problems. Pages at the canonical URLs `taken` belong
-    to other workers: they are read along and replace no others if possible.
+    """Return the pages of `chosen` in order, with failed or slow ones replaced from `reserve`; also
+    unread hits and problems. Pages `taken` by other workers (canonical URLs) do not count.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
-    if not wanted:  # all are others': count them, or none would be read
+    if not wanted:  # all belong to others: count them, or none would be read
         wanted, taken = len(chosen), frozenset()
-    # A replay cannot know which pages came first: what was abandoned is reported as recorded.
+    # A replay cannot know which pages came first, so it takes abandoned ones from the record.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
     ends: dict[str, Outcome[Hit, Page]] = {}
@@ -101,8 +99,8 @@ async def _read_hits(
     taken: AbstractSet[str],
     emit: Emit,
 ) -> list[Outcome[Hit, Page]]:
-    """Read hits concurrently, yielding one outcome per hit, until `wanted` pages not `taken` have
-    been read.
+    """Read hits until `wanted` pages that are not `taken` have come; emit and return the
+    outcomes.
     """
     outcomes: list[Outcome[Hit, Page]] = []
     began: dict[str, float] = {}
@@ -145,8 +143,8 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """Return a hit's page, read once per session, with the hit's metadata; from the knowledge store
-    if fetched there since then.
+    """Return a hit's page with the hit's metadata, read once per session; from the knowledge store
+    if it was fetched since `since`.
     """
 
     async def work() -> Page:
@@ -163,6 +161,7 @@ async def read_page(
         update={
             "title": name_for_people(page.title) or name_for_people(hit.title),
             "publisher": name_for_people(hit.publisher),
+            "kind": source_kind(hit, page),
             "author": name_for_people(page.author),
             "published_at": page.published_at or hit.published_at,
             "relevance": hit.relevance,
@@ -173,19 +172,19 @@ async def read_page(
 
 
 async def page_at(context: SessionContext, url: str) -> Page:
-    """Return the page at a URL named by the user. Raises FetchError, or Stopped at the user's
-    request.
+    """Return the page at a URL that the user named. Raises FetchError, or Stopped if the user wants
+    no more.
     """
     seconds = min(context.settings.page_seconds, context.budget.until_closing())
     reading = read_page(context, Hit(url=url), seconds)
     try:
         return await unless_stopped(context.stop, reading, seconds=seconds + GRACE_SECONDS)
     except TimeoutError:
-        raise TooSlow("It was not there in time.") from None
+        raise TooSlow("The page did not load in time.") from None
 
 
 async def was_readable(journal: Journal, hit: Hit) -> bool | None:
-    """Return whether a hit's page could be read; None if not tried in the session."""
+    """Return whether a hit's page could be read; None if this session has not tried."""
     try:
         return True if await journal.find("page", _key(hit), Page) else None
     except FetchError:
@@ -197,7 +196,6 @@ def _key(hit: Hit) -> dict[str, str]:
 
 
 def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> Reading | Read:
-    """Return the event of a hit; `began` holds start times by URL."""
     hit, now = outcome.candidate, time.monotonic()
     of: dict[str, Any] = {"topic": task.topic.name, "round": task.round, "url": hit.url}
     if isinstance(outcome, Began):
@@ -215,12 +213,12 @@ def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> 
 
 
 def told_page(page: Page) -> dict[str, Any]:
-    """Return a read page as fields of Read."""
+    """Return a page as fields of a Read event."""
     return page.model_dump(include=_TOLD)
 
 
 def told_failure(reason: str, attempts: Sequence[Any]) -> dict[str, Any]:
-    """Return a failure as fields of Read."""
+    """Return a failure as fields of a Read event."""
     made = tuple(Attempt.model_validate(attempt) for attempt in attempts)
     last = made[-1].model_dump(include={"level", "status", "bytes"}) if made else {}
     return {"reason": reason, "attempts": made, **last}
@@ -230,17 +228,16 @@ def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
     if isinstance(outcome, Failed):
         return str(outcome.error)
     if outcome.why == "not needed":
-        return f"{host_of(outcome.candidate.url)} was slow, and another page came first."
+        return f"{host_of(outcome.candidate.url)} was slow, and another page was read instead."
     if outcome.why == "budget":
-        return "The budget of pages is spent."
+        return "The budget for pages is used up."
     host = host_of(outcome.candidate.url)
     if outcome.why == "stopped":
-        return f"The run was stopped before {host} had answered."
+        return f"The run was stopped before {host} answered."
     return f"{host} did not answer in time."
 
 
 def _unread(task: Task, outcome: Outcome[Hit, Page]) -> Unread | None:
-    """Return a hit that could not be read; None if it was read or not needed."""
     if isinstance(outcome, Began | Came) or (
         isinstance(outcome, Left) and outcome.why not in ("deadline", "stopped")
     ):
@@ -253,6 +250,7 @@ def _unread(task: Task, outcome: Outcome[Hit, Page]) -> Unread | None:
         snippet=hit.snippet,
         score=hit.relevance,
         reason=_reason(outcome),
+        late=isinstance(outcome, Left) and outcome.why == "deadline",
     )
 
 
@@ -261,7 +259,7 @@ def _problem(task: Task, outcome: Outcome[Hit, Page]) -> Problem | None:
     if isinstance(outcome, Came) and outcome.result.stale:
         day = outcome.result.fetched_at
         unreached = f"{host_of(hit.url)} could not be reached"
-        reason = f"{unreached}; the copy of {day.day} {day:%B %Y} was read."
+        reason = f"{unreached}; the copy from {day.day} {day:%B %Y} was read."
         stage, effect = "copy", "may be out of date."
     elif unread := _unread(task, outcome):
         stage, reason, effect = "read", unread.reason, "was not read."

@@ -1,4 +1,4 @@
-"""Pages known before searching: of the followed-up session, and of any other."""
+"""Recall pages known before searching: of the session that is followed up, and of any other."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from pydantic import ValidationError
 
 from spadework.clock import today
 from spadework.events import Searched
-from spadework.graph.context import SessionContext, checked_session_id
-from spadework.graph.emit import Emit
+from spadework.graph.context import Emit, SessionContext, checked_session_id
 from spadework.graph.followup.earlier_report import answers_of
 from spadework.graph.nodes.search import leads_of
 from spadework.graph.pages.fetch import Kept, name_for_people
 from spadework.graph.pages.provider_search import ranked_hits
 from spadework.tools.knowledge.entry import enough, fresh_since, relevant, subject
 from spadework.tools.ranking.selection import KNOWLEDGE
-from spadework.tools.search.search_filters import is_wanted
-from spadework.tools.stores.page_store import PageStore, content_hash
+from spadework.tools.search.result_rows import is_wanted
+from spadework.tools.text.page_text import PageStore, content_hash
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Page, Plan, Problem, Query, Result, Source, Task, Value
 
@@ -33,16 +32,14 @@ FRESH = timedelta(days=1)
 
 
 class Known(Value):
-    """Pages from earlier runs for a task, and whether they suffice without the web."""
+    """Pages of earlier runs for a task, and whether they are enough without the web."""
 
     hits: tuple[Hit, ...] = ()
     enough: bool = False
     problems: tuple[Problem, ...] = ()
 
     def as_list(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
-        """Return the known pages that the web search has not found, as one list: being known adds
-        no weight.
-        """
+        """Return the known pages that no search found, as one list; being known adds no weight."""
         found = {canonical_url(hit.url) for hits in lists for hit in hits}
         left = [hit for hit in self.hits if canonical_url(hit.url) not in found]
         return [left] if left else []
@@ -51,8 +48,8 @@ class Known(Value):
 async def recall_pages(
     context: SessionContext, question: str, task: Task, emit: Emit, before: AbstractSet[str]
 ) -> Known:
-    """Return what is known for a task, without the pages `before` (canonical URLs); decided
-    once.
+    """Return known pages for a task without those read `before` (canonical URLs); decided once per
+    session.
     """
     if not task.queries:
         return Known()
@@ -92,14 +89,14 @@ async def _ask_store(
             for text in dict.fromkeys((question, task.topic.question))
         )
     )
-    # New pages on a site that one of the queries allows.
+    # Only new pages on sites that a query allows.
     fit = [
         one
         for one in relevant(found)
         if canonical_url(one.entry.page.url) not in before
         and any(is_wanted(query, one.entry.page.url) for query in task.queries)
     ]
-    # Without a second round nothing could fill the gaps.
+    # Gaps can only be filled if there is a second round.
     will_do = context.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fit, task)
     hits = [
         Hit(
@@ -118,7 +115,9 @@ async def _ask_store(
 
 
 async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> list[Page]:
-    """Return the pages of the session `follows`, added to this session; [] if there is none."""
+    """Add the pages of the session `follows` to this one and return them; for a plan about the
+    present, only pages of the last day.
+    """
     if not follows:
         return []
     folder = context.folder.parent / checked_session_id(follows)
@@ -126,7 +125,7 @@ async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> li
     async def work() -> list[Kept]:
         pages = await asyncio.to_thread(recorded_pages, folder)
         texts = await PageStore(folder / "pages").texts(page.content_hash for page in pages)
-        # A deleted or changed page does not count.
+        # Deleted or changed pages do not count.
         return [
             Kept(page=page, text=text)
             for page in pages
@@ -150,7 +149,7 @@ async def _taken_over(context: SessionContext, kept: Kept) -> Page:
 
 
 def recorded_pages(folder: Path) -> list[Page]:
-    """Return a session's pages in reading order, with trust from its result."""
+    """Return a session's pages in reading order, with titles and relevance from its result."""
     sources = dict[str, Source]()
     with suppress(OSError, ValidationError):
         result = Result.model_validate_json((folder / "result.json").read_bytes())

@@ -1,4 +1,4 @@
-"""Search for one task: every query at every provider, through the journal."""
+"""Search for one task: each query at each provider, through the journal."""
 
 from __future__ import annotations
 
@@ -9,29 +9,25 @@ from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from spadework.events import Notice, Searched, Unanswered
-from spadework.graph.context import SessionContext
-from spadework.graph.emit import Emit
+from spadework.graph.context import Emit, SessionContext
 from spadework.graph.pages.provider_search import kept_hits, search_one, search_seconds
 from spadework.tools.ranking.fusion import reciprocal_rank_fusion
 from spadework.tools.ranking.near_duplicates import Sketch, resemblance, sketch
 from spadework.tools.ranking.relevance import query_terms, relevance_parts
 from spadework.tools.search.provider import Provider
-from spadework.tools.search.search_filters import add_filters
+from spadework.tools.search.result_rows import add_filters
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
-#: Minimum words of snippets that are compared, and share of shingles of duplicates.
+#: Minimum words of a snippet to be compared; share of shingles that makes a copy.
 LEAST_TOLD, SPREAD = 12, 0.3
-#: Weight of the original question against its variants in fusion.
+#: Weight of the original question in fusion; its variants have 1.
 ORIGINAL_WEIGHT = 2.0
-#: Fields of a hit in events.
 _TOLD = {"url", "title", "snippet", "position", "published_at", "relevance"}
 
 
 class Answers(NamedTuple):
-    """The `lists` of hits, best first; each provider's failure once; and the providers that
-    answered.
-    """
+    """Lists of hits (best first), each failure of a provider once, and providers that answered."""
 
     lists: list[list[Hit]]
     problems: list[Problem]
@@ -39,8 +35,8 @@ class Answers(NamedTuple):
 
 
 class Telling(NamedTuple):
-    """Where a topic's searches of a round are reported; before the plan there is no topic or
-    round.
+    """Reports the searches for one topic and round; before the plan, `topic` is "" and
+    `round` 0.
     """
 
     emit: Emit
@@ -50,7 +46,7 @@ class Telling(NamedTuple):
     def tell(
         self, provider: str, query: Query, answer: list[Hit] | Problem, seconds: float
     ) -> None:
-        """Report a provider's answer to a query, and its time."""
+        """Emit an event about a provider's answer and how long it took."""
         asked: dict[str, Any] = {
             "topic": self.topic,
             "round": self.round,
@@ -77,15 +73,15 @@ def leads_of(hits: Sequence[Hit], query: Query) -> tuple[Lead, ...]:
     )
 
 
-#: Answers without a search.
+#: Answers when nothing was searched.
 UNASKED = Answers([], [], [])
 
 
 async def search_all(
     context: SessionContext, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
 ) -> Answers:
-    """Return the providers' answers to a task's queries. Pages at the canonical URLs `before` were
-    already read, and do not count as results.
+    """Return the providers' answers to a task's queries, and emit notices. Queries with a limit
+    leave out pages already read (canonical URLs `before`).
     """
     telling = Telling(emit, task.topic.name, task.round)
     done = await asyncio.gather(*(_everywhere(context, query, telling) for query in task.queries))
@@ -116,7 +112,9 @@ async def search_all(
 async def _everywhere(
     context: SessionContext, query: Query, telling: Telling
 ) -> list[tuple[Provider, list[Hit] | Problem]]:
-    """Return every provider's answer; if all fail, those of the fallbacks up to one that works."""
+    """Return every provider's answer; if all fail, also those of the fallbacks, up to the first
+    that works.
+    """
 
     async def ask(provider: Provider, seconds: float) -> list[Hit] | Problem:
         began = time.monotonic()
@@ -131,7 +129,7 @@ async def _everywhere(
     while asked and all(isinstance(answer, Problem) for _, answer in answers):
         seconds = search_seconds(context.budget, context.settings, query)
         if context.stop.is_set() or context.budget.refused or seconds <= 0:
-            break  # nobody has failed
+            break  # nothing has failed
         other = await context.stand_ins.nth(context, len(answers) - len(asked))
         if other is None:
             break
@@ -142,8 +140,8 @@ async def _everywhere(
 async def found_before(
     context: SessionContext, task: Task, before: AbstractSet[str]
 ) -> list[list[Hit]]:
-    """Return unread hits of a gap topic's first searches: all lists for a survey, else one fused
-    list. Reads only the journal, so it costs no search.
+    """Return the hits of a topic's earlier searches from the journal: all lists for a survey, else
+    one fused list.
     """
     providers = (*context.search.providers, *context.stand_ins.opened)
     asked = [kept_hits(context, provider, query) for query in task.again for provider in providers]
@@ -156,7 +154,7 @@ async def found_before(
 
 
 def fused_hits(lists: Sequence[list[Hit]]) -> list[Hit]:
-    """Fuse the lists of one topic, best first; the original query weighs more."""
+    """Fuse the lists of one topic, best first; the original query has more weight."""
     weights = [
         ORIGINAL_WEIGHT if hits and hits[0].found_by[0].kind == "original" else 1.0
         for hits in lists
@@ -165,7 +163,7 @@ def fused_hits(lists: Sequence[list[Hit]]) -> list[Hit]:
 
 
 def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
-    """Return as many new pages as the query wants."""
+    """Drop pages already read if the query limits its results, and return as many as it wants."""
     return (
         [hit for hit in hits if canonical_url(hit.url) not in before][: query.results]
         if query.results
@@ -174,9 +172,7 @@ def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
 
 
 async def first_look(context: SessionContext, question: str, emit: Emit) -> list[Hit]:
-    """Return the hits of one search for the question, best provider first, each text once; [] if
-    none.
-    """
+    """Return the hits of one search for the question, best provider first, without copies."""
     query = add_filters(Query(text=question), context.settings, question)
     done = await _everywhere(context, query, Telling(emit))
     return _without_copies(

@@ -1,4 +1,4 @@
-"""Selection of the pages to read: screening of hits, and the decision on each."""
+"""Select the pages to read, and give a reason for each hit."""
 
 from __future__ import annotations
 
@@ -10,61 +10,59 @@ from dataclasses import dataclass
 from spadework.agents.researcher import MOST_HITS, check_hits
 from spadework.deadline import BEST_ONLY, SLOWER
 from spadework.events import Checked, Selected
-from spadework.graph.context import SessionContext
-from spadework.graph.effort.model_policy import Permission, leaves_enough, model_permission
-from spadework.graph.emit import Emit
+from spadework.graph.context import Emit, SessionContext
+from spadework.graph.effort.model_policy import is_fast, leaves_enough
 from spadework.graph.state import WorkerState
 from spadework.tools.extract.expected_type import SLOW, foreseen
 from spadework.tools.ranking.selection import ENOUGH, LOCAL, Selection, fits
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Choice, Fate, Hit, Problem, Task
 
-#: Minimum seconds for screening even in a short run.
+#: Minimum time for screening, even in a short run.
 LEAST_SECONDS = 3.0
-#: Level from which pages are fetched in a browser.
+#: Hits to screen per page to read, so that rejected ones can be replaced.
+SPARE = 1.5
+#: Pages from this level on are fetched in a browser.
 BROWSER = 2
 
 
 async def looked_at(
     context: SessionContext, state: WorkerState, hits: list[Hit], emit: Emit
 ) -> tuple[list[Hit], dict[str, str], list[Problem]]:
-    """Return the hits worth reading, reasons against the others by URL, and problems. If too few
-    are left, the others stay with relevance and fused score 0, and so come last. Not screened: hits
-    so few that all are read and, at deep effort, those of later, specific queries.
+    """Return the hits worth reading, reasons against others by URL, and problems. If too few are
+    left, rejected hits stay with score 0. Few hits, and those of later rounds, are not screened.
     """
-    again = context.deep and state["task"].round > 1
-    if context.model is None or len(hits) <= ENOUGH or again:
+    if context.model is None or len(hits) <= ENOUGH or state["task"].round > 1:
         return hits, {}, []
     topic, topics = state["task"].topic, state.get("topics", 1)
-    # Workers saved by earlier versions assume all topics.
+    # Workers saved by earlier versions do not know the number of tasks.
     tasks = state.get("tasks", topics)
 
-    async def allowed() -> Permission:
+    async def allowed() -> bool:
         took, budget = state.get("plan_seconds", 0.0), context.budget
         if (
-            SLOWER * took > _seconds(context)  # it would not finish
+            SLOWER * took > _seconds(context)  # it would not finish in time
             or not budget.fits(took)
             or budget.under(BEST_ONLY)
             or not leaves_enough(context, tasks, tasks, topics)
         ):
-            return Permission(given=False)
-        return await model_permission(context, "judge")
+            return False
+        return await is_fast(context, "judge")
 
     key = {"topic": topic.name, "round": state["task"].round}
-    permission = await context.journal.moment("may look", key, Permission, allowed, Permission())
-    if not permission.given:
-        return hits, {}, list(permission.problems)
+    if not await context.journal.moment("may look", key, bool, allowed, otherwise=True):
+        return hits, {}, []
     ranked = sorted(hits, key=lambda hit: -hit.rrf)
+    likely = ranked[: min(MOST_HITS, int(SPARE * state["task"].pages))]
     judged, problems = await check_hits(
-        context.model, state["question"], topic, ranked, seconds=_seconds(context)
+        context.model, state["question"], topic, likely, seconds=_seconds(context)
     )
-    against = dict(judged)
-    number, looked = state["task"].round, min(MOST_HITS, len(ranked))
+    against, number, looked = dict(judged), state["task"].round, len(likely)
     emit(Checked(topic=topic.name, hits=looked, round=number, against=against))
     kept = [hit for hit in ranked if hit.url not in against]
     if len(kept) >= ENOUGH:
         return kept, against, problems
-    if not kept:  # rejecting everything selects nothing
+    if not kept:  # rejecting everything would select nothing
         return hits, {}, problems
     last = {"relevance": 0.0, "rrf": 0.0}
     ranked = [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked]
@@ -78,14 +76,14 @@ def _seconds(context: SessionContext) -> float:
 async def weigh_hits(
     context: SessionContext, task: Task, hits: Sequence[Hit]
 ) -> tuple[list[Hit], dict[str, str]]:
-    """Return the hits in order, with the scores used for selection, and why others would be
-    refused, by URL; those are dropped if enough others exist.
+    """Return hits with the scores for selection, and why others cannot be read, by URL; those are
+    dropped if there are enough hits.
     """
 
     async def work() -> dict[str, float]:
         return await asyncio.to_thread(_worths, context, hits)
 
-    # Installed software and host restrictions are as of now.
+    # Installed software and host restrictions may change, so the result is recorded.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     worth = await context.journal.moment(
         "foreseen", key, dict[str, float], work, dict[str, float]()
@@ -103,7 +101,7 @@ def word_refusal(hit: Hit) -> str:
 
 
 def with_worth(hit: Hit, worth: float) -> Hit:
-    """Scale a hit's score; at 0 it comes last whatever its words."""
+    """Scale a hit's score by `worth`; at 0 it comes last, whatever its relevance."""
     if worth >= 1:
         return hit
     relevance = hit.relevance if worth else 0.0
@@ -111,12 +109,12 @@ def with_worth(hit: Hit, worth: float) -> Hit:
 
 
 def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
-    web = [hit for hit in hits if not hit.url.startswith(LOCAL)]  # the others have been read
+    web = [hit for hit in hits if not hit.url.startswith(LOCAL)]  # local documents need no fetching
     level_of = {hit.url: context.reader.level_at(hit.url) for hit in web}
     most = context.browser.max_level
     if any(level >= BROWSER for level in level_of.values()) and context.browser.what_is_missing:
         most = min(most, BROWSER - 1)
-    # A host that admitted only browsers will refuse others.
+    # A host that admitted only browsers will refuse other requests.
     shut = {url for url, level in level_of.items() if level > most}
     worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)
@@ -125,17 +123,16 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
     return {url: worth for url, worth in worths.items() if worth < 1}
 
 
-_READ_BEFORE = "It was read in an earlier round."
-_BEST = "Its fused score is among the best."
-_AGAINST = "It was judged not worth reading before it was fetched."
-_ALONG = "It is fetched for another topic, and read along."
+_READ_BEFORE = "Already read in an earlier round."
+_BEST = "The fused score is among the best."
+_AGAINST = "Judged not worth reading from its title and snippet."
+_ALONG = "Fetched for another topic and read for this one too."
 
 
 @dataclass(frozen=True)
 class Choosing:
-    """A selection for a task: its `hits`, and reasons against some, by URL. `before` are canonical
-    URLs read in earlier rounds, `asked` is the selection before cuts for time and distribution,
-    `taken` are canonical URLs assigned to other topics.
+    """A selection from `hits`, with reasons `against` some by URL. Canonical URLs are `before`
+    (read earlier) and `taken` (by other topics). `asked` is the selection before cuts.
     """
 
     task: Task
@@ -147,7 +144,7 @@ class Choosing:
     again: bool = False
 
     def as_event(self, made: Selection) -> Selected:
-        """Return the event of the selection."""
+        """Return the event for a final selection."""
         return Selected(
             topic=self.task.topic.name,
             round=self.task.round,
@@ -176,14 +173,14 @@ class Choosing:
         if hit.url in self.against:
             return self.against[hit.url] or _AGAINST
         if not fits(hit, self.asked.threshold):
-            return f"Its relevance is under {self.asked.threshold:.2f}."
+            return f"The relevance is below {self.asked.threshold:.2f}."
         if hit in self.asked.chosen:
             if canonical_url(hit.url) in self.taken:
-                return "It is read for another topic."
-            return "Time is short: only the best are read."
+                return "Read for another topic."
+            return "Time was short, so only the best pages were read."
         if hit.url in self.asked.crowded:
-            return "Enough pages of its site are read; those of others go first."
-        return "Others have a higher fused score."
+            return "Enough pages from this site are read, so other sites come first."
+        return "Other hits have a higher fused score."
 
 
 def _choice(hit: Hit, fate: Fate, why: str) -> Choice:

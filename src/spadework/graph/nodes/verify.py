@@ -1,6 +1,5 @@
-"""Verification of a report: every sentence is checked; writers repair once what fails, while the
-summary is written from the repaired sections; what then fails is removed and named. If the
-summary's first sentence fails, the outline's short answer, checked with the sections, replaces it.
+"""Verify a report: check every sentence, let writers repair failed ones once, and remove what fails
+again, with a problem. The outline's short answer replaces a summary whose first sentence fails.
 """
 
 from __future__ import annotations
@@ -16,15 +15,13 @@ from spadework.agents.llm.client import Model
 from spadework.agents.outline import is_summary
 from spadework.agents.report.material import Material
 from spadework.agents.report.sentence_context import state_sentences
-from spadework.agents.verifier import (
-    UNCHECKED,
-    Checked,
-    Finding,
-    Findings,
-    judge_section,
-    verify,
+from spadework.agents.verifier import UNCHECKED, Checked, Finding, Findings, judge_section, verify
+from spadework.graph.nodes.write import (
+    add_missing_citations,
+    cited_by,
+    closest_entries,
+    drop_unfounded_labels,
 )
-from spadework.graph.nodes.write import cited_by, near, put_right, under_founded
 from spadework.graph.report.sentence_pruning import (
     drop_repeats,
     keep_what_holds,
@@ -34,36 +31,36 @@ from spadework.graph.report.sentence_pruning import (
 )
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
-#: Share of the remaining time for repair, and of the rest for checking it.
+#: Share of the remaining time for repairs, then of the rest for checking them.
 MENDING = 0.6
-#: A report of at most this many sentences needs no summary.
+#: Shorter reports, in sentences, need no summary.
 SUMMED_UP = 4
 
 
 @dataclass(frozen=True)
 class Verified:
-    """Sections in which every sentence holds, with findings and problems."""
+    """Sections in which every sentence holds, with their findings and problems."""
 
     checked: tuple[Checked, ...]
     problems: tuple[Problem, ...]
 
     @property
     def sections(self) -> list[Section]:
-        """The sections."""
+        """Return the sections without their findings."""
         return [each.section for each in self.checked]
 
 
 def verify_ledger(
     ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
 ) -> tuple[Material, list[Problem]]:
-    """Return the entries that are verbatim in their pages, and a problem for each other one."""
+    """Return the entries that are verbatim in their pages, and a problem for each of the others."""
     held = {e.id: e for e in ledger if pages.get(e.content_hash, "")[e.start : e.end] == e.quote}
     problems = [
         Problem(
             stage="verifier",
             subject=e.id,
-            reason="The quote does not stand in its stored page.",
-            effect="It was not used.",
+            reason="The quote is not in the page it was taken from.",
+            effect="The quote was not used.",
         )
         for e in ledger
         if e.id not in held
@@ -72,7 +69,7 @@ def verify_ledger(
 
 
 def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
-    """Return the coverage supported by valid entries; without any a topic is open."""
+    """Return the coverage that valid entries still support; a topic without any is open."""
     made = {}
     for name, found in coverage.items():
         ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)
@@ -83,9 +80,8 @@ def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[s
 
 @dataclass(frozen=True)
 class Check:
-    """How to check sections: within `seconds`; `thorough`: repair what fails, and `summed` up if
-    the report needs it (a summary that already exists is only the outline's answer); `known`
-    findings are not asked again. `asked_on` is the question's date, `names` are the outline's
+    """How to check sections: within `seconds`; with repairs if `thorough`; with a summary if
+    `summed`; `known` findings are kept. `asked_on` is the question's date, `names` the outline's
     terms.
     """
 
@@ -99,8 +95,6 @@ class Check:
 
 @dataclass(frozen=True)
 class _Draft:
-    """Sections, findings on their sentences, and a summary, if any."""
-
     checked: list[Checked]
     findings: Findings
     summary: list[Checked]
@@ -109,10 +103,10 @@ class _Draft:
 async def verify_sections(
     model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
 ) -> Verified:
-    """Return the sections with the sentences that hold; one without any shows its quotes."""
+    """Return the sections with the sentences that hold; a section without any shows its quotes."""
     until = time.monotonic() + check.seconds
     material = material.with_code(sections, check.names)
-    sections = await asyncio.to_thread(put_right, sections, material)
+    sections = await asyncio.to_thread(add_missing_citations, sections, material)
     findings, problems = await verify(
         model, sections, material, seconds=check.seconds, known=check.known
     )
@@ -138,7 +132,7 @@ async def verify_sections(
 async def _improve_draft(
     model: Model, plan: Plan, draft: _Draft, material: Material, check: Check, until: float
 ) -> tuple[_Draft, list[Problem]]:
-    """Return the draft with the writers' repairs and a summary, which is written while those are
+    """Return the draft with repairs and a summary, which is written while the repairs are
     checked.
     """
 
@@ -150,13 +144,9 @@ async def _improve_draft(
         *(_mend(model, plan, one, material, seconds) for one in draft.checked)
     )
     mends = [changes for changes, _ in done]
-    told = [
-        _as_mended(one.section.changed(changes), draft.findings)
-        for one, changes in zip(draft.checked, mends, strict=True)
-        if check.summed
-    ]
-    first = draft.summary if summable(told, plan.language) else []
     again = [one.section.changed(some) for one, some in zip(draft.checked, mends, strict=True)]
+    told = [_as_mended(one, draft.findings) for one in again if check.summed]
+    first = draft.summary if summable(told, plan.language) else []
     seconds = MENDING * seconds_left()
     (findings, unchecked), (summary, failed) = await asyncio.gather(
         verify(model, again, material, seconds=seconds, known=draft.findings),
@@ -168,7 +158,7 @@ async def _improve_draft(
         settle_changes(one.section, changes, findings)
         for one, changes in zip(draft.checked, mends, strict=True)
     ]
-    summed = [under_founded(summary, material)] if summary.sentences else []
+    summed = [drop_unfounded_labels(summary, material)] if summary.sentences else []
     findings, unseen = await verify(model, summed, material, seconds=seconds_left(), known=findings)
     best, lost = best_of([*(judge_section(one, findings) for one in summed), *first], findings)
     problems = [problem for _, more in done for problem in more]
@@ -176,7 +166,6 @@ async def _improve_draft(
 
 
 def _as_mended(section: Section, findings: Findings) -> Section:
-    """Return a section for its summary, without sentences known to fail."""
     found = {each: findings.get(each, UNCHECKED) for each in state_sentences(section)}
     return keep_what_holds(judge_section(section, found), found)[0].section
 
@@ -188,14 +177,14 @@ async def _mend(
     failed = [one for one, finding in pairs if not finding.holds]
     if not failed:
         return {}, []
-    evidence = near(failed, material)
+    evidence = await asyncio.to_thread(closest_entries, failed, material)
     return await writer.mend(model, plan.question, checked, evidence, seconds=seconds)
 
 
 def _keep_quotes(
     checked: Checked, written: Section, material: Material
 ) -> tuple[Checked, list[Problem]]:
-    """Return a section; if nothing is left of it, the quotes that it cited."""
+    """Return a section or, if nothing is left of it, the quotes that it cited."""
     own = cited_by(written, material)
     if checked.section.sentences or not own:
         return checked, []
@@ -203,14 +192,14 @@ def _keep_quotes(
     problem = Problem(
         stage="writer",
         subject=written.heading,
-        reason="No sentence that was written held against the evidence.",
-        effect="The extractive role did this work.",
+        reason="The evidence supported none of the written sentences.",
+        effect="Code composed the section from quotes.",
     )
     return Checked(shown, (Finding("supported"),) * len(shown.sentences)), [problem]
 
 
 def summable(sections: Sequence[Section], code: str) -> bool:
-    """Return whether sections need a summary: not if short, nor if one of them is one."""
+    """Return whether sections need a summary: not if they are short or already have one."""
     has_one = any(is_summary(one.heading, code) for one in sections)
     return not has_one and sum(len(one.sentences) for one in sections) > SUMMED_UP
 
@@ -224,8 +213,8 @@ async def summed_up(
     seconds: float,
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
-    """Return the summary of verified sections, if needed. Its writer knows the findings on the
-    outline's answer, `first`.
+    """Return a summary of verified sections, empty if none is needed. The writer is given the
+    outline's answer, `first`, with its findings.
     """
     if not summable(sections, plan.language):
         return writer.in_short("", plan.language), []
@@ -234,8 +223,8 @@ async def summed_up(
 
 
 def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
-    """Return the first summary that still has its beginning without failed sentences, else the
-    first with anything left; and what was removed.
+    """Return the first summary whose first sentence is kept, else the first with anything left; and
+    the problems with what was removed.
     """
     kept = [(each, *keep_what_holds(each, findings)) for each in made]
     left = [(one, lost) for _, one, lost in kept if one.section.sentences]

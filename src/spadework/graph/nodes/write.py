@@ -1,10 +1,11 @@
-"""Composition of a report: conflicts, outline, and sections with citations."""
+"""Compose a report: conflicts, outline, and sections with citations."""
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
+from heapq import nlargest
 from typing import Any
 
 from spadework.agents import writer
@@ -12,28 +13,31 @@ from spadework.agents.evidence.counts import counts
 from spadework.agents.extractive.writer import own_cell, own_words
 from spadework.agents.llm.client import Model
 from spadework.agents.outline import WORDS, Known, Outline, by_topic, outline
-from spadework.agents.report.material import Material
+from spadework.agents.report.material import Material, merged
 from spadework.agents.report.sentence_context import state_sentences
+from spadework.deadline import Late
 from spadework.graph.context import SessionContext
 from spadework.graph.effort.model_policy import SECTION_TOKENS, payable
 from spadework.graph.state import ResearchState, proofs
 from spadework.tools.ranking.conflicts import Heard, conflicts
-from spadework.tools.ranking.trust import trust
+from spadework.tools.ranking.relevance import Bm25
+from spadework.tools.ranking.selection import by_page, trust
 from spadework.tools.text.facts import OTHER_WORDS, stems
 from spadework.tools.text.language import spoken
-from spadework.values import Conflict, Evidence, Page, Plan, Problem, Section, Sentence
+from spadework.values import Conflict, Evidence, Page, Part, Plan, Problem, Section, Sentence
 
-#: Minimum share of a sentence's content words in another entry that is tried for it.
+#: Minimum share of a sentence's content words that another entry must have to be tried.
 SAME_MATTER = 0.5
-#: Maximum other entries of its topic tried for a sentence that its own do not support.
+#: Maximum entries tried for a sentence that its own do not support.
 MOST_TRIED = 3
-#: Maximum uncited entries shown to a section's writer for repair or rewriting.
-MOST_NEAR = 8
+#: Maximum entries shown for repairing a sentence. Shown eight, fourteen recorded repairs used only
+#: the first and the third.
+MOST_CLOSE = 3
 
 
-def put_right(sections: Sequence[Section], material: Material) -> list[Section]:
-    """Return the sections; a sentence with something missing from its sources also cites an entry
-    that has it.
+def add_missing_citations(sections: Sequence[Section], material: Material) -> list[Section]:
+    """Let each sentence that its sources do not fully support also cite an entry that does, if
+    there is one.
     """
     made = []
     for section in sections:
@@ -43,43 +47,41 @@ def put_right(sections: Sequence[Section], material: Material) -> list[Section]:
             if not each.label
             and not own_cell(each.sentence.text, each.row, material.cited(each.ids))
         }
-        made.append(under_founded(section.changed(told), material))
+        made.append(drop_unfounded_labels(section.changed(told), material))
     return made
 
 
-def under_founded(section: Section, material: Material) -> Section:
-    """Drop a section's sub-headings and column names that its pages do not support."""
+def drop_unfounded_labels(section: Section, material: Material) -> Section:
+    """Drop the sub-headings and column names that a section's evidence does not support."""
     cited = _cited_evidence(section, material)
-    parts = [
-        part
-        if part.quoted
-        else part.model_copy(
-            update={
-                "text": part.text and material.support_heading(part.text, cited),
-                "columns": tuple(material.support_heading(name, cited) for name in part.columns),
-            }
-        )
-        for part in section.parts
-    ]
+
+    def supported(part: Part) -> Part:
+        text = part.text and material.support_heading(part.text, cited)
+        columns = tuple(material.support_heading(name, cited) for name in part.columns)
+        return part if part.quoted else part.model_copy(update={"text": text, "columns": columns})
+
+    parts = map(supported, section.parts)
     kept = tuple(part for part in parts if part.form != "heading" or part.text)
     return section.model_copy(update={"parts": kept})
 
 
 def cited_by(section: Section, material: Material) -> list[Evidence]:
-    """Return the entries that a section cites; if none exists, those of its topic."""
+    """Return the entries that a section cites, or those of its topic if it cites none."""
     topic = [e for e in material.ledger.values() if e.topic == section.heading]
     return _cited_evidence(section, material) or topic
 
 
-def near(failed: Sequence[Sentence], material: Material) -> list[Evidence]:
-    """Return what failed sentences cite, and the entries closest to them, for new citations."""
-    cited = material.cited(dict.fromkeys(i for one in failed for i in one.evidence_ids))
-    words = " ".join(one.text for one in failed)
-    code = spoken(words)
-    said = stems(words, code)
-    others = [e for e in material.ledger.values() if e not in cited]
-    nearest = sorted(others, key=lambda e: -len(said & stems(f"{e.claim} {e.quote}", code)))
-    return [*cited, *nearest[:MOST_NEAR]]
+def closest_entries(failed: Sequence[Sentence], material: Material) -> list[Evidence]:
+    """Return what failed sentences cite, and the entries closest to each, for new citations."""
+    known = merged([*material.ledger.values()])
+    chosen = [known[id_] for one in failed for id_ in one.evidence_ids if id_ in known]
+    others = [e for e in dict.fromkeys(known.values()) if e not in chosen]
+    told = [f"{e.title} {e.heading} {e.claim} {e.quote}" for e in others]
+    index = Bm25(told, map(spoken, told))
+    for one in failed:
+        best = nlargest(MOST_CLOSE, zip(index.scores(one.text), range(len(others)), strict=True))
+        chosen += [others[n] for score, n in best if score]
+    return list(dict.fromkeys(chosen))
 
 
 def _cited_evidence(section: Section, material: Material) -> list[Evidence]:
@@ -109,20 +111,20 @@ def _lacks_source(sentence: Sentence, cited: Sequence[Evidence], material: Mater
     return bool(material.refused(sentence, cited) or material.unfounded(sentence, cited))
 
 
-#: Question types answered with a section per topic, without outline.
+#: Types of questions answered by a section per topic, without an outline.
 PLAIN = ("fact",)
-#: Calls per report in addition to its sections: outline, verdicts, summary.
+#: Calls beside the sections: outline, verdicts, summary.
 BESIDE = 3
-#: Share of the time for writing in which conflicts are looked for, and the minimum seconds.
-COMPARING, LEAST_SECONDS = 0.2, 0.5
-#: Sequential calls, each as long as the plan's, that an outlined report needs time for.
+#: Share of the writing time for finding conflicts.
+COMPARING = 0.2
+#: Calls in sequence, each as long as the plan's, for which an outlined report needs time.
 LEAST_CALLS = 3
 
 
 async def compose_report(
     context: SessionContext, state: ResearchState, model: Model | None
 ) -> dict[str, Any]:
-    """Return sections, title and conflicts as the update of the graph's channels."""
+    """Return the sections, title and conflicts of a new report, as channel updates."""
     plan, ledger, read = state["plan"], proofs(state), state.get("pages", {})
     until = time.monotonic() + context.budget.phase("write")
     hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}
@@ -148,7 +150,6 @@ async def compose_report(
 def _with_counts(
     plan: Plan, section: Section, ledger: Sequence[Evidence], texts: Mapping[str, str]
 ) -> Section:
-    """Add to a section written by code the counts of its quoted lists."""
     topics = [topic for topic in plan.topics if topic.name == section.heading]
     told = tuple(
         one
@@ -181,8 +182,8 @@ async def _outline(
 
 
 def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) -> bool:
-    """Return whether to outline the report: not at quick effort, for facts, or if calls or tokens
-    for sections would run short.
+    """Return whether to outline the report: not at quick effort, for plain facts, or if calls or
+    tokens would run short.
     """
     calls = context.budget.limits.calls - context.budget.spent("calls")
     coming = len(plan.topics) + BESIDE
@@ -195,16 +196,16 @@ def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) 
 async def find_disputes(
     context: SessionContext, state: ResearchState, texts: Mapping[str, str]
 ) -> tuple[list[Conflict], list[Problem]]:
-    """Return the ledger's conflicts, sides weighed by trust and recency, and a problem if time ran
-    out. `texts` are by content hash.
+    """Return the ledger's conflicts, weighed by trust and recency, and a problem if time ran out.
+    `texts` are by content hash.
     """
-    until = time.monotonic() + max(LEAST_SECONDS, COMPARING * context.budget.phase("write"))
-    plan, pages = state["plan"], state.get("pages", {})
-    found = await asyncio.to_thread(_disputes, plan, proofs(state), pages, texts, until)
-    if time.monotonic() < until:
+    compare = partial(_disputes, state["plan"], proofs(state), state.get("pages", {}), texts)
+    seconds = COMPARING * context.budget.phase("write")
+    found, cut = await context.run_in_time(seconds, "disputes", compare)
+    if not cut:
         return found, []
-    reason = "The time did not suffice to compare all that is quoted."
-    effect = "Sources may disagree without a word of it here."
+    reason = "There was no time to compare all quotes."
+    effect = "The sources may disagree in ways that the report does not mention."
     return found, [Problem(stage="writer", subject="disagreements", reason=reason, effect=effect)]
 
 
@@ -213,18 +214,20 @@ def _disputes(
     evidence: Sequence[Evidence],
     pages: Mapping[str, Page],
     texts: Mapping[str, str],
-    until: float,
-) -> list[Conflict]:
-    heard = {}
+    late: Late,
+) -> tuple[list[Conflict], bool]:
+    heard, quotes = {}, by_page(evidence)
     for url, page in pages.items():
-        parts = trust(page, evidence, ())
+        parts = trust(page, quotes[url], ())
         weight = parts["trust"] * parts["recency"]
         heard[url] = Heard(page.origin or page.url, weight, texts.get(page.content_hash, ""))
-    return conflicts(evidence, _stems_asked(plan), heard, until)
+    return conflicts(evidence, _stems_asked(plan), heard, late), late()
 
 
 def _stems_asked(plan: Plan) -> set[str]:
-    """Return the stems that a factual question asks about its subjects; none for other types."""
+    """Return the stems that a factual question asks about its subjects; none for other
+    questions.
+    """
     if plan.question_type != "fact":
         return set()
     code = spoken(plan.question)

@@ -1,1 +1,1 @@
-"""Sources of pages, their distribution and chunking."""
+"""Find, assign and read the pages of a round."""

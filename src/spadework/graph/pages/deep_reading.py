@@ -1,23 +1,20 @@
-"""Reading of many sources at deep effort: several calls share them, and a second search fills
-gaps.
-"""
+"""Read many pages at deep effort in several model calls, then search for what is missing."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 
-from spadework.agents.assessor import LIKELY
-from spadework.agents.deep_reader import Served, judge_ledger, read_share
-from spadework.agents.evidence.confirmation import confirm_fact
+from spadework.agents.assessor import LIKELY, Served, judge_ledger, read_share
+from spadework.agents.evidence.confirmation import CONFIRMING, confirm_fact
 from spadework.agents.evidence.passages import Judgement, PassageView, Spot, to_people
 from spadework.agents.extractive import assessor as extractive
 from spadework.agents.llm.client import Model
 from spadework.agents.researcher import reflect
-from spadework.deadline import BEST_ONLY
-from spadework.graph.context import SessionContext
-from spadework.graph.emit import Emit
+from spadework.deadline import BEST_ONLY, Late
+from spadework.graph.context import Emit, SessionContext
 from spadework.graph.evidence import entries
 from spadework.graph.nodes.distil import Looked, distil_pages, readable
 from spadework.graph.nodes.read import read_pages
@@ -28,12 +25,13 @@ from spadework.graph.pages.provider_search import with_filters
 from spadework.graph.state import ResearchState, WorkerState
 from spadework.tools.ranking.selection import preset_of, select
 from spadework.tools.text import tokens
+from spadework.tools.text.page_text import PageText
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unread
 
-#: Share of the time for assessing in which pages are read; the rest is for judging topics.
+#: Share of the assessment time for reading pages; judging topics gets the rest.
 READING = 0.7
-#: Number of topics whose entering into the ledger the time reserve covers.
+#: Extra topics for which time is reserved when quotes enter the ledger.
 ENTERED = 3
 
 Place = tuple[str, int, int]
@@ -42,8 +40,8 @@ Place = tuple[str, int, int]
 async def in_shares(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked | None:
-    """Return what the first round's pages contain for the topics, read in shares; None if
-    everything fits one context, or should not be read by a model at deep effort.
+    """Return what the first round's pages say about the topics, read in shares. None if one call
+    can hold them all, in later rounds, or unless a model reads at deep effort.
     """
     model = context.judging
     first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])
@@ -84,11 +82,13 @@ async def _look_at_shares(
     }
     for left, topic in zip(range(len(topics), 0, -1), topics, strict=True):
         spots = [spot for named, _ in done for spot in named.get(topic.name, ())]
-        whole = await asyncio.to_thread(_proven, plan, topic, spots, seen[topic.name])
-        share = 1 / (left + ENTERED)
-        new, lost = await entries(context, topic, whole, [*ledger, *added], share=share)
+        proven = partial(_proven, plan, topic, spots, seen[topic.name])
+        seconds = CONFIRMING * context.budget.phase("assess")
+        whole, unsure = await context.run_in_time(seconds, ["confirm", topic.name, 0], proven)
+        known = [*ledger, *added]
+        new, lost = await entries(context, topic, whole, known, left=left + ENTERED)
         added += new
-        problems += lost
+        problems += [*unsure, *lost]
     seconds = context.budget.phase("assess")
     judged = await asyncio.gather(
         *(
@@ -124,24 +124,25 @@ def _passages_in(
 
 
 def _proven(
-    plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView]
-) -> tuple[Spot, ...]:
-    """Return what was named for a topic and what confirms it; else what code finds likely."""
+    plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView], late: Late
+) -> tuple[tuple[Spot, ...], list[Problem]]:
+    """Return the named spots (else those that code finds likely) and what confirms them."""
     if not spots:
         found = extractive.assess(plan, topic, shown, ())
         spots = found.spots if found.score > LIKELY else ()
-    return confirm_fact(plan, topic, Judgement(False, 0.0, tuple(spots)), shown).spots
+    named = Judgement(False, 0.0, tuple(spots))
+    whole, problems = confirm_fact(plan, topic, named, shown, late)
+    return whole.spots, problems
 
 
 def shares_of(
     found: Mapping[str, Sequence[Passage]],
     pages: Mapping[str, Page],
-    texts: Mapping[str, str],
+    texts: Mapping[str, PageText],
     room: tuple[int, int],
 ) -> list[list[Served]]:
-    """Return the passages of all topics, each once with its topics, in shares of one context each;
-    `room` is the tokens per share and in total. Every page's best comes first, so a page is dropped
-    only if there is no room for one of each.
+    """Split the passages of all topics, each once, into shares that fit one call. `room` is the
+    maximum tokens per share and in total; the best passage of every page comes first.
     """
     window, most = room
     served: dict[Place, list[int]] = {}
@@ -178,7 +179,6 @@ def _in_order(found: Sequence[Sequence[Passage]]) -> Iterator[Passage]:
 
 
 def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> list[list[Served]]:
-    """Pack pages into shares within the window; a page stays together if possible."""
     shares: list[list[Served]] = []
     left = 0
     for page in pages:
@@ -196,19 +196,17 @@ def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> 
     ]
 
 
-#: Maximum characters of passages shown to the reflection.
 REFLECTION_CHARS = 6_000
-#: Maximum pages from a refined query.
 REFINED_PAGES = 4
-#: The round after which there is no reflection.
+#: Later rounds need no reflection: they already search for what is missing.
 FIRST = 1
 
 
 async def looked_again(
     context: SessionContext, state: WorkerState, drafts: list[Page], emit: Emit
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Add the pages of one refined query, if a reflection on the first round's pages asks for it,
-    with unread hits and problems. Later rounds are such searches themselves.
+    """Search once more if a reflection on the first pages proposes a query. Return all pages,
+    unread hits and problems.
     """
     task = state["task"]
     if not context.deep or context.model is None or not drafts or task.round > FIRST:
@@ -219,7 +217,8 @@ async def looked_again(
         return drafts, [], []
     pages = {page.content_hash: page for page in drafts}
     best, used = [], 0
-    for passage in await distil_pages(context, task.topic, drafts, by_model=True):
+    passages, unsplit = await distil_pages(context, task.topic, drafts, by_model=True)
+    for passage in passages:
         used += passage.end - passage.start
         if used <= REFLECTION_CHARS:
             text = await context.pages.get(passage.content_hash)
@@ -227,6 +226,7 @@ async def looked_again(
     query, problems = await reflect(
         context.model, state["question"], task.topic, best, seconds=context.budget.phase("read")
     )
+    problems = [*unsplit, *problems]
     if query is None:
         return drafts, [], problems
     before = {canonical_url(url) for url in (*state["read_before"], *(page.url for page in drafts))}

@@ -1,4 +1,4 @@
-"""Fallback search when all providers have failed: at others, opened on demand."""
+"""Open fallback providers when all others have failed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from spadework.graph.context import SessionContext
 
 
-#: Recorded when there is no fallback.
 _NOBODY = ("", "")
 
 
@@ -31,7 +30,7 @@ class StandIns:
         self._news: list[str] = []
 
     async def nth(self, context: SessionContext, n: int) -> Provider | None:
-        """Return the provider to ask after `n` others failed, None if there is none."""
+        """Return fallback provider `n` (from 0), opened if necessary; None if there are no more."""
         async with self._lock:
             while n >= len(self.opened):
                 opening = partial(self._open, context)
@@ -47,18 +46,17 @@ class StandIns:
             return self.opened[n]
 
     def news(self) -> list[str]:
-        """Return messages about providers opened since the last call."""
+        """Return and clear the messages about newly opened providers."""
         told, self._news = self._news, []
         return told
 
     async def _open(self, context: SessionContext) -> tuple[str, str]:
-        """Open the next available one; return its name and description."""
         while self._spares:
             opening, seconds = self._spares.pop(0)(), context.budget.phase("search", "read")
             try:
                 found = await unless_stopped(context.stop, opening, seconds=seconds)
             except (SpadeworkError, OSError, TimeoutError, Stopped):
-                continue  # the failure of all others is reported; this one was not requested
+                continue  # not reported: nobody chose this provider
             if found is not None:
                 self.opened.append(found)
                 return found.name, found.describes

@@ -1,5 +1,5 @@
-"""Origins of pages: the web, a library, a file, or earlier runs. What was fetched is recorded
-unchanged, and read again from that in a replay.
+"""Get pages from the web, a library, files or earlier runs. What was fetched is recorded unchanged
+for replays.
 """
 
 from __future__ import annotations
@@ -17,35 +17,34 @@ from spadework.errors import FetchError, NotAllowed, TooLarge
 from spadework.graph.context import SessionContext
 from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.page_reader import Fetch
 from spadework.tools.ranking.selection import LOCAL
 from spadework.tools.stores.exchanges import Piece, Request, Tape
-from spadework.tools.text.markdown import one_line
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Attempt, Hit, Page, Problem, Value
+from spadework.visible import one_line
 
 LANGUAGE_CHARS = 40
-#: Local documents have level -1: nothing was fetched.
 LOCAL_LEVEL = -1
 
 
 class Kept(Value):
-    """A page of an earlier run, and its text."""
+    """A page of an earlier run with its text."""
 
     page: Page
     text: str
 
 
 def name_for_people(text: str) -> str:
-    """Return a title or author on one line; "" if it instructs machines."""
+    """Return a title or author on one line; "" if it looks like a prompt injection."""
     return "" if is_injection(text) else one_line(text)
 
 
 async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
-    """Return the page at a URL. What arrives is recorded before it is parsed, so that a killed run
-    need not fetch it again. Raises FetchError.
+    """Return the page at a URL, recorded before it is parsed, so that a resumed run need not fetch
+    it again. Raises FetchError.
     """
     key = {"url": canonical_url(url)}
     level = await context.noted("level", key, context.reader.level_at(url), 0)
@@ -57,7 +56,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
         async def ask(tape: Tape) -> Fetched:
             nonlocal fetching
             asked_at = time.monotonic()
-            made: Sequence[Attempt] = (Attempt(),)  # cancelled
+            made: Sequence[Attempt] = (Attempt(),)  # if cancelled
             try:
                 fetched = await fetch()
                 made = fetched.attempts
@@ -71,7 +70,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
                     cache_hits=sum(attempt.cached for attempt in made),
                     bytes=sum(attempt.bytes for attempt in made),
                 )
-            # Its age counts from here.
+            # The page's age is counted from here.
             dated = fetched.dated or datetime.now(UTC)
             fetched = replace(fetched, dated=dated)
             attempts = [attempt.model_dump() for attempt in fetched.attempts]
@@ -99,7 +98,7 @@ async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted)
         title=extracted.title,
         author=extracted.author,
         language=one_line(extracted.language, LANGUAGE_CHARS),
-        kind=extracted.kind,
+        kind=extracted.source,
         bytes=len(fetched.body),
         level=fetched.level,
         status=fetched.status,
@@ -113,7 +112,7 @@ async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted)
 
 
 async def from_knowledge(context: SessionContext, url: str, since: datetime | None) -> Page | None:
-    """Return the page from the knowledge store, with its fetch date."""
+    """Return a page stored since `since` by an earlier run, with its original fetch date."""
 
     async def work() -> Kept | None:
         entry = await context.page_cache.page(url, since)
@@ -131,7 +130,7 @@ async def from_knowledge(context: SessionContext, url: str, since: datetime | No
 
 
 async def from_library(context: SessionContext, url: str) -> Page:
-    """Return a document of the library. Raises FetchError."""
+    """Return a document from the library. Raises FetchError."""
 
     async def ask(tape: Tape) -> Piece:
         if context.library is None:
@@ -154,15 +153,15 @@ async def from_library(context: SessionContext, url: str) -> Page:
 
 
 async def from_provider(context: SessionContext, hit: Hit) -> Page:
-    """Return the page that a provider included with its hit."""
+    """Return the page whose text came with the hit."""
     return await _local(context, hit.url, hit.title, hit.text, hit.published_at)
 
 
 async def attached_pages(
     context: SessionContext, attachments: Sequence[str]
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the attached files as pages; an unreadable one is a problem. Only a session may name
-    files: a graph on a server takes input from anyone.
+    """Return the attached files as pages, with problems for unreadable ones. Only sessions may
+    attach files, since servers take input from anyone.
     """
     pages: list[Page] = []
     problems: list[Problem] = []
@@ -175,11 +174,10 @@ async def attached_pages(
             pages.append(await _read_attachment(context, path, url))
         except (FetchError, TimeoutError) as error:
             reason = f"{path.name} cannot be read: {str(error) or 'it took too long'}"
-            problems.append(
-                Problem(
-                    stage="attachment", subject=path.name, reason=reason, effect="It was not used."
-                )
+            lost = Problem(
+                stage="attachment", subject=path.name, reason=reason, effect="The file was ignored."
             )
+            problems.append(lost)
     return pages, problems
 
 
@@ -190,7 +188,7 @@ async def _read_attachment(context: SessionContext, path: Path, url: str) -> Pag
         try:
             found = await asyncio.to_thread(path.stat)
             if not S_ISREG(found.st_mode):  # a pipe or device may never end
-                raise FetchError("it is no file")
+                raise FetchError("it is not a file")
             if found.st_size > most:
                 raise TooLarge(f"it has more than {most} bytes")
             tape.add({}, await asyncio.to_thread(path.read_bytes))
@@ -207,7 +205,8 @@ async def _read_attachment(context: SessionContext, path: Path, url: str) -> Pag
             Request("attached", {"url": url}, about=path.name), ask, read
         )
     title = name_for_people(extracted.title) or path.name
-    return await _local(context, url, title, extracted.markdown, extracted.published_at)
+    page = await _local(context, url, title, extracted.markdown, extracted.published_at)
+    return page.model_copy(update={"kind": "own"})
 
 
 async def _local(

@@ -1,4 +1,4 @@
-"""Distribution of pages among a round's workers, independent of their order."""
+"""Assign pages to a round's workers, independent of their order."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.tools.ranking.fusion import reciprocal_rank_fusion
 from spadework.tools.stores.journal import Journal
 
-#: The pages a worker would read, best first (canonical URLs), and how many it wants.
+#: The pages that a worker wants (canonical URLs, best first), and how many of them.
 PageRequest = tuple[Sequence[str], int]
-#: Pages assigned by topic.
 Assignment = dict[str, list[str]]
 
-#: Seconds to wait for other workers' hits, so that a slow search does not delay all topics.
+#: Maximum wait for other workers' hits, so that a slow search does not delay all topics.
 ASSIGN_SECONDS = 5.0
 
 
 class How(NamedTuple):
-    """How pages are distributed. `own`: each to one topic, else to all that want it. `joint`: by
-    the combined ranking. `most`: the maximum in total, None for no limit.
+    """How to assign pages. `own`: each page to one topic, else to all that want it. `joint`: by the
+    combined ranking. `most`: the maximum in total, None for no limit.
     """
 
     own: bool = True
@@ -34,9 +33,8 @@ OWN = How()
 
 
 class PageAssignment:
-    """The requests of a round's workers, by their topics `among`. Assignments are stored in the
-    journal under `of`, question and round: a resumed run repeats them, without waiting for finished
-    workers.
+    """The page requests of a round's workers, whose topics are `among`. The assignment is journaled
+    under `of` (question and round), so a resumed run need not wait for finished workers.
     """
 
     def __init__(
@@ -54,8 +52,8 @@ class PageAssignment:
     async def assign(
         self, topic: str, wish: PageRequest, stop: asyncio.Event, *, seconds: float
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the pages assigned to this topic, and those to others alone, once all requests are
-        known or after `seconds`. Late workers take from the rest.
+        """Return this topic's pages, and those assigned only to others. Waits at most `seconds` for
+        all requests; late workers choose from the rest.
         """
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):
@@ -67,12 +65,12 @@ class PageAssignment:
                 ) or await self._await_full(stop, min(ASSIGN_SECONDS, seconds))
         gone = {url for urls in self._dealt.values() for url in urls}
         others = frozenset(gone - {*self._dealt.get(topic, ())}) if self._how.own else frozenset()
-        # What was assigned before a crash may not be found again.
+        # A page assigned before a crash may not be found again.
         mine = frozenset(url for url in self._dealt.get(topic, ()) if url in wish[0])
-        return mine or self._remaining(wish, gone), others
+        return mine or self._others_pages(wish, gone), others
 
-    def _remaining(self, wish: PageRequest, gone: Set[str]) -> frozenset[str]:
-        """Return the pages for a worker without assigned or existing ones."""
+    def _others_pages(self, wish: PageRequest, gone: Set[str]) -> frozenset[str]:
+        """Return pages for a worker that has none assigned or lost them."""
         urls, wanted = wish
         room = wanted if self._how.most is None else min(wanted, self._how.most - len(gone))
         if self._how.own:
@@ -94,16 +92,15 @@ class PageAssignment:
             wishes = {name: self._wishes[name] for name in names if name in self._wishes}
             return assign_pages(wishes, self._how)
 
-        # A stopped run does not record it: a resumed one has time for all.
+        # Not recorded when stopped: a resumed run has time for all workers.
         if stop.is_set():
             return await work()
         return await self._journal.once("deal", self._key, Assignment, work)
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
-    """Assign pages in turns, in the order of `requests`: each topic takes its best free page (or,
-    unless they are to be its `own`, its next one) until it has enough or the total is reached. The
-    best is the first of its request or, if `joint`, of the combined ranking.
+    """Assign pages in turns: each topic takes its best free page (or, unless `own`, its next one)
+    until it has enough or the total is reached.
     """
     if how.joint:
         place = {

@@ -1,4 +1,4 @@
-"""One query at one provider, through the journal: filters, hits, ranking."""
+"""Send one query to one provider through the journal, then filter and rank the hits."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from spadework.graph.context import SessionContext
 from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.settings import Settings
 from spadework.tools.fetch.guard import is_http_url
-from spadework.tools.ranking.recency import is_dated
+from spadework.tools.ranking.query_operators import is_dated
 from spadework.tools.ranking.relevance import query_terms, relevance
 from spadework.tools.ranking.selection import LOCAL
-from spadework.tools.search.provider import Provider
-from spadework.tools.search.search_filters import add_filters
+from spadework.tools.search.provider import Preparing, Provider
+from spadework.tools.search.result_rows import add_filters
 from spadework.tools.stores.exchanges import Request, Tape
-from spadework.tools.text.markdown import one_line
 from spadework.tools.text.prompt_injection import is_injection, without_injections
 from spadework.tools.web.recorded_traffic import replay_traffic, tape_traffic
 from spadework.values import Found, Freshness, Hit, Plan, Problem, Query, Recommendation, Task
+from spadework.visible import one_line
 
 
 def date_queries(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
-    """Return the queries for pages as recent as planned. For recent topics the first searches news,
-    and all of last year's pages are searched too.
+    """Return the queries limited to the planned age. For "now", the first searches news and the
+    others (or a single query again) the past year.
     """
     if freshness == "any" or not queries:
         return tuple(queries)
@@ -38,7 +38,7 @@ def date_queries(queries: Sequence[Query], freshness: Freshness) -> tuple[Query,
 
 
 def with_filters(task: Task, settings: Settings, question: str) -> Task:
-    """Add the settings' filters and the question's language to a task."""
+    """Add the settings' filters and the question's language to a task's queries."""
     queries, again = (
         tuple(add_filters(query, settings, question) for query in of)
         for of in (task.queries, task.again)
@@ -47,9 +47,7 @@ def with_filters(task: Task, settings: Settings, question: str) -> Task:
 
 
 def gap_query(wanted: Recommendation, plan: Plan, seconds: float) -> Query:
-    """Return the query of a recommended search with its time limit; for recent topics, over the
-    past year.
-    """
+    """Return the query for a recommended search, over the past year unless any age will do."""
     return Query(
         text=wanted.query,
         kind="gap",
@@ -62,36 +60,29 @@ def gap_query(wanted: Recommendation, plan: Plan, seconds: float) -> Query:
 
 
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
-
-
-#: Minimum seconds for a search even in a short run.
 LEAST_SECONDS = 3.0
-
-
-#: Seconds past its own deadline until a provider is abandoned.
+#: Seconds beyond its own deadline before a provider is abandoned.
 GRACE_SECONDS = 1.5
-
-
 SNIPPET_CHARS = 2_000
 
 
 async def search_one(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit] | Problem:
-    """Return a query's hits at one provider with their relevance, or the problem. If none is recent
-    enough, search again without age limit.
+    """Return a query's hits at one provider with their relevance, or the problem. If none is
+    recent, search again without an age limit.
     """
     try:
         hits = await _hits(context, provider, query, seconds)
         if not hits and _may_be_older(query):
             hits = await _hits(context, provider, _of_any_age(query), seconds)
     except (SearchError, BudgetSpent, Stopped, TimeoutError) as error:
-        reason = str(error) or "It was not waited for."
+        reason = str(error) or f"The run did not wait for {provider.name}."
         return Problem(
             stage="search",
             subject=provider.name,
             reason=reason,
-            effect=f"“{query.text}” was not searched there.",
+            effect=f"“{query.text}” was not searched with {provider.name}.",
         )
     return ranked_hits(hits, query)
 
@@ -99,7 +90,7 @@ async def search_one(
 async def _hits(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit]:
-    """Return a query's hits, searched once per session; those of other sessions are free."""
+    """Return a query's hits, searched once per session; hits cached by other sessions are free."""
     limit = context.settings.search_results
     new = False
 
@@ -116,8 +107,8 @@ async def _hits(
             with tape_traffic(tape):
                 hits = await search()
         except (Stopped, TimeoutError):
-            raise SearchError("It was not waited for.") from None
-        if not tape.pieces:  # not requested over our own connection
+            raise SearchError(f"The run did not wait for {provider.name}.") from None
+        if not tape.pieces:  # not fetched over our connection
             tape.add({"hits": len(hits)}, _HITS.dump_json(hits))
         return hits
 
@@ -128,11 +119,11 @@ async def _hits(
             return await context.search.replay(provider, query, limit=limit, seconds=seconds)
 
     key = _key(context, provider, query)
-    request = Request("search", key, about=f"“{query.text}” at {provider.name}")
+    request = Request("search", key, about=f"“{query.text}” on {provider.name}")
 
     async def work() -> list[Hit]:
         hits = await context.journal.exchange(request, ask, read)
-        if new:  # stored before it is charged, it would be free for a resumed run
+        if new:  # stored before it was charged, it would be free for a resumed run
             await context.search.keep(provider, query, hits, limit=limit)
         return hits
 
@@ -142,9 +133,6 @@ async def _hits(
 async def _asked_now(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit]:
-    """Return one provider's hits; a failed search is counted. Raises SearchError, Stopped,
-    TimeoutError.
-    """
     made = False
 
     def charge() -> None:
@@ -152,6 +140,9 @@ async def _asked_now(
         context.budget.charge("searches")
         made = True
 
+    if isinstance(provider, Preparing):
+        left = context.budget.step("search", least=LEAST_SECONDS)
+        await unless_stopped(context.stop, provider.prepare(query), seconds=left)
     limit = context.settings.search_results
     searching = context.search.ask(provider, query, limit=limit, seconds=seconds, charge=charge)
     try:
@@ -162,7 +153,7 @@ async def _asked_now(
 
 
 async def kept_hits(context: SessionContext, provider: Provider, query: Query) -> list[Hit] | None:
-    """Return the hits found by `search_one` in this session, None if it has not searched."""
+    """Return the hits that `search_one` found in this session, None if it has not searched."""
     hits = await context.journal.find("search", _key(context, provider, query), list[Hit])
     if not hits and _may_be_older(query):
         hits = await context.journal.find(
@@ -172,7 +163,6 @@ async def kept_hits(context: SessionContext, provider: Provider, query: Query) -
 
 
 def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str, Any]:
-    """Return what identifies a search."""
     wishes = query.model_dump(
         mode="json", exclude={"text", "kind", "results", "seconds"}, exclude_defaults=True
     )
@@ -185,7 +175,7 @@ def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str,
 
 
 def _may_be_older(query: Query) -> bool:
-    """Return whether pages of any age will do if none is recent: not if dates are requested."""
+    """Return whether older pages will do if none is recent: not if the query names dates."""
     return query.freshness != "any" and not is_dated(query)
 
 

@@ -1,1 +1,1 @@
-"""The report of a run: body, sources, pruning, and what was not found."""
+"""Build a run's report: its body, its sources, and what was not found."""

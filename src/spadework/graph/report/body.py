@@ -1,21 +1,245 @@
-"""Assembly of a run's report: sections, what was not found, how it was made."""
+"""Put a report together: sections, what was not found, and how it was made."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple, get_args
 
 from spadework.agents.editor import about, disagreements, not_found, problem_lines, untold
 from spadework.agents.extractive import writer as extractive
 from spadework.agents.report.material import speaks_of
+from spadework.events import Called
 from spadework.graph.context import SessionContext
-from spadework.graph.report.coverage_gaps import Unreached, first_of_all, unread_hits, with_unread
 from spadework.graph.report.sentence_pruning import without_addresses
-from spadework.graph.report.sources import sources_of
 from spadework.graph.state import ResearchState, proofs
+from spadework.settings import Role
 from spadework.tools.export.markdown_report import to_markdown
+from spadework.tools.extract.expected_type import foreseen, shape_of_type
+from spadework.tools.ranking.selection import by_page, trust
 from spadework.tools.text.language import Phrases
-from spadework.tools.web.urls import hosts_for_urls
-from spadework.values import Problem, Report, Section, Source, models_among
+from spadework.tools.web.urls import canonical_url, domain_of, host_of, hosts_for_urls
+from spadework.values import (
+    CODE,
+    Conflict,
+    Evidence,
+    Page,
+    Part,
+    Problem,
+    Report,
+    Section,
+    Sentence,
+    Source,
+    Unread,
+    models_among,
+)
+from spadework.visible import one_line
+
+#: Maximum unread hits listed when no page was read.
+MOST_UNREAD = 10
+#: Maximum unread hits listed when some pages were read.
+MOST_BESIDE = 4
+UNREAD_CHARS = 300
+#: Maximum reasons in the sentence; the list has each page's own.
+MOST_REASONS = 3
+
+
+class Unreached(NamedTuple):
+    """A sentence about something that could not be reached, and the problems it covers."""
+
+    said: str
+    problems: tuple[Problem, ...]
+
+
+def list_unreached(
+    context: SessionContext, state: ResearchState, problems: Sequence[Problem]
+) -> list[Unreached]:
+    """Return what could not be asked, searched or read at all."""
+    return [*_model(context, problems), *_providers(state, problems), *_pages(state, problems)]
+
+
+def _model(context: SessionContext, problems: Sequence[Problem]) -> Iterator[Unreached]:
+    for problem in problems:
+        if problem.stage == "model":
+            yield Unreached(f"{problem.reason} {problem.effect}".rstrip(), (problem,))
+    calls = [event for event in context.record.events if isinstance(event, Called)]
+    failed = tuple(call.reason for call in calls if call.verdict != "unpaid" and call.reason)
+    of_roles = [
+        problem
+        for problem in problems
+        if problem.stage in get_args(Role) and problem.reason.startswith(failed)
+    ]
+    if of_roles and not any(call.answered for call in calls):
+        why = of_roles[0].reason
+        same = [problem for problem in of_roles if why in problem.reason]
+        untested = [problem for problem in problems if problem.stage == "qualification"]
+        told = f"{why} The model never answered, so code did all the work."
+        yield Unreached(told, (*same, *untested))
+
+
+def _providers(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Unreached]:
+    finds = state.get("finds", [])
+    heard = {name for find in finds for name in find.heard}
+    failed = [problem for problem in problems if problem.stage == "search"]
+    for name in dict.fromkeys(problem.subject for problem in failed):
+        own = tuple(problem for problem in failed if problem.subject == name)
+        if name not in heard:
+            yield Unreached(f"No search with {name} succeeded: {own[0].reason}", own)
+    if heard and not failed and not any(find.found or find.pages for find in finds):
+        yield Unreached(f"Every search with {', '.join(sorted(heard))} came back empty.", ())
+
+
+def _pages(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Unreached]:
+    unread = unread_hits(state)
+    if state.get("pages") or not unread:
+        return
+    tried = {one.url for one in unread}
+    own = tuple(problem for problem in problems if problem.subject in tried)
+    reasons = list(dict.fromkeys(hosts_for_urls(one.reason) for one in unread))
+    many = f"None of the {len(tried)} pages that were tried could be read"
+    one = "The only page that was tried could not be read"
+    yield Unreached(f"{many if len(tried) > 1 else one}: {' '.join(reasons[:MOST_REASONS])}", own)
+
+
+def first_of_all(found: Sequence[Unreached], rest: Section) -> Section:
+    """Return the report's first section: what could not be reached, then the other problems."""
+    said = (*(Sentence(text=one.said) for one in found), *rest.sentences)
+    parts = (Part(form="bullets" if len(said) > 1 else "paragraph", takes=(1,) * len(said)),)
+    return rest.model_copy(update={"sentences": said, "parts": parts})
+
+
+def unread_hits(state: ResearchState) -> list[Unread]:
+    """Return the hits that could not be read, best first, each page once."""
+    had = {canonical_url(url) for url in state.get("pages", {})}
+    found: dict[str, Unread] = {}
+    for one in (one for find in state.get("finds", []) for one in find.unread):
+        if (url := canonical_url(one.url)) not in had:
+            found[url] = one
+    return sorted(found.values(), key=lambda one: -one.score)
+
+
+def with_unread(
+    section: Section, hits: Sequence[Unread], say: Phrases, *, brief: bool = False
+) -> Section:
+    """Append unread hits (best first) to the section about missing answers: names only if `brief`,
+    else with snippets and reasons.
+    """
+    if not hits:
+        return section
+    best = hits[: MOST_BESIDE if brief else MOST_UNREAD]
+    lines = [
+        say("found_beside" if brief else "found_unread"),
+        *(_name_hit(hit, whole=not brief) for hit in best),
+    ]
+    more = len(hits) - len(best)
+    lines += [say("more", more=more)] if more else []
+    own = section.sentences
+    parts = (
+        Part(form="bullets", takes=(1,) * len(own)),
+        Part(form="paragraph", takes=(1,)),
+        Part(form="bullets", takes=(1,) * (len(lines) - 1)),
+    )
+    told = (*own, *(Sentence(text=line) for line in lines))
+    return section.model_copy(update={"sentences": told, "parts": parts if own else parts[1:]})
+
+
+def _name_hit(hit: Unread, *, whole: bool) -> str:
+    host, title = host_of(hit.url), hosts_for_urls(hit.title)
+    named = f"“{title}” ({host})" if title and title != host else host
+    shown = one_line(hosts_for_urls(hit.snippet), UNREAD_CHARS + 1) if whole else ""
+    if len(shown) > UNREAD_CHARS:
+        shown = f"{shown[:UNREAD_CHARS].rpartition(' ')[0]} …"
+    why = f" ({hosts_for_urls(hit.reason).rstrip('.')})" if whole and hit.reason else ""
+    return f"{named}: {shown}{why}" if shown else f"{named}{why}."
+
+
+#: Why no sentence cites a page.
+QUOTED = "This page was quoted, but the report does not need the quotes."
+COPY = "This page repeats the text of another page."
+NOTHING = "This page was searched for quotes, but nothing was worth quoting."
+NO_ROOM = "There was no room to search this page for quotes."
+FAR = "No passage on this page is close to the question."
+
+
+def sources_of(
+    state: ResearchState, sections: Sequence[Section], conflicts: Sequence[Conflict]
+) -> list[Source]:
+    """Return the pages read, numbered from 1; cited ones come first, in order of citation."""
+    evidence = state.get("evidence", [])
+    ledger = {e.id: e for e in evidence}
+    disputed = [
+        id_ for conflict in conflicts for side in conflict.sides for id_ in side.evidence_ids
+    ]
+    resting = [
+        ledger[i]
+        for section in sections
+        for s in section.sentences
+        for i in s.evidence_ids
+        if i in ledger
+    ]
+    told = {e.content_hash for e in resting}
+    cited = [*(e.url for e in resting), *(ledger[i].url for i in disputed)]
+    quotes, unused = by_page(evidence), _reasons_unused(state, told)
+    pages = {u: _as_cited(p, quotes[u], told) for u, p in state.get("pages", {}).items()}
+    rest = sorted(pages, key=lambda url: -pages[url].rrf)
+    before = state.get("before")
+    # In a revised report, sources keep their numbers while they are cited.
+    same = [url for url in before.numbered if url in cited] if before else []
+    order = [url for url in dict.fromkeys([*same, *cited, *rest]) if url in pages]
+    return [
+        _source(n, pages[url], quotes[url], disputed, _why_unused(pages[url], unused))
+        for n, url in enumerate(order, 1)
+    ]
+
+
+def _as_cited(page: Page, quotes: Sequence[Evidence], told: AbstractSet[str]) -> Page:
+    """Return a page in the version that the report cites, if its text has changed since."""
+    own = [e.content_hash for e in quotes if e.content_hash in told]
+    if not own or page.content_hash in own:
+        return page
+    return page.model_copy(update={"content_hash": own[0]})
+
+
+def _source(
+    n: int, page: Page, quotes: Sequence[Evidence], disputed: Sequence[str], unused: str
+) -> Source:
+    parts = trust(page, quotes, disputed)
+    return Source(
+        n=n,
+        url=page.url,
+        title=page.title,
+        domain=domain_of(page.url),
+        publisher=page.publisher,
+        level=page.level,
+        relevance=page.relevance,
+        trust=parts.pop("trust"),
+        trust_parts=parts,
+        found_by=page.found_by,
+        published_at=page.published_at,
+        content_hash=page.content_hash,
+        known=page.known,
+        unused=unused,
+        kind=page.kind,
+        # Only the text of a local document is known, so its name decides.
+        shape=foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type),
+    )
+
+
+def _reasons_unused(state: ResearchState, told: AbstractSet[str]) -> dict[str, str]:
+    """Return why no sentence cites a page with a passage, "" if one does, by content hash."""
+    found = [p for find in state.get("finds", []) for p in find.passages]
+    return {
+        **{p.content_hash: NO_ROOM for p in found},
+        **{p.content_hash: NOTHING for p in state.get("shown", [])},
+        **{e.content_hash: QUOTED for e in state.get("evidence", [])},
+        **dict.fromkeys(told, ""),
+    }
+
+
+def _why_unused(page: Page, reasons: Mapping[str, str]) -> str:
+    why = reasons.get(page.content_hash, FAR)
+    copied = page.origin not in ("", page.url)
+    return COPY if copied and why not in ("", QUOTED) else why
 
 
 def draft(state: ResearchState) -> str:
@@ -39,8 +263,8 @@ def build_report(
     problems: Sequence[Problem],
     sources: Sequence[Source],
 ) -> Report:
-    """Return the report of a run ended by `why`, with its problems first if something was
-    `unreached`, else last.
+    """Return the report of a run that ended because of `why`. Its problems come first if something
+    was `unreached`, else last.
     """
     say = Phrases(state["plan"].language)
     ledger = {e.id: e for e in state.get("evidence", [])}
@@ -70,8 +294,10 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     answered = {name for name, found in coverage.items() if found.state == "answered"}
     unread = [one for one in unread_hits(state) if one.topic not in answered]
     cited = [e for e in state.get("evidence", []) if e.id in told]
+    gaps = (gap for name in coverage if name in answered for gap in coverage[name].gaps)
+    lacking: list[str] = [*state.get("missing", []), *gaps]
     # Unless a later round has found it.
-    missing = [m for m in state.get("missing", []) if not any(speaks_of(e, m) for e in cited)]
+    missing = [one for one in dict.fromkeys(lacking) if not any(speaks_of(e, one) for e in cited)]
     open_ones = with_unread(
         not_found(
             state["plan"],
@@ -83,13 +309,13 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
         ),
         unread,
         say,
-        beside=bool(state.get("pages")),
+        brief=bool(state.get("pages")),
     )
     headed, written = _nearest(state, say), state.get("sections", [])
     answers = [section for section in written if section.heading not in headed]
     rest = [headed[section.heading] for section in written if section.heading in headed]
     if rest:
-        # Readers of the beginning must not mistake the closest passages for the answer.
+        # Readers must not mistake the closest passages for the answer.
         return [*answers, open_ones, *rest], open_ones.model_copy(update={"sentences": ()})
     return answers, open_ones
 
@@ -101,22 +327,18 @@ def _about(
         state.get("citations", []),
         context.searching,
         (len(state.get("pages", {})), sum(not source.unused for source in sources)),
-        (
-            *context.notices,
-            *context.search.unmet.sentences(),
-            *_describe_revision(state, why, say),
-        ),
+        (*context.notices, *context.search.unmet.sentences(), *_describe_revision(state, why, say)),
         "" if _left_open(state, why) else why,
         say,
     )
 
 
 def _nearest(state: ResearchState, say: Phrases) -> dict[str, Section]:
-    """Return the sections of topics without an answer by code, by heading, presented as closest
+    """Return the sections of topics that code could not answer, by heading, presented as closest
     passages.
     """
     coverage, sections = state.get("coverage", {}), state.get("sections", [])
-    unproven = {n for n, found in coverage.items() if not found.covered and found.quality is None}
+    unproven = {n for n, found in coverage.items() if not found.covered and found.judge == CODE}
     alone = len(sections) == 1
     return {
         one.heading: one.model_copy(
@@ -128,13 +350,12 @@ def _nearest(state: ResearchState, say: Phrases) -> dict[str, Section]:
 
 
 def _left_open(state: ResearchState, why: str) -> bool:
-    """Return whether a follow-up is answered, but some of the previous report is not."""
     coverage = state.get("coverage", {}).values()
     return bool(state.get("before")) and why == "coverage" and not all(c.covered for c in coverage)
 
 
 def _describe_revision(state: ResearchState, why: str, say: Phrases) -> list[str]:
-    """Return a revised report's notes: how much was rewritten, what was left out."""
+    """Return notes on a revised report: what was rewritten or left out."""
     before = state.get("before")
     if before is None:
         return []

@@ -1,4 +1,4 @@
-"""Pruning of verified sections: failed sentences and repetitions are removed."""
+"""Remove failed and repeated sentences from verified sections."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from spadework.agents.report.sentence_context import (
 from spadework.agents.verifier import Checked, Finding, Findings, judge_section
 from spadework.agents.writer import Changes
 from spadework.tools.text.language import language, spoken
-from spadework.tools.text.sentences import leads
+from spadework.tools.text.sentences import leads, sentences
 from spadework.tools.web.urls import hosts_for_urls, inert_addresses
 from spadework.values import Problem, Section, Sentence
 
-#: A topic with fewer sentences of its own may repeat up to this many from elsewhere.
+#: A section with fewer sentences of its own may repeat some from elsewhere.
 LEAST_SAID = 4
 #: Why a valid sentence was removed.
-LEANING = "It leaned on a sentence that was taken out."
-LEADING = "It led to nothing that was left."
-AGAIN = "It stood in the place of what did not hold, and could not be checked itself."
+LEANING = "The sentence depended on one that was removed."
+LEADING = "Nothing that the sentence introduced was left."
+AGAIN = "The sentence replaced an unsupported one and could not be checked itself."
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """Return a section after repair; a sentence that held stays if its replacement fails."""
+    """Return a section after its repair. A sentence that held stays if its replacement fails."""
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
     kept, told = dict(changes), list[Finding]()
@@ -44,7 +44,7 @@ def settle_changes(section: Section, changes: Changes, findings: Findings) -> Ch
 
 
 def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stated, Finding]:
-    """Reject replacements of failed sentences that could not be checked."""
+    """Return findings that reject unchecked replacements of failed sentences."""
     after = iter(state_sentences(before.section.changed(changes)))
     found = {}
     for n, old in enumerate(before.findings):
@@ -55,8 +55,8 @@ def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stat
 
 
 def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list[Problem]]:
-    """Return a section without failed sentences and those that depend on them. A sentence shortened
-    to stand alone keeps its finding.
+    """Return a section without failed sentences and those that depend on them, with the problems. A
+    shortened sentence keeps its finding.
     """
     section, gone = checked.section, dict[int, str]()
     while fallen := _fallen(checked, findings, gone):
@@ -67,6 +67,10 @@ def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list
         alone = _without_context(each.sentence)
         if n not in gone and each not in findings and alone:
             changes[n] = (alone,)
+    for n in [n for n, why in gone.items() if why == LEADING]:
+        if before := _without_lead(section.sentences[n]):
+            changes[n] = (before,)
+            del gone[n]
     standing = zip(left, checked.findings, strict=True)
     kept = Checked(section, tuple(findings.get(each, was) for each, was in standing))
     problems = [
@@ -74,7 +78,7 @@ def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list
             stage="verifier",
             subject=section.heading,
             reason=f"{gone[n].strip()} The sentence: {section.sentences[n].text[:300]}",
-            effect="It was taken out.",
+            effect="The sentence was removed.",
         )
         for n in sorted(gone)
     ]
@@ -82,7 +86,6 @@ def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list
 
 
 def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> dict[int, str]:
-    """Return what falls after others are gone, by position, with reasons."""
     section = checked.section
     fallen = dict.fromkeys(dangling_leads(section, gone), LEADING)
     around = zip(state_sentences(section, gone), places(section), strict=True)
@@ -100,8 +103,15 @@ def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> di
     return fallen
 
 
+def _without_lead(sentence: Sentence) -> Sentence | None:
+    """Return a sentence without its last line, which introduces something; None if that is all."""
+    start, _ = [(0, 0), *sentences(sentence.text)][-1]
+    text = sentence.text[:start].rstrip()
+    return sentence.model_copy(update={"text": text}) if text else None
+
+
 def _without_context(sentence: Sentence) -> Sentence | None:
-    """Return a sentence that can stand alone; None if impossible."""
+    """Return a sentence that makes sense alone, shortened if necessary; None if impossible."""
     if not leans(sentence):
         return sentence
     text = language(spoken(sentence.text)).without_connective(sentence.text)
@@ -109,9 +119,9 @@ def _without_context(sentence: Sentence) -> Sentence | None:
 
 
 def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
-    """Drop sentences that an earlier section has; if few are left, keep the best of them with its
-    question. Summaries may repeat; steps and what others depend on stay. A table stays at its last
-    position.
+    """Drop sentences that an earlier section has, but keep some where few are left. Summaries may
+    repeat, and steps and sentences needed by others stay. A repeated table stays in the last
+    section.
     """
     said: set[str] = set()
     made = []
@@ -121,7 +131,7 @@ def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
         later = {table for others in tables[n + 1 :] for table in others}
         twice = {at for table, own in tables[n].items() if table in later for at in own}
         if section.kind == "summary" or len(twice) == len(section.sentences):
-            twice = set()  # an answer belongs to its question
+            twice = set()  # it answers the section's question
         bound = (each.row or each.follows or each.label for each in state_sentences(section))
         stays = leant_on(section) | {n for n, each in enumerate(bound) if each} | _steps(section)
         told = section.sentences
@@ -130,7 +140,7 @@ def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
         best = [n for n in again if not (told[n].code or leads(told[n].text))]
         kept = best[: max(0, LEAST_SAID - len(own))]
         if again and not (kept or own):
-            # What leads to code stays with it.
+            # A sentence that introduces code stays with it.
             kept = again[: 2 if leads(told[again[0]].text) else 1]
         gone = set(again) - set(kept) | twice
         gone |= dangling_leads(section, gone)
@@ -141,7 +151,6 @@ def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
 
 
 def _tables(section: Section) -> dict[tuple[str, ...], range]:
-    """Return the tables of a section, by names and cells, with their positions."""
     found, at = dict[tuple[str, ...], range](), 0
     for part in section.parts:
         end = at + sum(part.takes)
@@ -162,7 +171,7 @@ def _steps(section: Section) -> set[int]:
 
 
 def unlinked(checked: Checked) -> Checked:
-    """Make all addresses in a section's prose unclickable; in headings only hosts remain."""
+    """Make the addresses in a section's text unclickable; its heading names only hosts."""
     section = checked.section
     told = {n: (without_addresses(one),) for n, one in enumerate(section.sentences)}
     parts = tuple(
@@ -179,7 +188,9 @@ def unlinked(checked: Checked) -> Checked:
 
 
 def without_addresses(sentence: Sentence) -> Sentence:
-    """Return a sentence without links, since the sources have them. Code is unchanged."""
+    """Return a sentence with unclickable addresses, since sources have the links; code is
+    unchanged.
+    """
     if sentence.code:
         return sentence
     return sentence.model_copy(update={"text": beside_code(sentence.text, inert_addresses)})

@@ -1,4 +1,4 @@
-"""LangGraph's checkpoints in the database, saved under the claim to their session."""
+"""Save LangGraph's checkpoints in the database, under the claim to their session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg import AsyncCursor
 from psycopg.rows import DictRow, dict_row
 
-from spadework.machines.postgres.session_claim import SessionClaim
+from spadework.machines.postgres.session_rows import SessionClaim
 from spadework.tools.stores.disk_faults import ClaimLost
 
 _HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
@@ -27,7 +27,7 @@ class CheckpointSaver(AsyncPostgresSaver):
         self._claim = claim
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return the last checkpoint, or the one the config names."""
+        """Return the last checkpoint, or the one that `config` names."""
         return await self._claim.database.retry(partial(super().aget_tuple, config))
 
     async def aput(self, *args: Any, **named: Any) -> RunnableConfig:
@@ -40,7 +40,7 @@ class CheckpointSaver(AsyncPostgresSaver):
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
-        """Open a cursor on its own connection; writers ask for `pipeline`."""
+        """Open a cursor on its own connection; with `pipeline`, as writers do, check the claim."""
         async with (
             self._claim.database.pool.connection() as connection,
             connection.transaction(),

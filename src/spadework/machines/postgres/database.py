@@ -1,5 +1,5 @@
-"""The database shared by several machines: one pool per process and event loop, every wait with a
-deadline. A restarting server is waited for, so every statement may be sent twice.
+"""Connect to the database of several machines: one pool per process and event loop.
+Every wait has a deadline. Statements may be sent twice, since a restarting server is waited for.
 """
 
 from __future__ import annotations
@@ -13,31 +13,72 @@ from functools import partial
 from typing import Any, TypeVar
 
 from psycopg import AsyncConnection, Error, InterfaceError, OperationalError
-from psycopg.errors import QueryCanceled
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.errors import IdleInTransactionSessionTimeout, QueryCanceled
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from pydantic import SecretStr
 
-from spadework.machines.postgres.address import (
-    CONNECT_SECONDS,
-    SCHEMA,
-    STATEMENT_SECONDS,
-    conninfo_of,
-    unusable,
-    where_is,
-)
+from spadework.errors import SettingsError
 from spadework.machines.postgres.migration import migrate
 from spadework.machines.postgres.notifications import Listening
-from spadework.machines.postgres.rooms import PostgresRooms
-from spadework.machines.postgres.timely_queries import AskingSoon
-from spadework.tools.stores.disk_faults import DatabaseDown
+from spadework.machines.postgres.rooms import AskingSoon, PostgresRooms
+from spadework.tools.stores.disk_faults import DatabaseDown, why
+
+#: Longest wait for a connection, and for a statement.
+CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0
+#: Longest pause within a transaction, so that a frozen process releases its locks.
+OPEN_SECONDS = 20.0
+SCHEMA = "spadework"
+LOST = (OperationalError, InterfaceError, IdleInTransactionSessionTimeout, TimeoutError)
+
+
+def conninfo_of(url: str) -> str:
+    """Return libpq's connection string. Raises SettingsError for an invalid address."""
+    try:
+        given = conninfo_to_dict(url)
+    except Error:
+        given = {}
+    if not url.startswith(("postgresql://", "postgres://")) or not given:
+        raise SettingsError(
+            "SPADEWORK_DATABASE_URL must be an address such as"
+            " postgresql://user:password@host/name."
+        )
+    milliseconds, idle = int(STATEMENT_SECONDS * 1000), int(OPEN_SECONDS * 1000)
+    limits = f"-c statement_timeout={milliseconds} -c idle_in_transaction_session_timeout={idle}"
+    ours: dict[str, Any] = {
+        "connect_timeout": int(CONNECT_SECONDS),
+        "tcp_user_timeout": milliseconds,
+        "application_name": "spadework",
+        "options": f"-c search_path={SCHEMA} {limits}",
+    }
+    return make_conninfo(**{**given, **ours})
+
+
+def where_is(url: str) -> str:
+    """Return the address without the password."""
+    given = conninfo_to_dict(url)
+    host = given.get("host") or given.get("hostaddr") or "this machine"
+    port = f":{given['port']}" if given.get("port") else ""
+    return f"{given.get('dbname', '')!s} on {host}{port}"
+
+
+def unusable(where: str, error: Exception) -> SettingsError:
+    """Return the error for an unusable database."""
+    return SettingsError(
+        f"The database {where} cannot be used: {why(error)}.",
+        hint="Check SPADEWORK_DATABASE_URL, or unset it to work without a database.",
+    )
+
 
 T = TypeVar("T")
-#: Total seconds to wait for a server that is down.
+#: Longest wait for a server that is down.
 AWAY_SECONDS = 30.0
-#: Seconds between two attempts; and until the pool waits for a caller before its next attempt,
-#: since its own become ever rarer.
-AGAIN_SECONDS, RECONNECT_SECONDS = 0.25, 3.0
-#: Maximum connections of a process, without the listening one.
+#: Seconds between two attempts of a caller.
+AGAIN_SECONDS = 0.25
+#: Seconds for which the pool tries to reconnect. A caller can then make it try again, rather than
+#: wait for its ever rarer attempts.
+RECONNECT_SECONDS = 3.0
+#: Besides the listening connection.
 MOST_CONNECTIONS = 6
 
 
@@ -46,7 +87,6 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.conninfo = conninfo_of(url)
-        #: The address without the password.
         self.where = where_is(url)
         self.pool = AsyncConnectionPool(
             self.conninfo,
@@ -67,23 +107,19 @@ class Database:
         return await self.retry(partial(self.ask_once, statement, values))
 
     async def retry(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Return what `work()` returns, repeating it if the server is down.
-
-        Raises DatabaseDown.
-        """
+        """Repeat `work()` while the server is down; return its result. Raises DatabaseDown."""
         until = time.monotonic() + AWAY_SECONDS
         while True:
             try:
                 return await work()
             except (Error, TimeoutError) as error:
-                away = isinstance(error, OperationalError | InterfaceError | TimeoutError)
                 slow = isinstance(error, QueryCanceled) or time.monotonic() + AGAIN_SECONDS > until
-                if slow or not away:
+                if slow or not isinstance(error, LOST):
                     raise DatabaseDown(self.where, error) from error
             await asyncio.sleep(AGAIN_SECONDS)
 
     async def ask_once(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Return a statement's rows at once. Raises psycopg.Error, TimeoutError."""
+        """Return a statement's rows. Raises psycopg.Error, TimeoutError."""
         async with (
             asyncio.timeout(CONNECT_SECONDS + STATEMENT_SECONDS),
             self.pool.connection() as connection,
@@ -93,7 +129,7 @@ class Database:
 
     async def open(self) -> None:
         """Connect, and migrate the tables. Raises SettingsError if that fails."""
-        # Failures are raised to the caller: the pool's log lines come ten per second.
+        # The pool would log each failure ten times per second.
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
         try:
             async with asyncio.timeout(2 * CONNECT_SECONDS):
@@ -120,8 +156,8 @@ _opening: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
 
 @asynccontextmanager
 async def opened(url: SecretStr) -> AsyncIterator[Database]:
-    """Open the database, shared in this event loop; the last user closes it. Raises
-    SettingsError.
+    """Open the database, shared in this event loop; the last user closes it.
+    Raises SettingsError.
     """
     loop, said = asyncio.get_running_loop(), url.get_secret_value()
     lock = _opening.setdefault(loop, asyncio.Lock())

@@ -1,4 +1,4 @@
-"""Inspection of a database, without changing anything."""
+"""Inspect a database without changing it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from psycopg import AsyncConnection, Error
 
-from spadework.machines.postgres.address import CONNECT_SECONDS, conninfo_of, unusable, where_is
+from spadework.machines.postgres.database import CONNECT_SECONDS, conninfo_of, unusable, where_is
 from spadework.machines.postgres.session_rows import ALIVE_SECONDS
 
 _SERVER = (
@@ -28,9 +28,10 @@ _WORKERS = (
 
 
 class Looked(NamedTuple):
-    """The state of a database: `where` it is, without the password; its version; connections at
-    `most` and `free`; the last migration of its `tables` ("": none); live workers, waiting and
-    running sessions; `seconds`.
+    """The state of a database. `where` is its address without the password.
+    `most` and `free` are numbers of connections, `tables` is the last migration ("": none),
+    `workers` are the live ones, `waiting` and `running` are numbers of sessions. Looking took
+    `seconds`.
     """
 
     where: str
@@ -46,7 +47,7 @@ class Looked(NamedTuple):
 
 
 async def look_at(url: str) -> Looked:
-    """Return the state. Raises SettingsError if it cannot be queried."""
+    """Return the state of a database. Raises SettingsError if it cannot be queried."""
     began = time.monotonic()
     try:
         async with (

@@ -1,4 +1,4 @@
-"""A read-only copy of a session's journal as a file, for replays."""
+"""Copy a session's journal to a file, for replays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from spadework.machines.postgres.database import Database
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.session_database import SqliteRows
 
-#: Bodies per query.
 AT_ONCE = 50
 _TABLES = {
     "journal": ("key, kind, subject, answer, error, used, elapsed, at::text", 8),

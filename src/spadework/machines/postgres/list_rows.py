@@ -1,5 +1,5 @@
-"""Short lists shared by all servers, one row each, read by every request: readers only fetch
-changes; writers wait, on a connection of their own.
+"""Keep the short lists of all servers, which every request reads.
+Readers fetch only changes; writers wait, on connections of their own.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from contextlib import contextmanager
 from psycopg import Connection, Error
 from psycopg.rows import TupleRow
 
-from spadework.machines.postgres.address import SCHEMA, conninfo_of, unusable, where_is
-from spadework.machines.postgres.database import Database
+from spadework.machines.postgres.database import SCHEMA, Database, conninfo_of, unusable, where_is
 from spadework.machines.postgres.migration import migrate
 
-#: Lists whose version differs from the known one.
 _NEWS = (
     "SELECT name, version, rows FROM lists"
     " WHERE version IS DISTINCT FROM (%s::jsonb ->> name)::bigint"
@@ -26,20 +24,20 @@ _KEEP = "UPDATE lists SET version = version + 1, rows = %s WHERE name = %s"
 
 
 class Changing:
-    """The rows of a list, as JSON, locked for changing."""
+    """The rows of a list as JSON, locked for a change."""
 
     def __init__(self, rows: str) -> None:
         self.rows = rows
 
 
 async def list_news(database: Database, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return changed lists by name (version, rows), given `known` versions. Raises DatabaseDown."""
+    """Return the lists that changed since the `known` versions, by name. Raises DatabaseDown."""
     rows = await database.ask(_NEWS, (json.dumps(known),))
     return {name: (version, held) for name, version, held in rows}
 
 
 def read_list(url: str, name: str) -> tuple[int, str]:
-    """Return version and rows of a list; 0 if it was never changed. Raises SettingsError."""
+    """Return a list's version, 0 if it was never changed, and its rows. Raises SettingsError."""
     with _connected(url) as connection:
         asked = "SELECT version, rows FROM lists WHERE name = %s"
         version, rows = connection.execute(asked, (name,)).fetchone() or (0, "[]")
@@ -48,7 +46,7 @@ def read_list(url: str, name: str) -> tuple[int, str]:
 
 @contextmanager
 def changed_list(url: str, name: str) -> Iterator[Changing]:
-    """Yield the rows of a list, stored as they are at the end. Raises SettingsError."""
+    """Yield the rows of a list to change, then store them. Raises SettingsError."""
     with _connected(url) as connection:
         connection.execute(_BEGIN, (name,))
         with connection.transaction():

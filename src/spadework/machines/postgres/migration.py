@@ -1,5 +1,5 @@
-"""Migration of the database's tables: ours by Alembic, the queue's and checkpoints' by their
-packages. One process at a time migrates; others wait.
+"""Migrate the database's tables: ours with Alembic, the queue's and checkpoints' by their packages.
+One process at a time migrates; others wait.
 """
 
 from __future__ import annotations
@@ -12,23 +12,27 @@ from procrastinate.schema import SchemaManager
 from psycopg import Connection, OperationalError, sql
 from psycopg.rows import DictRow, dict_row
 
-#: The lock held meanwhile, seconds to wait for it, and seconds between attempts: a waiting
-#: statement would block concurrent index creation.
-LOCK, LOCK_SECONDS, AGAIN_SECONDS = 0x5ADE, 60.0, 0.2
-#: Our migrations, one file each, and the last one, which this version requires.
+#: The number of the advisory lock.
+LOCK = 0x5ADE
+#: Maximum wait for it.
+LOCK_SECONDS = 60.0
+#: Seconds between attempts to take it; a waiting statement would block the creation of indexes.
+AGAIN_SECONDS = 0.2
 MIGRATIONS = Path(__file__).parent / "migrations"
+#: The last migration, which this version needs.
 HEAD = max(path.name[1:5] for path in (MIGRATIONS / "versions").glob("v*.py"))
 _APPLIED = "CREATE TABLE IF NOT EXISTS queue_migrations (file text PRIMARY KEY)"
 
 
 def migrate(conninfo: str, schema: str) -> None:
-    """Migrate the schema. Raises psycopg.Error, also for newer tables."""
+    """Migrate the schema. Raises psycopg.Error, also if the tables are newer than this version."""
     with Connection[DictRow].connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
         _wait_for_lock(connection)
         connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
         if (version := _version(connection)) > HEAD:
             raise OperationalError(
-                f"its tables are of a newer spadework (version {version}; this one knows {HEAD})"
+                f"its tables were created by a newer spadework (version {version}; this one"
+                f" supports {HEAD})"
             )
         if version < HEAD:
             _our_tables(conninfo)
@@ -45,7 +49,6 @@ def _wait_for_lock(connection: Connection[DictRow]) -> None:
 
 
 def _version(connection: Connection[DictRow]) -> str:
-    """Return the last migration, "" if there was none."""
     found = connection.execute("SELECT to_regclass('migrations') AS named").fetchone()
     if not found or found["named"] is None:
         return ""

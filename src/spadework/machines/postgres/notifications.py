@@ -1,5 +1,5 @@
-"""Notifications from other processes about sessions and places (LISTEN and NOTIFY): a reason to
-look sooner. Nothing depends on them: waiters also poll.
+"""Receive notifications (LISTEN and NOTIFY) about sessions and places from other processes.
+Nothing depends on them: waiters also poll.
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from contextlib import contextmanager, suppress
 
 from psycopg import AsyncConnection, Error, sql
 
-#: Channels by session id: for its watchers, and for its runner.
+#: Channels by session id: for watchers, and for the runner.
 EVENTS, SIGNALS = "spadework_events", "spadework_signals"
-#: Channel of places: tickets called in, and names of awaited rooms.
+#: Channel for tickets that are called in, and for names of rooms where somebody waits.
 PLACES = "spadework_places"
 #: Seconds between polls, and between attempts to listen again.
 LOOK_SECONDS, AGAIN_SECONDS = 2.0, 1.0
 
 
 class Listening:
-    """The listening connection of a process."""
+    """The connection of a process that listens."""
 
     def __init__(self, conninfo: str) -> None:
         self._conninfo = conninfo
         self._task: asyncio.Task[None] | None = None
         self._waiting: defaultdict[tuple[str, str], list[asyncio.Event]] = defaultdict(list)
-        self._told: dict[str, Callable[[str], None]] = {}
+        self._receivers: dict[str, Callable[[str], None]] = {}
 
     def start(self) -> None:
         """Start listening."""
@@ -38,28 +38,28 @@ class Listening:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
-    def tell(self, channel: str, told: Callable[[str], None]) -> None:
-        """Call `told` for every notification on a channel."""
-        self._told[channel] = told
+    def tell(self, channel: str, receive: Callable[[str], None]) -> None:
+        """Call `receive` for every notification on a channel."""
+        self._receivers[channel] = receive
 
     @contextmanager
     def heard(self, channel: str, session_id: str) -> Iterator[Callable[[], Awaitable[None]]]:
-        """Yield a function that returns after a notification about the session since its last call,
-        or after LOOK_SECONDS.
+        """Yield a function that waits for a notification about the session, at most LOOK_SECONDS.
+        A notification since its last call counts too.
         """
-        told, key = asyncio.Event(), (channel, session_id)
+        notified, key = asyncio.Event(), (channel, session_id)
 
         async def changed() -> None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_SECONDS):
-                    await told.wait()
-            told.clear()
+                    await notified.wait()
+            notified.clear()
 
-        self._waiting[key].append(told)
+        self._waiting[key].append(notified)
         try:
             yield changed
         finally:
-            self._waiting[key].remove(told)
+            self._waiting[key].remove(notified)
             if not self._waiting[key]:
                 del self._waiting[key]
 
@@ -71,9 +71,9 @@ class Listening:
                 ) as connection:
                     for name in (EVENTS, SIGNALS, PLACES):
                         await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(name)))
-                    async for told in connection.notifies():
-                        if every := self._told.get(told.channel):
-                            every(told.payload)
-                        for waiting in self._waiting.get((told.channel, told.payload), ()):
+                    async for note in connection.notifies():
+                        if every := self._receivers.get(note.channel):
+                            every(note.payload)
+                        for waiting in self._waiting.get((note.channel, note.payload), ()):
                             waiting.set()
             await asyncio.sleep(AGAIN_SECONDS)

@@ -1,8 +1,6 @@
-"""The queue of sessions, based on procrastinate: waiting sessions, their workers, and dead workers.
-A job only names its session, whose row has the state.
-
-A job of a worker without a heartbeat is closed, and its session gets a new one. So a slow worker
-later closes its own job, not its successor's.
+"""Queue sessions for workers with procrastinate, and detect dead workers.
+A job only names its session, whose row has the state. A job whose worker sends no heartbeat is
+closed, and its session gets a new job: a slow worker then closes its own, not its successor's.
 """
 
 from __future__ import annotations
@@ -20,20 +18,22 @@ from procrastinate.exceptions import AlreadyEnqueued, AppNotOpen, ConnectorExcep
 from procrastinate.jobs import Status
 from psycopg import OperationalError
 
-from spadework.machines.postgres.database import AWAY_SECONDS, RECONNECT_SECONDS, Database
+from spadework.machines.postgres.database import AWAY_SECONDS, LOST, RECONNECT_SECONDS, Database
 from spadework.tools.stores.disk_faults import DatabaseDown
 
 QUEUE, TASK = "sessions", "spadework.research"
-#: Seconds between heartbeats, and until a silent worker is dead: with half of that, workers on two
-#: busy cores were taken for dead (docs/decisions/queue.md).
-BEAT_SECONDS, LEASE_SECONDS = 3.0, 30.0
-#: Seconds between sweeps for orphaned sessions, and between polls for jobs.
-SWEEP_SECONDS, LOOK_SECONDS = 3.0, 5.0
-#: Seconds that a stopping worker waits for its sessions.
+#: Seconds between heartbeats.
+BEAT_SECONDS = 3.0
+#: Seconds until a silent worker counts as dead. With half as many, workers on two busy cores were
+#: taken for dead (docs/decisions/queue.md).
+LEASE_SECONDS = 30.0
+#: Seconds between sweeps for orphaned sessions.
+SWEEP_SECONDS = 3.0
+#: Seconds between polls for jobs.
+LOOK_SECONDS = 5.0
+#: Seconds for the sessions of a stopping worker to end.
 STOP_SECONDS = 5.0
-#: Seconds between checks of a draining worker.
 DRAIN_LOOK_SECONDS = 0.2
-#: The lock of the sweep for orphaned sessions.
 SWEEP_LOCK = 0x5AFE
 #: Sessions held back by their user's limit get no job.
 _ORPHANS = (
@@ -49,8 +49,8 @@ _REORDER = (
     "UPDATE procrastinate_jobs AS job SET priority = -queued.ahead FROM queued"
     " WHERE job.lock = queued.id AND job.status = 'todo' AND job.priority <> -queued.ahead"
 )
-#: A session is taken as soon as its job starts. After this long without, the worker never received
-#: the job: the response was lost with its connection.
+#: A session is taken as soon as its job starts. If it is not by this time, the worker never
+#: received the job: the response was lost with its connection.
 UNHEARD_SECONDS = 60.0
 _UNHEARD = (
     "SELECT job.id FROM procrastinate_jobs AS job JOIN sessions ON sessions.id = job.lock"
@@ -61,7 +61,7 @@ _UNHEARD = (
 )
 _log = logging.getLogger(__name__)
 Run = Callable[[str], Awaitable[None]]
-#: A draining worker's queue sends no heartbeats, so it sends its own.
+#: A draining worker sends its own heartbeats, since its queue sends none.
 _BEAT = (
     "UPDATE procrastinate_workers SET last_heartbeat = now() WHERE id IN (SELECT worker_id"
     " FROM procrastinate_jobs WHERE status = 'doing' AND lock = ANY(%s))"
@@ -70,21 +70,21 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """The draining of a worker: once `told`, it takes nothing new, and has `seconds` for runs that
-    are not `idle`.
+    """How a worker leaves: once `requested`, it takes nothing new.
+    It then has `seconds` to end its runs, but does not wait for `idle` ones.
     """
 
     seconds: float = 0.0
     idle: Callable[[], int] = lambda: 0
-    told: asyncio.Event = field(default_factory=asyncio.Event)
+    requested: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Queue:
-    """The queue in a database. `run` is called by a worker for each session."""
+    """The queue in a database. A worker calls `run` for each session."""
 
     def __init__(self, database: Database, run: Run | None = None) -> None:
         self._database = database
-        # A dead connection is replaced before the queue gets it.
+        # The pool replaces dead connections before the queue gets them.
         pool: dict[str, Any] = {"min_size": 1, "max_size": 2, "timeout": AWAY_SECONDS}
         pool["reconnect_timeout"] = RECONNECT_SECONDS
         self._app = App(connector=PsycopgConnector(conninfo=database.conninfo, **pool))
@@ -121,8 +121,8 @@ class Queue:
         await self._database.retry(defer)
 
     async def work(self, name: str, most: int, leaving: Leaving | None = None) -> None:
-        """Run at most `most` sessions at once until cancelled, or as `leaving` says. Unfinished
-        ones continue elsewhere. A database that is down is waited for.
+        """Run at most `most` sessions at once until cancelled, or as `leaving` says.
+        Unfinished sessions continue elsewhere. A database that is down is waited for.
         """
         leaving = leaving or Leaving()
         asyncio.get_running_loop().set_exception_handler(_tell_unheard)
@@ -132,15 +132,15 @@ class Queue:
         try:
             async with self._app.open_async():
                 working = asyncio.create_task(self._keep_working(name, most, leaving))
-                told = asyncio.create_task(leaving.told.wait())
+                request = asyncio.create_task(leaving.requested.wait())
                 try:
-                    await asyncio.wait((working, told), return_when=asyncio.FIRST_COMPLETED)
-                    if working.done():  # with a fault
+                    await asyncio.wait((working, request), return_when=asyncio.FIRST_COMPLETED)
+                    if working.done():  # raises the fault
                         working.result()
-                    working.cancel()  # takes nothing new from now on
+                    working.cancel()  # from now on it takes nothing new
                     await self._drain(working, leaving)
                 finally:
-                    told.cancel()
+                    request.cancel()
                     await self._stop(working)
         finally:
             sweeping.cancel()
@@ -156,9 +156,7 @@ class Queue:
             await asyncio.wait((working,), timeout=DRAIN_LOOK_SECONDS)
 
     async def _stop(self, working: asyncio.Task[None]) -> None:
-        """Stop running sessions and close their jobs, so that others need not wait for this
-        worker's death.
-        """
+        """Stop running sessions and close their jobs, so that other workers take them at once."""
         if not working.cancelling():
             working.cancel()
         for running in self._running.values():
@@ -167,7 +165,7 @@ class Queue:
 
     async def _keep_working(self, name: str, most: int, leaving: Leaving) -> None:
         while True:
-            with suppress(ConnectorException, OperationalError):  # the database is down
+            with suppress(ConnectorException, *LOST):  # the database is down
                 await self._app.run_worker_async(
                     queues=[QUEUE],
                     name=name,
@@ -179,13 +177,11 @@ class Queue:
                     update_heartbeat_interval=BEAT_SECONDS,
                     stalled_worker_timeout=LEASE_SECONDS,
                 )
-            _log.warning("The queue is waited for")
+            _log.warning("Waiting for the queue's database")
             await asyncio.sleep(SWEEP_SECONDS)
 
     async def _sweep_on(self) -> None:
-        """Sweep periodically and after runs; after an outage workers first get time for a
-        heartbeat.
-        """
+        """Sweep at intervals and after runs; after an outage, first leave time for heartbeats."""
         calm = time.monotonic() + 2 * BEAT_SECONDS
         while True:
             with suppress(TimeoutError):
@@ -195,12 +191,12 @@ class Queue:
             try:
                 if time.monotonic() > calm:
                     await self.sweep()
-            except (ConnectorException, DatabaseDown, OperationalError, AppNotOpen):
+            except (ConnectorException, DatabaseDown, AppNotOpen, *LOST):
                 calm = time.monotonic() + LEASE_SECONDS
 
     async def sweep(self) -> None:
-        """Close the jobs of dead or unaware workers, requeue and reorder sessions; one process at a
-        time does.
+        """Close the jobs of dead or unaware workers; requeue and reorder sessions.
+        Only one process at a time does this.
         """
         async with self._database.pool.connection() as connection, connection.transaction():
             cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,))
@@ -214,15 +210,15 @@ class Queue:
                 await jobs.finish_job_by_id_async(job, Status.FAILED, delete_job=True)
             for session_id, run, ahead in await self._database.ask(_ORPHANS):
                 if run:
-                    _log.warning("Session %s has nobody who runs it: it waits again", session_id)
+                    _log.warning("Session %s lost its worker and is queued again", session_id)
                 await self._put(session_id, ahead)
             await self._database.ask(_REORDER)
 
 
 def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log in one line an unhandled error: a slow worker closing a closed job."""
+    """Log on one line that a slow worker closed a job that was closed already."""
     if isinstance(error := context.get("exception"), ConnectorException):
         said = str(error.__cause__ or error).partition("\n")[0]
-        _log.warning("The queue says: %s", said)
+        _log.warning("Error in the queue: %s", said)
     else:
         loop.default_exception_handler(context)

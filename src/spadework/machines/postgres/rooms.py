@@ -1,9 +1,7 @@
-"""Places at resources shared by all machines, as rows of the database: see the functions of
-migration 0002. A place is requested in one statement, and announced when free.
-
-An unneeded place is kept briefly for the next caller in this process, unless someone waits
-elsewhere, so that frequent use costs no statements. Places are returned in the background, many per
-statement.
+"""Hold places at resources that all machines share, as rows of the database.
+A place is requested in one statement (see migration 0002) and announced when free. So that frequent
+use costs no statements, an unneeded place is kept briefly for the next caller in this process,
+unless someone waits elsewhere. Places are returned in the background, many per statement.
 """
 
 from __future__ import annotations
@@ -11,32 +9,97 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
+import logging
 import re
 import secrets
 import socket
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from psycopg import Error
 
 from spadework.machines.postgres.notifications import PLACES
-from spadework.machines.postgres.timely_queries import ASK_SECONDS
+from spadework.tools.stores.disk_faults import why
 from spadework.tools.stores.shared_rooms import Check, Opening, Visit, wait_on
 
 if TYPE_CHECKING:
     from spadework.machines.postgres.database import Database
 
 
-#: Seconds between heartbeats, and until a silent process's places lapse.
-BEAT_SECONDS, LEASE_SECONDS = 3.0, 15.0
-#: Seconds that a place is kept for the next caller; until it is requested again, since the database
-#: may have lost it; and between polls of a waiter.
-KEEP_SECONDS, RENEW_SECONDS, LOOK_SECONDS = 1.0, 10.0, 2.0
-#: Unused rooms older than this are removed, every so many heartbeats.
-FORGET_SECONDS, FORGET_BEATS = 3_600.0, 200
-#: Maximum length of a room's plain name; a longer one, or one that may contain a key, is hashed.
+ASK_SECONDS = 3.0
+_log = logging.getLogger(__name__)
+Rows = list[tuple[Any, ...]]
+
+
+class AskingSoon:
+    """Asks the database with `once`; while it is `down`, only `try_again` does."""
+
+    def __init__(self, once: Callable[[str, Sequence[Any]], Awaitable[Rows]]) -> None:
+        self._once = once
+        self.down = False
+        self._tasks: set[asyncio.Task[Rows]] = set()
+
+    async def ask(
+        self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
+    ) -> Rows | None:
+        """Return the rows, or None if they come late; `late` is called when they have come."""
+        return None if self.down else await self.try_again(statement, values, late)
+
+    async def try_again(
+        self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
+    ) -> Rows | None:
+        """Return the rows even while the database is down, which a response ends."""
+        task = asyncio.ensure_future(self._once(statement, values))
+        self._tasks.add(task)
+        task.add_done_callback(self._over)
+        try:
+            async with asyncio.timeout(ASK_SECONDS):
+                rows = await asyncio.shield(task)
+        except (Error, OSError) as error:
+            if not self.down:
+                _log.warning("Limits now apply only to this process: %s", why(error))
+            self.down = True
+            return None
+        finally:
+            if not task.done():
+                task.cancel()
+                if late:
+                    task.add_done_callback(lambda _: late())
+        self.down = False
+        return rows
+
+    async def close(self) -> None:
+        """Cancel running queries."""
+        for task in self._tasks:
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=ASK_SECONDS)
+
+    def _over(self, task: asyncio.Task[Rows]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # reported, or of no interest any more
+
+
+#: Seconds between heartbeats.
+BEAT_SECONDS = 3.0
+#: Seconds until a silent process's places lapse.
+LEASE_SECONDS = 15.0
+#: Seconds for which a free place is kept for the next caller.
+KEEP_SECONDS = 1.0
+#: A place requested longer ago is given back, since the database may have lost it.
+RENEW_SECONDS = 10.0
+#: Maximum seconds between a waiter's polls.
+LOOK_SECONDS = 2.0
+#: Rooms not used for this long are removed.
+FORGET_SECONDS = 3_600.0
+#: Heartbeats between two removals.
+FORGET_BEATS = 200
+#: A longer name of a room, or one that may contain a key, is hashed.
 MOST_NAME = 200
 _LOOPBACK = re.compile(r"(?<![\w.-])(?:127\.\d|localhost\b|\[::1\])", re.IGNORECASE)
 _ASK = (
@@ -56,7 +119,7 @@ _END = "DELETE FROM askers WHERE process = %s"
 
 
 class Whose(NamedTuple):
-    """The user and session of a place."""
+    """The user and session that hold a place."""
 
     owner: str
     session: str
@@ -64,7 +127,7 @@ class Whose(NamedTuple):
 
 @dataclass(eq=False)
 class _Place:
-    """A held row, requested at a time of the event loop's clock."""
+    """A held row. Times are those of the event loop."""
 
     ticket: str
     asked_at: float
@@ -72,33 +135,31 @@ class _Place:
 
 
 class PostgresRooms:
-    """The places of this process. A database has one of these, in one event loop."""
+    """The places of this process; a database has one such object, in one event loop."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        #: The process's id there.
         self.process = secrets.token_hex(8)
         self._soon = database.soon
         self._numbers = itertools.count(1)
         self._waiting: dict[str, asyncio.Future[None]] = {}
-        #: Holders and waiters of this process, by room.
         self._here: Counter[str] = Counter()
         self._kept: defaultdict[str, list[_Place]] = defaultdict(list)
-        #: Rooms where we hold places and others wait.
+        #: Rooms in which we hold places and others wait.
         self._wanted: set[str] = set()
-        #: Returned tickets, with their rooms and the seconds these are closed for.
+        #: Returned tickets, with their rooms and the seconds for which these stay shut.
         self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
 
     def start(self) -> None:
-        """Start listening for calls, and maintaining held places."""
+        """Listen for calls, and maintain the held places."""
         self._loop = asyncio.get_running_loop()
         self._clock = self._loop.time
         self._database.listening.tell(PLACES, self._notified)
         self._caring = asyncio.create_task(self._care())
 
     async def close(self) -> None:
-        """Return all places: those of an ended process lapse at once."""
+        """Return all places, which lapse at once when a process ends."""
         self._caring.cancel()
         await asyncio.wait({self._caring}, timeout=ASK_SECONDS)
         await self._soon.ask(_END, (self.process,))
@@ -126,7 +187,7 @@ class PostgresRooms:
             yield visit
         finally:
             self._here[room] -= 1
-            self._here += Counter()  # drop empty rooms
+            self._here += Counter()
             if place:
                 self._leave(room, place, keep=not every, shut=visit.shut)
 
@@ -173,7 +234,7 @@ class PostgresRooms:
         self._work.set()
 
     def _notified(self, payload: str) -> None:
-        """Handle a notification: a call for one of ours, or someone waiting elsewhere."""
+        """Handle a call for one of our waiters, or note that someone waits elsewhere."""
         if called := self._waiting.get(payload):
             if not called.done():
                 called.set_result(None)
@@ -185,7 +246,6 @@ class PostgresRooms:
         return bool(self._here[room] or self._kept.get(room))
 
     async def _care(self) -> None:
-        """Return places as needed, and send heartbeats."""
         beats, beat_at = itertools.count(1), 0.0
         while True:
             pause = KEEP_SECONDS if self._kept else BEAT_SECONDS
@@ -203,7 +263,6 @@ class PostgresRooms:
                 beat_at = self._clock() + BEAT_SECONDS
 
     def _let_go(self) -> None:
-        """Return places kept long enough, or wanted elsewhere."""
         now = self._clock()
         for room, kept in [*self._kept.items()]:
             every = self._soon.down or room in self._wanted
@@ -228,9 +287,7 @@ class PostgresRooms:
 
 
 def name_of(what: str) -> str:
-    """Return the name of a resource for all machines. Loopback addresses are specific to each
-    machine.
-    """
+    """Return a resource's name for all machines; a loopback address differs on each."""
     said = f"{what} on {socket.gethostname()}" if _LOOPBACK.search(what) else what
     plain = said.isascii() and said.isprintable() and not set(said) & {"@", "?"}
     if len(said) > MOST_NAME or not plain:

@@ -1,31 +1,148 @@
-"""The sessions shared by several machines, as seen by any process."""
+"""Store the sessions of several machines; their runs write under a claim."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import zstandard
 
 from spadework.machines.postgres.database import Database
-from spadework.machines.postgres.session_claim import SessionClaim
+from spadework.tools.stores.disk_faults import ClaimLost
 from spadework.tools.stores.exchanges import pack_bytes
+from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalRows
 
-#: A session is "coming" until all its data is there, then "waiting" for a worker, then "running";
-#: it can wait again after it failed or was cancelled.
-LIVE, AGAIN = ("waiting", "running"), ("coming", "failed", "cancelled")
-#: Seconds since the last heartbeat for which a worker counts as live.
+#: A takeover waits for statements, which lock the row.
+_FENCED = (
+    "WITH mine AS (SELECT id FROM sessions WHERE id = %s AND run = %s FOR SHARE),"
+    " done AS ({}) SELECT count(*) FROM mine"
+)
+_PUT_EVENTS = (
+    "INSERT INTO events (session, number, line)"
+    " SELECT id, unnest(%s::integer[]), unnest(%s::text[]) FROM mine ON CONFLICT DO NOTHING"
+)
+_PUT_FILE = (
+    "INSERT INTO files (session, name, packed) SELECT id, %s, %s FROM mine"
+    " ON CONFLICT (session, name) DO UPDATE SET packed = excluded.packed"
+)
+_END = (
+    "UPDATE sessions SET state = %s, metadata = %s, changed_at = now()"
+    " WHERE id IN (SELECT id FROM mine)"
+)
+_TABLES = ("journal", "exchanges", "bodies")
+_OWN = ", ".join(f"{name} AS (SELECT * FROM {name} WHERE session = %s)" for name in _TABLES)
+_PUT_ANSWER = (
+    "INSERT INTO journal (session, key, kind, subject, answer, error, used, elapsed)"
+    " SELECT id, %s, %s, %s, %s, %s, %s, %s FROM mine"
+    " ON CONFLICT (session, key) DO UPDATE SET answer = excluded.answer, error = excluded.error,"
+    " used = excluded.used, elapsed = excluded.elapsed, at = now()"
+)
+_PUT_EXCHANGE = (
+    "INSERT INTO exchanges (session, number, key, kind, request, pieces, error, used, elapsed)"
+    " SELECT id, %s, %s, %s, %s, %s, %s, %s, %s FROM mine ON CONFLICT DO NOTHING"
+)
+_PUT_BODY = (
+    "INSERT INTO bodies (session, hash, packed) SELECT id, %s, %s FROM mine ON CONFLICT DO NOTHING"
+)
+
+
+class SessionClaim:
+    """The claim to a session with the number `run`.
+    `stored` and `exchanged` are the numbers of the last event and exchange; we count, since nobody
+    else writes. `lost` is True once another worker has the session.
+    """
+
+    def __init__(
+        self, database: Database, session_id: str, run: int, stored: int, exchanged: int
+    ) -> None:
+        self.database = database
+        self.session_id = session_id
+        self.run = run
+        self.stored = stored
+        self.exchanged = exchanged
+        self.lost = False
+
+    async def write(self, statement: str, *values: Any) -> None:
+        """Run a statement that selects from `mine`. Raises ClaimLost, DatabaseDown."""
+        if not self.lost:
+            [(held,)] = await self.database.ask(
+                _FENCED.format(statement), (self.session_id, self.run, *values)
+            )
+            self.lost = not held
+        if self.lost:
+            raise ClaimLost(self.session_id)
+
+    def journal_rows(self) -> PostgresRows:
+        """See `Claim.journal_rows`."""
+        return PostgresRows(self)
+
+    async def tell(self, lines: bytes) -> None:
+        """See `Claim.tell`."""
+        events = [line.decode() for line in lines.split(b"\n") if line]
+        numbers = [*range(self.stored + 1, self.stored + 1 + len(events))]
+        await self.write(_PUT_EVENTS, numbers, events)
+        self.stored += len(events)
+
+    async def keep_file(self, name: str, data: bytes) -> None:
+        """See `Claim.keep_file`."""
+        await self.write(_PUT_FILE, name, pack_bytes(data))
+
+    async def end(self, state: str, metadata: str) -> None:
+        """Record how the session ended."""
+        await self.write(_END, state, metadata)
+
+
+class PostgresRows(JournalRows):
+    """The journal rows of a claimed session. Raises DatabaseDown, ClaimLost."""
+
+    def __init__(self, claim: SessionClaim) -> None:
+        self._claim = claim
+
+    async def ask(self, statement: str, *values: Any) -> list[Any]:
+        """See `JournalRows.ask`; only this session's rows are seen."""
+        own = [self._claim.session_id] * len(_TABLES)
+        asked = f"WITH {_OWN} {statement.replace('?', '%s')}"
+        return await self._claim.database.ask(asked, (*own, *values))
+
+    async def put_answer(self, row: AnswerRow) -> None:
+        """See `JournalRows.put_answer`."""
+        subject = row.subject.encode(errors="replace").decode()  # informational; it may be cut
+        await self._claim.write(_PUT_ANSWER, *row._replace(subject=subject))
+
+    async def put_exchange(self, row: ExchangeRow) -> None:
+        """See `JournalRows.put_exchange`; a statement sent twice adds one."""
+        self._claim.exchanged += 1
+        await self._claim.write(_PUT_EXCHANGE, self._claim.exchanged, *row)
+
+    async def put_body(self, name: str, packed: bytes) -> None:
+        """See `JournalRows.put_body`."""
+        await self._claim.write(_PUT_BODY, name, packed)
+
+    async def close(self) -> None:
+        """Do nothing, since statements are independent."""
+
+    async def abandon(self) -> None:
+        """Do nothing."""
+
+
+#: A session is "coming" until the database has all its data, then "waiting" for a worker, then
+#: "running".
+LIVE = ("waiting", "running")
+#: States from which a session can become "waiting".
+AGAIN = ("coming", "failed", "cancelled")
+#: A worker counts as dead if its last heartbeat is older.
 ALIVE_SECONDS = 30
-#: Files per query.
 FILES_AT_ONCE = 20
 _SUBMIT = (
     "INSERT INTO sessions (id, owner, state, brief, metadata, most_runs)"
     " VALUES (%s, %s, 'coming', %s, %s, %s)"
     " ON CONFLICT DO NOTHING"
 )
-_PUT_FILE = "INSERT INTO files (session, name, packed) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+_PUT_ROW_FILE = (
+    "INSERT INTO files (session, name, packed) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+)
 _WAIT = (
     "UPDATE sessions SET state = 'waiting', submitted_at = now(), changed_at = now()"
     " WHERE id = %s AND state = ANY(%s)"
@@ -35,7 +152,7 @@ _COUNTS = (
     "SELECT (SELECT coalesce(max(number), 0) FROM events WHERE session = %s),"
     " (SELECT coalesce(max(number), 0) FROM exchanges WHERE session = %s)"
 )
-_END = (
+_END_ROW = (
     "UPDATE sessions SET state = %s, run = run + 1, changed_at = now()"
     " WHERE id = %s AND state = ANY(%s) RETURNING run"
 )
@@ -74,7 +191,7 @@ _PLACE = (
 
 
 class New(NamedTuple):
-    """A submitted session, and its user's limit on concurrent runs (0: none)."""
+    """A submitted session, and how many runs its user may have at once (0: no limit)."""
 
     id: str
     owner: str
@@ -95,13 +212,13 @@ class Kept(NamedTuple):
 
     @property
     def live(self) -> bool:
-        """Whether it waits or runs."""
+        """True if it waits or runs."""
         return self.state in LIVE
 
 
 class Place(NamedTuple):
-    """Live workers; the session's position in the queue, from 1, and its length; and its user's
-    limit on runs, if that is what it waits for.
+    """Live workers, and the `place` (from 1) of a session in a queue `of` this length.
+    `most_runs` is the user's limit if the session waits for that, else 0.
     """
 
     workers: int
@@ -111,7 +228,7 @@ class Place(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A user's command to a run, after this many of its events."""
+    """A user's command to a run, given after this many of its `events`."""
 
     number: int
     kind: str
@@ -120,7 +237,7 @@ class Signal(NamedTuple):
 
 
 class SharedSessions:
-    """All sessions. Everything raises DatabaseDown."""
+    """All sessions. Its methods raise DatabaseDown."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -129,7 +246,7 @@ class SharedSessions:
         """Submit a session to the workers; one that failed or was cancelled waits again."""
         await self.database.ask(_SUBMIT, new)
         for name, data in files.items():
-            await self.database.ask(_PUT_FILE, (new.id, name, pack_bytes(data)))
+            await self.database.ask(_PUT_ROW_FILE, (new.id, name, pack_bytes(data)))
         await self.database.ask(_WAIT, (new.id, list(AGAIN)))
 
     async def find(self, session_id: str) -> Kept | None:
@@ -143,30 +260,29 @@ class SharedSessions:
         return dict(await self.database.ask(asked, (owner, most)))
 
     async def deleted(self, ids: Sequence[str]) -> list[str]:
-        """Return which of these were deleted."""
+        """Return which of these sessions were deleted."""
         asked = "SELECT id FROM deleted WHERE id = ANY(%s)"
         return [one for (one,) in await self.database.ask(asked, (list(ids),))]
 
     async def take(self, session_id: str, worker: str) -> SessionClaim | None:
-        """Take a session to run it; None if it is not to be run, or its user is at their limit."""
+        """Take a session to run it; None if it must not run or its user's limit is reached."""
         [(run,)] = await self.database.ask(_TAKE, (session_id, worker))
         if run is None:
             return None
-        # Nobody else writes any more: count after pending writes.
-        [(told, exchanged)] = await self.database.ask(_COUNTS, (session_id, session_id))
-        return SessionClaim(self.database, session_id, run, told, exchanged)
+        # Nobody else writes any more, and pending writes are counted.
+        [(stored, exchanged)] = await self.database.ask(_COUNTS, (session_id, session_id))
+        return SessionClaim(self.database, session_id, run, stored, exchanged)
 
     async def end(self, session_id: str, state: str, line: str) -> bool:
-        """End a session without a result; `line` is its last event. Return False if it was over."""
+        """End a session without a result, with `line` as its last event; False if it was over."""
         return await self.database.retry(partial(self._end, session_id, state, line))
 
     async def _end(self, session_id: str, state: str, line: str) -> bool:
-        """End it and store the event in one transaction."""
         async with self.database.pool.connection() as connection, connection.transaction():
-            ended = await connection.execute(_END, (state, session_id, list(LIVE + AGAIN[:1])))
+            ended = await connection.execute(_END_ROW, (state, session_id, list(LIVE + AGAIN[:1])))
             if await ended.fetchone() is None:
                 return False
-            # Nobody else writes any more: number it after pending writes.
+            # Nobody else writes any more, and pending writes have lower numbers.
             await connection.execute(_PUT_LAST, (line, session_id))
             return True
 
@@ -176,12 +292,12 @@ class SharedSessions:
         return [(n, line) for n, line in await self.database.ask(asked, (session_id, after))]
 
     async def news(self, session_id: str, after: int) -> tuple[str, list[tuple[int, str]]]:
-        """Return the state of a session, "" if deleted, and its events after number `after`."""
+        """Return a session's state, "" if deleted, and its events after number `after`."""
         rows = await self.database.ask(_NEWS, (after, session_id))
         return (rows[0][0] if rows else ""), [(n, line) for _, n, line in rows if n is not None]
 
     async def file_names(self, session_id: str) -> list[str]:
-        """Return the files of a session, by their paths in its folder."""
+        """Return the files of a session by their paths in its folder."""
         asked = "SELECT name FROM files WHERE session = %s ORDER BY name"
         return [name for (name,) in await self.database.ask(asked, (session_id,))]
 
@@ -201,13 +317,13 @@ class SharedSessions:
         await self.database.ask(_SIGNAL, (session_id, one, kind, told, session_id))
 
     async def signals(self, session_id: str, after: int) -> tuple[int, list[Signal]]:
-        """Return how often it was taken, 0 if deleted; and its run's commands after a number."""
+        """Return how often a session was taken (0: deleted), and its commands after a number."""
         rows = await self.database.ask(_SIGNALS, (after, session_id))
         taken = int(rows[0][0]) if rows else 0
         return taken, [Signal(*row[1:]) for row in rows if row[1] is not None]
 
     async def place(self, session_id: str) -> Place:
-        """Return a session's position in the queue."""
+        """Return a session's place in the queue."""
         [row] = await self.database.ask(_PLACE, (ALIVE_SECONDS, session_id))
         return Place(*row)
 
@@ -216,9 +332,7 @@ class SharedSessions:
         await self.database.retry(partial(self._delete, session_id))
 
     async def _delete(self, session_id: str) -> None:
-        """Delete first the row that every write locks: pending writes finish and are deleted, and
-        no more follow.
-        """
+        """Delete first the row that every write locks: pending writes end, and no more follow."""
         async with self.database.pool.connection() as connection, connection.transaction():
             await connection.execute(_DELETE, (session_id,))
             for table in _CHECKPOINTS:

@@ -1,24 +1,23 @@
-"""Health checks: everything a run of these settings uses is tried once, concurrently."""
+"""Health checks: try everything that a run with these settings uses, all at once."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 
+from spadework.agents.llm.probe import NO_MODEL, offered_models
 from spadework.backend import backend_of
 from spadework.sessions.health.check import Check
 from spadework.sessions.health.machine_check import embeddings, home, knowledge, system
-from spadework.sessions.health.model_check import models
-from spadework.sessions.health.page_check import browser
-from spadework.sessions.health.search_check import check_search
+from spadework.sessions.health.service_checks import browser, check_search, models
 from spadework.settings import Settings
 
-__all__ = ["COSTS", "Check", "probe"]
+__all__ = ["COSTS", "NO_MODEL", "Check", "offered_models", "probe"]
 
-#: Costs of a check, for the user who starts one.
+#: Told to the user who starts a check.
 COSTS = (
-    "Each model that is set is asked for one word, each search provider once, and one page is"
-    " fetched."
+    "This asks each configured model for one word, sends one query to each search provider,"
+    " and fetches one page."
 )
 
 
@@ -30,6 +29,6 @@ _PARTS = (system, home, _database, models, check_search, browser, knowledge, emb
 
 
 async def probe(settings: Settings) -> list[Check]:
-    """Return all findings in a fixed order, each within `health_seconds`."""
+    """Return all checks in a fixed order, each made within `health_seconds`."""
     found: Sequence[list[Check]] = await asyncio.gather(*(part(settings) for part in _PARTS))
     return [check for checks in found for check in checks]

@@ -1,22 +1,26 @@
-"""A health check: within a timeout, reported in one sentence."""
+"""A health check: one attempt with a timeout, reported in one sentence."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
+
+import httpx
 
 from spadework.errors import SpadeworkError
 from spadework.tools.stores.disk import DiskHangs
+from spadework.tools.web import name_lookup
 from spadework.values import Value
 
 T = TypeVar("T")
-#: works; slow: no response in time; broken; hint: nothing is wrong, but something is worth knowing.
+#: slow: no answer in time; hint: nothing is wrong, but the user may want to know.
 State = Literal["works", "slow", "broken", "hint"]
 
 
 class Check(Value):
-    """One thing that was tried: its state, a sentence, and how to fix it."""
+    """Something that was tried: its state, a sentence about it, and how to fix it."""
 
     state: State
     text: str
@@ -24,19 +28,19 @@ class Check(Value):
 
     @property
     def works(self) -> bool:
-        """Whether a run can use it, as far as known."""
+        """Whether a run can use it, as far as we know."""
         return self.state in ("works", "hint")
 
     @property
     def line(self) -> str:
-        """All of it on one line."""
+        """The text and the hint on one line."""
         end = "" if self.text.endswith((".", "!", "?")) or not self.hint else "."
         return f"{self.text}{end} {self.hint}".rstrip()
 
 
 async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "") -> T | Check:
-    """Return the result of trying something; else why it fails or timed out. `hint` is the fix if
-    the error has none.
+    """Return the result of `trying`, or a check that says why it failed. `hint` is the fix for
+    errors that bring none.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -51,6 +55,80 @@ async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "
 async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
-    """Return a check that words its own success."""
+    """Return the check of an attempt that words its own success."""
     found = await attempt(name, trying, seconds, hint)
     return found if isinstance(found, Check) else Check(state="works", text=found)
+
+
+MODEL_PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
+SEARXNG_PORTS = (8080, 8888)
+#: Seconds for all local servers together; they answer at once if they are there.
+NEARBY_SECONDS = 0.8
+MOST_BYTES, MOST_NAMED = 1_000_000, 3
+
+
+async def model_servers(seconds: float) -> list[Check]:
+    """Return a hint for each model server on this machine."""
+    found = await asyncio.gather(
+        *(_answer(f"http://127.0.0.1:{port}/v1/models", seconds) for port in MODEL_PORTS)
+    )
+    return [
+        _model_server(port, usual, models)
+        for (port, usual), answer in zip(MODEL_PORTS.items(), found, strict=True)
+        if (models := _models(answer))
+    ]
+
+
+def _model_server(port: int, usual: str, models: list[str]) -> Check:
+    more = f" and {len(models) - MOST_NAMED} more" if len(models) > MOST_NAMED else ""
+    named = ", ".join(models[:MOST_NAMED])
+    url = f"http://127.0.0.1:{port}/v1"
+    return Check(
+        state="hint",
+        text=f"a model server, probably {usual}, is at {url} with {named}{more}",
+        hint=f"To use it, set OPENAI_BASE_URL={url} and SPADEWORK_MODEL=openai:{models[0]}.",
+    )
+
+
+async def searxng_servers(seconds: float) -> list[Check]:
+    """Return a hint for each SearXNG on this machine."""
+    found = await asyncio.gather(
+        *(_answer(f"http://127.0.0.1:{port}/config", seconds) for port in SEARXNG_PORTS)
+    )
+    return [
+        Check(
+            state="hint",
+            text=f"SearXNG is running at http://127.0.0.1:{port}",
+            hint=f"To search with it, set SEARXNG_URL=http://127.0.0.1:{port}.",
+        )
+        for port, answer in zip(SEARXNG_PORTS, found, strict=True)
+        if isinstance(answer, dict) and isinstance(answer.get("engines"), list)
+    ]
+
+
+def _models(answer: Any) -> list[str]:
+    listed = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(listed, list):
+        return []
+    told = [one.get("id") for one in listed if isinstance(one, dict)]
+    return [" ".join(name.split())[:80] for name in told if isinstance(name, str) and name.strip()]
+
+
+async def _answer(url: str, seconds: float) -> Any:
+    name_lookup.install_resolver()
+    body = bytearray()
+    try:
+        async with (
+            asyncio.timeout(min(seconds, NEARBY_SECONDS)),
+            httpx.AsyncClient(trust_env=False, verify=False, timeout=None) as client,
+            client.stream("GET", url) as answer,
+        ):
+            if answer.status_code != httpx.codes.OK:
+                return None
+            async for piece in answer.aiter_bytes():
+                body += piece
+                if len(body) > MOST_BYTES:
+                    return None
+        return json.loads(body)
+    except (httpx.HTTPError, TimeoutError, ValueError, RecursionError):
+        return None

@@ -1,4 +1,4 @@
-"""Health of this machine: a writable home, its stores, the embedding server."""
+"""Health of this machine: a writable home, the knowledge store, the embedding server."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ import errno
 import os
 import platform
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 
+from spadework.backend import backend_of
 from spadework.errors import SpadeworkError
+from spadework.sessions import admission
 from spadework.sessions.health.check import Check, run_check
+from spadework.sessions.quotas import STOPPING
 from spadework.settings import Settings
 from spadework.tools.dense.embedder import EndpointEmbedder, embedder
 from spadework.tools.knowledge import knowledge_of
@@ -20,31 +25,32 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import make_folder
 from spadework.tools.web.connections import AUTHORITIES, certificates, proxy_for, shown_proxy
 
-#: Bytes of a test write, and minimum free bytes for a few sessions.
 TRIED_BYTES, ENOUGH_BYTES = 64_000, 100_000_000
-#: A web address, to see how it would be requested.
+#: An address that shows how the web is reached.
 WEB = "https://example.org"
-_ELSEWHERE = "Choose another with --home or SPADEWORK_HOME."
+_ELSEWHERE = "Choose another folder with --home or SPADEWORK_HOME."
 _FULL = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT") if hasattr(errno, name))
 
 
 async def system(settings: Settings) -> list[Check]:
-    """Return what this machine is, and its network's requirements."""
+    """Return the versions of Python and the system, and which proxy and certificates are used."""
     said = [f"Python {platform.python_version()} on {platform.system()}"]
     try:
         if proxy := proxy_for(WEB):
-            said.append(f"the web is asked through the proxy {shown_proxy(proxy)}")
+            said.append(f"the web is reached through the proxy {shown_proxy(proxy)}")
         await asyncio.to_thread(certificates)
-        said += [f"authorities of {name} are trusted" for name in AUTHORITIES if name in os.environ]
+        said += [
+            f"certificate authorities from {name} are trusted"
+            for name in AUTHORITIES
+            if name in os.environ
+        ]
     except SpadeworkError as error:
         return [Check(state="works", text=said[0]), Check(state="broken", text=str(error))]
     return [Check(state="works", text=text) for text in said]
 
 
 async def home(settings: Settings, named: str = "") -> list[Check]:
-    """Return whether sessions can be stored; the home is called `named` for users who may not know
-    its path.
-    """
+    """Return whether sessions can be stored; `named` replaces a path that the user may not see."""
     named = named or str(settings.home)
     trying = on_disk(_check_written, settings.home, named)
     return [await run_check(f"The disk of {named}", trying, settings.health_seconds)]
@@ -60,7 +66,7 @@ def _check_written(folder: Path, named: str) -> Check:
         free = psutil.disk_usage(str(folder)).free
     except OSError as error:
         raise _explain_refusal(named, error) from None
-    text = f"sessions and indexes in {named}"
+    text = f"sessions and indexes are in {named}"
     if free < ENOUGH_BYTES:
         return Check(state="hint", text=f"{text}, where only {free / 1e6:.0f} MB are free")
     return Check(state="works", text=text)
@@ -69,21 +75,21 @@ def _check_written(folder: Path, named: str) -> Check:
 def _explain_refusal(named: str, error: OSError) -> SpadeworkError:
     if error.errno in _FULL:
         return SpadeworkError(
-            f"The disk of {named} is full.", hint=f"Make room there. {_ELSEWHERE}"
+            f"The disk of {named} is full.", hint=f"Free some space. {_ELSEWHERE}"
         )
     if error.errno == errno.EROFS:
-        return SpadeworkError(f"The disk of {named} can only be read.", hint=_ELSEWHERE)
+        return SpadeworkError(f"The disk of {named} is read-only.", hint=_ELSEWHERE)
     said = error.strerror or type(error).__name__
     return SpadeworkError(f"{named} cannot be written: {said.lower()}.", hint=_ELSEWHERE)
 
 
 async def knowledge(settings: Settings) -> list[Check]:
-    """Return what earlier runs have stored."""
+    """Return how many pages earlier runs have stored."""
 
     async def counted() -> str:
         store = knowledge_of(settings)
         if store is None:
-            return "no knowledge store is used (SPADEWORK_KNOWLEDGE)"
+            return "the knowledge store is off (SPADEWORK_KNOWLEDGE)"
         try:
             count = await store.count()
         finally:
@@ -94,21 +100,56 @@ async def knowledge(settings: Settings) -> list[Check]:
 
 
 async def embeddings(settings: Settings) -> list[Check]:
-    """Return whether the embedding server responds, if set."""
+    """Return whether the embedding server answers; nothing if none is set."""
     if not settings.embeddings:
         return []
     trying = _check_embeddings(settings)
-    hint = "Check SPADEWORK_EMBEDDINGS_URL and its key; without it, search is by words alone."
-    name = f"The server of the embeddings {settings.embeddings}"
+    hint = "Check SPADEWORK_EMBEDDINGS_URL and its key. Until then, search is by words only."
+    name = f"The embeddings server for {settings.embeddings}"
     return [await run_check(name, trying, settings.health_seconds, hint)]
 
 
 async def _check_embeddings(settings: Settings) -> str:
-    # Certificates may be read.
     made: EndpointEmbedder | None = await asyncio.to_thread(embedder, settings)
     assert made
     try:
         await made.embed(["water"])
     finally:
         await made.close()
-    return f"embeddings {made.name} answer"
+    return f"embedding model {made.name} answers"
+
+
+#: Seconds a finding is valid, so that frequent requests do not start more checks.
+FRESH_SECONDS = 2.0
+#: Replaces the path of the home, which is private.
+_HOME = "the home"
+
+
+class Readiness:
+    """Whether a server or worker is ready; `stopping` says whether it accepts nothing new."""
+
+    def __init__(
+        self, settings: Settings, stopping: Callable[[], bool] = lambda: admission.here().closed
+    ) -> None:
+        self._settings = settings
+        self._stopping = stopping
+        self._trying: asyncio.Task[str] | None = None
+        self._since = 0.0
+
+    async def fault(self) -> str:
+        """Return why no question is accepted, as a sentence; "" if one is."""
+        if self._stopping():
+            return STOPPING
+        trying = self._trying
+        stale = time.monotonic() - self._since > FRESH_SECONDS
+        if trying is None or (trying.done() and stale):
+            self._trying = trying = asyncio.create_task(self._try())
+            self._since = time.monotonic()
+        return await asyncio.shield(trying)
+
+    async def _try(self) -> str:
+        found, away = await asyncio.gather(
+            home(self._settings, _HOME), backend_of(self._settings).database_fault(self._settings)
+        )
+        said = next((check.text for check in found if not check.works), away)
+        return said[:1].upper() + said[1:]

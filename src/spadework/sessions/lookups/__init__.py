@@ -1,1 +1,1 @@
-"""Searches and pages without a report."""
+"""Searching and reading pages without a report."""

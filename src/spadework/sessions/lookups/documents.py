@@ -1,4 +1,4 @@
-"""Files as text or unchanged, and a temporary context."""
+"""Reading files, as text or unchanged, and the temporary context for it."""
 
 from __future__ import annotations
 
@@ -11,35 +11,40 @@ from mimetypes import guess_type
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from spadework.agents.extractive import writer
 from spadework.budget import Budget
 from spadework.errors import FetchError, NotAllowed, SettingsError, Unreadable
 from spadework.graph.context import SessionContext, new_session_id
 from spadework.graph.parts import PagesAlone
 from spadework.settings import Settings
-from spadework.tools.extract.charset import decode
+from spadework.tools.export.compressed import PIECE_CHARS, around, largest
+from spadework.tools.export.markdown_report import to_markdown
 from spadework.tools.extract.child import read_apart
-from spadework.tools.extract.document_kinds import kind_of
+from spadework.tools.extract.document_kinds import decode, kind_of
 from spadework.tools.extract.extracted import Link
-from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import check_url
-from spadework.values import Value
+from spadework.tools.ranking.relevance import Bm25
+from spadework.tools.text.language import spoken
+from spadework.tools.text.passages import cut
+from spadework.values import Report, Result, Value
 
-#: The level of what was not fetched.
+#: The level of a file that was not fetched.
 LOCAL = -1
 MAX_FILE = 100_000_000
 
 
 class Linked(Value):
-    """A link of a page, absolute, with its text."""
+    """A link of a page: its absolute address and its text."""
 
     url: str
     text: str
 
 
 class ReadPage(Value):
-    """A page or file as Markdown. `url` is as requested, `final_url` as found, and `status` the
-    server's, None for a file. `level` is how it was fetched (see `spadework.values.Page`),
-    `seconds` how long that took; `kind` is the kind of page.
+    """A page or file as Markdown. `url` is as requested, `final_url` the address after redirects,
+    `status` the server's (None for a file), `level` how it was fetched (see
+    `spadework.values.Page`), and `seconds` how long that took.
     """
 
     url: str
@@ -61,8 +66,9 @@ class ReadPage(Value):
 
 
 async def read_file(path: Path, settings: Settings, saved_from: str = "") -> ReadPage:
-    """Read a file, or a web page `saved_from` a URL, in a process of its own, since its content is
-    untrusted. Raises SettingsError if it cannot be opened, Unreadable.
+    """Read a file, or a web page saved from `saved_from`, in a process of its own, since the
+    content is untrusted. Raises SettingsError if it cannot be opened, FetchError if it cannot be
+    read.
     """
     began = time.monotonic()
     held = await asyncio.to_thread(_file, path, saved_from)
@@ -71,7 +77,7 @@ async def read_file(path: Path, settings: Settings, saved_from: str = "") -> Rea
             held.body, media_type=held.media_type, url=held.url, seconds=settings.page_seconds
         )
         if not found.markdown.strip():
-            raise Unreadable("there is no text in it.")
+            raise Unreadable("it contains no text.")
     except FetchError as error:
         raise about(str(path), error) from None
     kind = kind_of(held.body, held.media_type, held.url)
@@ -96,7 +102,7 @@ async def source_of_file(path: Path, saved_from: str = "") -> str:
 
 
 def checked_address(text: str) -> str:
-    """Return a URL as requested. Raises SettingsError if it is malformed."""
+    """Return a URL as it is requested. Raises SettingsError if it is malformed."""
     try:
         return check_url(text)
     except NotAllowed as error:
@@ -106,28 +112,27 @@ def checked_address(text: str) -> str:
 
 
 def about(name: str, error: FetchError) -> FetchError:
-    """Return an error that names what could not be read."""
+    """Return the error with the name of what could not be read, unless it has it already."""
     if name in (said := str(error)):
         return error
     return type(error)(f"{name} could not be read: {said}", hint=error.hint)
 
 
 def tell_links(links: Sequence[Link]) -> tuple[Linked, ...]:
-    """Return links as values."""
+    """Convert links to values."""
     return tuple(Linked(url=link.url, text=link.text) for link in links)
 
 
 def _file(path: Path, saved_from: str) -> Fetched:
-    """Return a file's content. Raises Unreadable for a saved page that is not HTML."""
     body = _bytes(path)
     if not saved_from:
         return Fetched(path.absolute().as_uri(), 0, "", "", body, LOCAL)
     kind = kind_of(body, "text/html", saved_from)
     if kind.reader != "html":
-        told = f"a file of the type {kind.media_type}"
-        what = told if kind.media_type != "text/html" else "no page"
+        told = f"a file of type {kind.media_type}"
+        what = told if kind.media_type != "text/html" else "not a web page"
         raise Unreadable(
-            f"{path} holds no HTML: it is {what}.", hint=f"Read it as it is: spadework read {path}"
+            f"{path} is not HTML; it is {what}.", hint=f"To read it, run: spadework read {path}"
         )
     return Fetched(saved_from, 0, "text/html", "", body, LOCAL)
 
@@ -139,7 +144,7 @@ def _bytes(path: Path) -> bytes:
     except OSError as error:
         raise SettingsError(f"The file {path} cannot be read: {error.strerror or error}.") from None
     if len(body) > MAX_FILE:
-        raise SettingsError(f"The file {path} is larger than {MAX_FILE // 1_000_000} MB.")
+        raise SettingsError(f"The file {path} exceeds the limit of {MAX_FILE // 1_000_000} MB.")
     return body
 
 
@@ -148,7 +153,7 @@ def text_of(held: Fetched, name: str) -> str:
     kind = kind_of(held.body, held.media_type, held.url)
     if kind.reader in ("", "pdf", "image", "zip", "tar", "packed"):
         raise Unreadable(
-            f"{name} is no text but {kind.media_type}: --raw prints the source of texts only.",
+            f"{name} is {kind.media_type}, not text, so --raw cannot print it.",
             hint="Read it without --raw.",
         )
     return decode(held.body, held.charset)
@@ -158,8 +163,8 @@ def text_of(held: Fetched, name: str) -> str:
 async def temporary_context(
     settings: Settings, budget: Budget, tell: Callable[[str], None], alone: PagesAlone | None = None
 ) -> AsyncGenerator[SessionContext, None]:
-    """Open a temporary context, `alone` for pages or for a whole run. `tell` receives messages
-    about slow steps.
+    """Open a context in a temporary folder, for a run or, with `alone`, only for pages. `tell`
+    receives messages about slow steps.
     """
     folder = await asyncio.to_thread(TemporaryDirectory, prefix="spadework-")
     try:
@@ -176,3 +181,43 @@ async def temporary_context(
             await context.close()
     finally:
         await asyncio.to_thread(folder.cleanup)
+
+
+BEST_PIECES = 5
+#: Characters of a page from which an excerpt is made.
+MOST_CHARS = 60_000
+
+
+def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
+    """Return the longest excerpt that `fits`: the whole text, else whole pieces around the best,
+    else the start.
+    """
+    spans = _best(text[:MOST_CHARS], query)
+    size = largest(min(len(text), MOST_CHARS), lambda chars: fits(_show_spans(text, spans, chars)))
+    return _show_spans(text, spans, size)
+
+
+def of_quotes(result: Result) -> Result:
+    """Return the result with a report made of each topic's quotes."""
+    sections = tuple(
+        writer.section(topic.name, topic.evidence) for topic in result.topics if topic.evidence
+    )
+    document = Report(title=result.question, sections=sections)
+    ledger = {e.id: e for topic in result.topics for e in topic.evidence}
+    return result.model_copy(
+        update={"document": document, "report": to_markdown(document, ledger, result.sources)}
+    )
+
+
+def _show_spans(text: str, spans: Sequence[tuple[int, int]], chars: int) -> str:
+    if len(text) <= chars:
+        return text
+    return around(text[:MOST_CHARS], spans, chars) or text[:chars]
+
+
+def _best(text: str, query: str) -> list[tuple[int, int]]:
+    pieces = cut(text, PIECE_CHARS)
+    languages = [spoken(text)] * len(pieces)
+    scores = Bm25([text[start:end] for start, end in pieces], languages).scores(query)
+    ranked = sorted(range(len(pieces)), key=lambda n: -scores[n])
+    return [pieces[n] for n in ranked[:BEST_PIECES] if scores[n] > 0]

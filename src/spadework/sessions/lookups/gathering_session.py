@@ -1,6 +1,4 @@
-"""A session that gathers pages without a report: it searches and reads by a worker's steps, or
-reads one page, with the budget, journal and records of a run.
-"""
+"""A session that gathers pages like a worker, or reads one page, and writes no report."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ from spadework.values import Problem, Result, Unread
 
 
 def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...] | PagesAlone:
-    """Return what a session's context is opened with: a single web page needs no search."""
+    """Return the providers to open a context with; reading a web page needs no search."""
     if brief.kind == "research":
         return providers
     search = brief.kind == "gather" or brief.question.startswith(LOCAL)
@@ -40,18 +38,18 @@ def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...
 
 
 class Gathering:
-    """The work of one such session; `gathered` is its result so far."""
+    """Searches and reads for one session without a report; `gathered` is its result so far."""
 
     def __init__(self, brief: Brief, context: SessionContext, records: Records) -> None:
         self.gathered = Gathered()
         self._brief, self._context, self._records = brief, context, records
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Yield the events of the work, ending with Finished. What was gathered is recorded however
-        it ends.
+        """Yield the events of the work, ending with Finished. The pages are recorded however it
+        ends.
 
         Raises FetchError if the one page cannot be read, SearchError if no search was answered and
-        nothing read.
+        no page read.
         """
         fault: SpadeworkError | None = None
         record = self._context.record
@@ -120,18 +118,19 @@ class Gathering:
     async def _keep(self) -> None:
         self._context.page_cache.keep(self.gathered.pages, self._context.pages.get)
         late = await self._context.page_cache.settle()
+        await self._context.note_searching()
         problems = dict.fromkeys([*self.gathered.problems, *late])
         self.gathered = self.gathered.model_copy(update={"problems": tuple(problems)})
 
     async def _finish(self, why: str, *, failed: bool = False) -> Result:
-        # If cut off before the steps returned them, the journal has them, if it responds.
+        # If the work was cut off before it returned its pages, the journal has them.
         if why and not (self.gathered.pages or self._context.journal.hangs):
             pages = await on_disk(recorded_pages, self._context.folder)
             self.gathered = self.gathered.model_copy(update={"pages": tuple(pages)})
         asked = self._brief.question
         result = result_of_pages(self._context, asked, self.gathered, why=why, failed=failed)
         await self._records.finish(result)
-        await self._records.progressed()  # it may end without a Finished event
+        await self._records.progressed()  # there may be no Finished event
         return result
 
     def _unanswered(self) -> SearchError | None:
@@ -139,4 +138,4 @@ class Gathering:
             return None
         failed = [p for p in self.gathered.problems if p.stage == "search"]
         said = " ".join(dict.fromkeys(f"{p.subject}: {p.reason}" for p in failed))
-        return SearchError(f"No search was answered. {said}".rstrip())
+        return SearchError(f"Every search failed. {said}".rstrip())

@@ -1,36 +1,48 @@
-"""Pages without a report: the best for a query, or one by URL. Each leaves a session."""
+"""Pages without a report: the best for a query, or one by its URL. Each call leaves a session."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from spadework.budget import Budget
-from spadework.graph.context import new_session_id
+from spadework.errors import FetchError
+from spadework.graph.context import SessionContext, new_session_id
 from spadework.graph.nodes.gather import asked_of
+from spadework.graph.nodes.read import page_at
 from spadework.graph.nodes.recall import recorded_pages
+from spadework.graph.parts import PagesAlone
 from spadework.sessions.brief import Brief
-from spadework.sessions.lookups.documents import Linked, checked_address, tell_links
+from spadework.sessions.lookups.documents import (
+    Linked,
+    ReadPage,
+    about,
+    checked_address,
+    tell_links,
+    temporary_context,
+    text_of,
+)
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_page
 from spadework.sessions.storage.session_list import readable_sessions
 from spadework.settings import Settings
+from spadework.tools.fetch.guard import printable_url
 from spadework.tools.ranking.link_authority import LinkStore
 from spadework.tools.ranking.selection import LOCAL, PRESETS
 from spadework.values import Page, Result, Unread, Value
 
-#: Default and maximum pages read for a query.
 PAGES, MOST_PAGES = 5, 20
-#: Newest sessions searched for one that has read the same page, and its maximum age.
+#: Newest sessions searched for one that has read the page, and its maximum age.
 LOOKED_THROUGH, READ_ON = 50, timedelta(hours=1)
 
 
-class PageText(Value):
-    """A page with its text and, if read alone, its links."""
+class FullPage(Value):
+    """A page with its text; `links` only if it was read alone."""
 
     page: Page
     text: str
@@ -38,11 +50,11 @@ class PageText(Value):
 
 
 class GatheredPages(Value):
-    """The best pages for a query, best first; those that could not be read; and the session's
-    result, with what was searched, failed and used.
+    """The best pages for a query, best first, those that could not be read, and the session's
+    result.
     """
 
-    pages: tuple[PageText, ...]
+    pages: tuple[FullPage, ...]
     unread: tuple[Unread, ...]
     result: Result
 
@@ -50,24 +62,21 @@ class GatheredPages(Value):
 def gathering_session(
     query: str, *, pages: int = PAGES, settings: Settings | None = None
 ) -> Session:
-    """Return a new session that searches for a query and reads the best `pages` (1 to 20) as a run
-    would, without a model. Raises SettingsError for an empty query.
-
-    It ends with SearchError if no search was answered.
+    """Return a new session that searches for a query and reads the best `pages` (1 to 20), without
+    a model. Raises SettingsError for an empty query. The session ends with SearchError if no search
+    was answered.
     """
     settings = settings or Settings.load()
     most = min(max(1, pages), MOST_PAGES)
     if most > PRESETS[settings.preset][1]:
         settings = settings.with_(preset="recall")
-    asked = asked_of(query).text
-    return _session(Brief(asked, kind="gather", pages=most), settings)
+    return _session(Brief(asked_of(query).text, kind="gather", pages=most), settings)
 
 
 def reading_session(url: str, *, settings: Settings | None = None) -> Session:
-    """Return a new session that reads one web page, or a library document (`library://…`), as a run
-    would. Raises SettingsError for an invalid address.
-
-    It ends with FetchError if the page cannot be read.
+    """Return a new session that reads one web page, or a library document (`library://…`). Raises
+    SettingsError for an invalid address. The session ends with FetchError if the page cannot be
+    read.
     """
     settings = settings or Settings.load()
     if url.startswith(LOCAL):
@@ -84,7 +93,7 @@ async def gather(
     pages: int = PAGES,
     providers: Sequence[Any] = (),
 ) -> GatheredPages:
-    """Return the best pages for a query with their texts; for `providers` see
+    """Return the best pages for a query with their texts. `providers` are as in
     `Session.search_with`. Raises SettingsError, and SearchError if no search was answered.
     """
     session = gathering_session(query, pages=pages, settings=settings).search_with(*providers)
@@ -92,34 +101,32 @@ async def gather(
 
 
 async def gathered_pages(session: Session, result: Result) -> GatheredPages:
-    """Return the pages of a gathering session, with its result."""
+    """Return the pages of a gathering session with their texts and its result."""
     found = session.gathering.gathered if session.gathering else None
     pages = found.pages if found else ()
     texts = [await asyncio.to_thread(_text, session.folder, page) for page in pages]
     return GatheredPages(
         pages=tuple(
-            PageText(page=page, text=text) for page, text in zip(pages, texts, strict=True)
+            FullPage(page=page, text=text) for page, text in zip(pages, texts, strict=True)
         ),
         unread=result.unread,
         result=result,
     )
 
 
-async def page_of(folder: Path) -> PageText | None:
-    """Return the page read by the session in `folder`, or None."""
+async def page_of(folder: Path) -> FullPage | None:
+    """Return the page that the session in `folder` has read, or None."""
     pages = await asyncio.to_thread(recorded_pages, folder)
     if not pages:
         return None
     page = pages[0]
     links = await LinkStore(folder / "links").of(page.url)
     text = await asyncio.to_thread(_text, folder, page)
-    return PageText(page=page, text=text, links=tell_links(links))
+    return FullPage(page=page, text=text, links=tell_links(links))
 
 
 def begun_with(home: Path, url: str) -> Path | None:
-    """Return the folder of the newest session that has recently read the page at `url`, so that
-    reading on does not fetch it again; or None.
-    """
+    """Return the folder of the newest session that read `url` in the last hour, or None."""
     since = datetime.now(UTC) - READ_ON
     for metadata in islice(readable_sessions(home), LOOKED_THROUGH):
         if metadata.created_at < since:
@@ -135,3 +142,44 @@ def _session(brief: Brief, settings: Settings) -> Session:
 
 def _text(folder: Path, page: Page) -> str:
     return read_page(folder, page.content_hash) or ""
+
+
+async def read(url: str, settings: Settings | None = None) -> ReadPage:
+    """Return a web page, or a library document (`library://…`), read as in a run. Raises
+    SettingsError for an invalid address, FetchError if it cannot be read.
+    """
+    settings = settings or Settings.load()
+    address = url if url.startswith(LOCAL) else checked_address(url)
+    async with _context_for(address, settings) as context:
+        try:
+            page = await page_at(context, address)
+        except FetchError as error:
+            raise about(printable_url(address), error) from None
+        own = page.model_dump(include=set(ReadPage.model_fields))
+        also = {
+            "url": url,
+            "final_url": page.url,
+            "from_cache": context.budget.used.cache_hits > 0,
+            "seconds": round(context.budget.elapsed(), 3),
+            "links": tell_links(await context.links.of(page.url)),
+            "markdown": await context.pages.get(page.content_hash),
+        }
+        return ReadPage(**own | also)
+
+
+async def source(url: str, settings: Settings) -> str:
+    """Return the source text at a URL. Raises SettingsError, and FetchError if there is no text."""
+    address = checked_address(url)
+    async with _context_for(address, settings) as context:
+        try:
+            fetched = await context.reader.source(address, seconds=settings.page_seconds)
+        except FetchError as error:
+            raise about(printable_url(address), error) from None
+    return text_of(fetched, printable_url(fetched.url))
+
+
+def _context_for(url: str, settings: Settings) -> AbstractAsyncContextManager[SessionContext]:
+    local = url.startswith(LOCAL)
+    settings = settings.with_(search="library") if local else settings
+    alone = PagesAlone(search=local)
+    return temporary_context(settings, Budget.of(settings), lambda text: None, alone)

@@ -1,6 +1,4 @@
-"""The plan of a session without running it: nothing is fetched or stored, only planning is
-charged.
-"""
+"""The plan of a session that is not run: nothing is fetched, and only planning is charged."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from spadework.values import Forecast, Plan, Problem, Usage, Value
 
 
 class Preview(Value):
-    """The plan of a run, what planning used, and its problems."""
+    """The plan of a run, its forecast, what planning used, and its problems."""
 
     plan: Plan
     forecast: Forecast
@@ -27,10 +25,8 @@ class Preview(Value):
 
 
 async def preview(session: Session, tell: Callable[[str], None] = lambda text: None) -> Preview:
-    """Return the plan of an unstarted session, as its run would make it. `tell` receives messages
-    about slow steps and notices.
-
-    A model's plan is stored: a run of the same question uses it. Raises SettingsError.
+    """Return the plan that a session would make. A model's plan is stored, and a run of the same
+    question uses it. `tell` receives notices. Raises SettingsError.
     """
 
     def emit(event: Event) -> None:

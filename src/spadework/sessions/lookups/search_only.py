@@ -1,4 +1,4 @@
-"""Search without a run: hits ranked and selected as in one. Nothing is read or stored."""
+"""Search without a run: hits are ranked and selected as in a run; nothing is read or stored."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from spadework.tools.extract.expected_type import foreseen
 from spadework.tools.ranking.relevance import query_terms, relevance_parts
 from spadework.tools.ranking.selection import Selection, preset_of, reason, select
 from spadework.tools.search.dispatch.provider_choice import usable
-from spadework.tools.search.search_filters import add_filters
+from spadework.tools.search.result_rows import add_filters
 from spadework.values import Hit, Query, Value
 
 __all__ = ["Looked", "Ranked", "search", "usable"]
 
 
 class Ranked(Value):
-    """A hit, the unweighted parts of its relevance (title, snippet, position; each 0..1), its
+    """A hit, the unweighted parts of its relevance (title, snippet and position, 0 to 1), its
     probable kind, and whether and why a run would read it.
     """
 
@@ -38,7 +38,7 @@ class Ranked(Value):
 
 class Looked(Value):
     """The hits of a search, best first; what was searched; failed providers with reasons; and
-    notices. `answered`: a provider has answered, if any was asked.
+    notices. `answered` is False if every provider failed.
     """
 
     hits: tuple[Ranked, ...] = ()
@@ -56,9 +56,9 @@ async def search(
     providers: Sequence[Any] = (),
     tell: Callable[[str], None] = lambda text: None,
 ) -> Looked:
-    """Return the fused hits of all providers of the settings, or of `providers` (see
-    `Session.search_with`), within the settings' time and searches, on the given `sites` among the
-    settings' domains. `tell` receives messages about slow steps.
+    """Return the fused hits of the settings' providers, or of `providers` (as in
+    `Session.search_with`), within the settings' limits and domains, narrowed to `sites`. `tell`
+    receives messages about slow steps.
 
     Raises SettingsError for an empty query or unusable settings.
     """
@@ -73,6 +73,7 @@ async def search(
     budget = Budget.of(settings)
     async with temporary_context(settings, budget, tell, PagesAlone(tuple(providers))) as context:
         answers = await search_all(context, task_of(asked), emit)
+        await context.note_searching()
         return _look_up(context, asked, answers, told)
 
 
@@ -83,12 +84,8 @@ def _look_up(
     hits = [
         with_worth(hit, foreseen(hit.url, hit.title).worth) for hit in fused_hits(answers.lists)
     ]
-    made = select(
-        hits,
-        preset=preset_of(settings),
-        pages_per_domain=settings.pages_per_domain,
-        asked=query.text,
-    )
+    preset, most = preset_of(settings), settings.pages_per_domain
+    made = select(hits, preset=preset, pages_per_domain=most, asked=query.text)
     failures = {f"{p.reason} {p.effect}".rstrip() for p in answers.problems}
     beside = (f"{p.reason} {p.effect}".rstrip() for p in context.page_cache.problems)
     notices = (*context.notices, *(text for text in told if text not in failures), *beside)

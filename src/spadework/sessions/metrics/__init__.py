@@ -1,1 +1,1 @@
-"""Figures of sessions and of the process."""
+"""Figures of sessions and of this process."""

@@ -1,4 +1,4 @@
-"""Figures of one session, from its files."""
+"""The figures of one session, read from its files."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from typing import Any, NamedTuple
 
 from spadework.errors import SessionNotFound, SessionUnreadable
 from spadework.events import Searched
-from spadework.sessions.drawing.phases import phases
 from spadework.sessions.metrics.session_figures import PHASES, Figures, Gain, Worth, alerts_of
 from spadework.sessions.metrics.session_index import Drawn
-from spadework.sessions.record.course import Course
+from spadework.sessions.record.course import Course, phases
 from spadework.sessions.record.log import read_log
 from spadework.sessions.storage.files import Metadata, read_metadata, read_result
 from spadework.values import Evidence, Result, Span
 
 _NUMBER = re.compile(r"\d+")
-KNOWN = "what was known"
+KNOWN = "already known"
 
 
 def draw(folder: Path) -> Drawn:
-    """Return the figures, the sources of its evidence, and its rounds, as read by `statistics`:
-    nothing for an unfinished or page session, a sentence for a damaged one.
+    """Return what `statistics` reads of a session: figures, alerts, contributions and rounds. None
+    for an unfinished session or one without a report, a sentence for a damaged one.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)
@@ -36,18 +35,13 @@ def draw(folder: Path) -> Drawn:
         return Drawn(None)
     course = Course(event for event in read_log(folder) if event is not None)
     quotes = _quotes(result)
-    figures = _figures(metadata, result, course, quotes)
+    figures = figures_of(metadata, result, course)
     gains = [gain[1:] for gain in _gains(metadata.id, result, quotes)]
     return Drawn([figures, alerts_of(figures), _worths(quotes, course), gains])
 
 
-def figures_of(metadata: Metadata, result: Result, course: Course) -> Figures:
-    """Return the figures of an ended session."""
-    return _figures(metadata, result, course, _quotes(result))
-
-
 class _Quote(NamedTuple):
-    """A ledger entry: the provider of its page, its round, and whether the report cites it."""
+    """An entry of the ledger: what found its page, its round, and whether the report cites it."""
 
     finders: dict[str, set[str]]
     round: str
@@ -72,7 +66,7 @@ def _quotes(result: Result) -> list[_Quote]:
 
 
 def _round_of(entry: Evidence, result: Result) -> str:
-    """Return the round that added an entry, by number, since the ledger only grows; "" if none."""
+    """Return the name of the round that added an entry, by the entry's number; "" if none did."""
     found = _NUMBER.search(entry.id)
     number = int(found[0]) if found else 0
     for done in result.rounds:
@@ -85,10 +79,9 @@ def _name_round(round_: int) -> str:
     return f"round {round_}" if round_ else KNOWN
 
 
-def _figures(
-    metadata: Metadata, result: Result, course: Course, quotes: Sequence[_Quote]
-) -> Figures:
-    used, forecast = result.usage, result.forecast
+def figures_of(metadata: Metadata, result: Result, course: Course) -> Figures:
+    """Return the figures of a session that has ended."""
+    used, forecast, quotes = result.usage, result.forecast, _quotes(result)
     span = forecast.seconds if forecast else Span()
     read, tried = _pages(course)
     sentences = {c.sentence: c for c in result.citations}.values()
@@ -141,7 +134,6 @@ def _by_phase(course: Course) -> list[float]:
 
 
 def _worths(quotes: Sequence[_Quote], course: Course) -> list[Worth]:
-    """Return what each provider, kind of query and round contributed."""
     searched = _count_searches(course)
     made = []
     for by in ("provider", "kind", "round"):
@@ -158,8 +150,8 @@ def _worths(quotes: Sequence[_Quote], course: Course) -> list[Worth]:
 
 
 def _count_searches(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
-    """Count searches and hits by provider, kind of query and round; a query of several topics at
-    one provider counts once. Records of earlier versions only know the provider.
+    """Count searches and hits by provider, kind of query and round. A query that several topics
+    share counts once; old records know only the provider.
     """
     asked: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
     for event in course.searches:
@@ -172,7 +164,7 @@ def _count_searches(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def _gains(session_id: str, result: Result, quotes: Sequence[_Quote]) -> list[Gain]:
-    """Return the rounds. Without a new quote a round gained nothing, whatever its judge says."""
+    """Return what each round gained: nothing without a new quote, whatever its judge says."""
     gains: list[Gain] = []
     score = 0.0
     for n, done in enumerate(result.rounds):

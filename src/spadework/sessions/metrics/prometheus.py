@@ -1,6 +1,4 @@
-"""Metrics of this process for Prometheus, read from existing state: the admission queue and the
-tally of runs. Labels have few values, fixed in the code.
-"""
+"""Metrics of this process for Prometheus. Every label has few values, fixed in the code."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from spadework.sessions.metrics.tally import TALLY
 
 def expose(accept: str, streams: int) -> tuple[bytes, str]:
     """Return the metrics in the format of the `accept` header, and its type; `streams` is the
-    number of open event streams.
+    number of open streams.
     """
     registry = CollectorRegistry()
     registry.register(_Numbers(streams))
@@ -36,25 +34,25 @@ class _Numbers(Collector):
         """Yield all metric families."""
         queue = admission.here()
         sessions = {"running": queue.inside, "queued": queue.queue_length, "asking": queue.out}
-        yield _gauge("build_info", "The version that runs.", {version("spadework"): 1}, "version")
-        yield _gauge("sessions", "Sessions here; who asks waits for the user.", sessions, "state")
-        yield _gauge("stopping", "1 when no new question is taken.", {(): int(queue.closed)})
-        yield _gauge("streams", "Open event streams of the page.", {(): self._streams})
+        yield _gauge("build_info", "The spadework version.", {version("spadework"): 1}, "version")
+        yield _gauge("sessions", "Sessions by state; asking: awaiting input.", sessions, "state")
+        yield _gauge("stopping", "1 if no new questions are accepted.", {(): int(queue.closed)})
+        yield _gauge("streams", "Open event streams of web pages.", {(): self._streams})
         yield from _since_the_beginning()
 
 
 def _since_the_beginning() -> Iterator[Metric]:
     refusals = {**TALLY.limited, "day": TALLY.refused["day"]}
-    yield _counter("sessions_ended", "Sessions by how they ended.", TALLY.ended, "status")
-    yield _counter("model_calls", "Calls of models.", TALLY.calls, "role", "verdict")
-    yield _counter("model_tokens", "Tokens of these calls.", TALLY.tokens, "role", "direction")
-    yield _counter("model_dollars", "US dollars, of known prices.", TALLY.dollars, "role")
-    yield _counter("model_seconds", "Seconds of these calls.", TALLY.seconds, "role")
-    yield _counter("searches", "Queries at one provider each.", TALLY.searches, "outcome")
-    yield _counter("pages", "Pages that were tried.", TALLY.pages, "outcome")
-    yield _counter("budget_refusals", "Limits that ended or refused one.", refusals, "limit")
-    yield _counter("questions_refused", "Questions not taken.", TALLY.refused, "reason")
-    yield _counter("alerts", "What to look at in sessions.", TALLY.alerts, "about")
+    yield _counter("sessions_ended", "Ended sessions by status.", TALLY.ended, "status")
+    yield _counter("model_calls", "Model calls.", TALLY.calls, "role", "verdict")
+    yield _counter("model_tokens", "Tokens used by model calls.", TALLY.tokens, "role", "direction")
+    yield _counter("model_dollars", "Cost in US dollars, if known.", TALLY.dollars, "role")
+    yield _counter("model_seconds", "Time spent in model calls.", TALLY.seconds, "role")
+    yield _counter("searches", "Queries, counted per provider.", TALLY.searches, "outcome")
+    yield _counter("pages", "Pages that spadework tried to read.", TALLY.pages, "outcome")
+    yield _counter("budget_refusals", "Sessions ended or refused by a limit.", refusals, "limit")
+    yield _counter("questions_refused", "Questions refused by the server.", TALLY.refused, "reason")
+    yield _counter("alerts", "Alerts raised for sessions.", TALLY.alerts, "about")
 
 
 def _gauge(name: str, said: str, values: Mapping[Any, float], *labels: str) -> Metric:

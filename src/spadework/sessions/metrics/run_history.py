@@ -1,4 +1,4 @@
-"""History of this home's runs, for the estimate of the next one and the reserve at its end."""
+"""How long this home's runs took, for the forecast of the next run and the reserve at its end."""
 
 from __future__ import annotations
 
@@ -16,21 +16,19 @@ from spadework.sessions.metrics.session_index import Drawn, View, view_sessions
 from spadework.sessions.storage.files import Metadata, read_metadata
 from spadework.sessions.storage.session_file import METADATA
 from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 
 FILE = "endings.json"
-#: Phases of a run once it must end.
 ENDINGS = ("writing", "closing", "leaving")
-#: Runs remembered, and number of runs from which the reserve may be below CLOSING_SECONDS.
+#: Runs remembered, and runs needed before the reserve may fall below CLOSING_SECONDS.
 KEPT, ENOUGH = 20, 5
-#: Factor on the time of slow runs; minimum and maximum reserve.
 SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
 
 
 def reserve(home: Path) -> float:
-    """Return the seconds reserved before the deadline: CLOSING_SECONDS until enough is known."""
+    """Return the seconds to reserve before the deadline, at first at least CLOSING_SECONDS."""
     known = _load_known(home)
-    # The second slowest, so that later runs do not pay for one accident.
+    # The second slowest, so that one accident does not slow later runs.
     slow = (sorted(each)[-2] if len(each) > 1 else sum(each) for each in known.values())
     taken = SAFETY * sum(slow)
     few = len(known["closing"]) < ENOUGH
@@ -38,7 +36,7 @@ def reserve(home: Path) -> float:
 
 
 def took(home: Path, **seconds: float) -> None:
-    """Record the seconds of a run's ENDINGS, if the home is writable."""
+    """Record how many seconds the ENDINGS of a run took, if the home is writable."""
     known = _load_known(home)
     for end, each in seconds.items():
         known[end] = [*known[end], round(each, 3)][-KEPT:]
@@ -59,14 +57,14 @@ def _seconds(found: object) -> list[float]:
     return [float(each) for each in listed if isinstance(each, int | float) and 0 <= each < 3_600]
 
 
-#: Newest sessions read, and maximum seconds, since a question waits for it.
+#: Newest sessions read, and seconds for that, since a question waits for it.
 NEWEST, SECONDS = 600, 1.0
-#: Runs that ended by themselves or at a limit; when a user stops one says nothing.
+#: Runs that ended by themselves or at a limit; one stopped by its user proves nothing.
 _OVER = ("completed", "time_limited", "budget_limited")
 
 
 async def experience(home: Path) -> list[Took]:
-    """Return the finished runs, newest first; none if the disk is too slow."""
+    """Return what finished runs took, newest first; nothing if the disk is too slow."""
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout(SECONDS):
             return await on_disk(took_before, home)
@@ -74,14 +72,13 @@ async def experience(home: Path) -> list[Took]:
 
 
 def took_before(home: Path) -> list[Took]:
-    """Return the finished runs, newest first, blocking."""
-    # A user asking a question need not hear about an index.
+    """Read what finished runs took, newest first. Blocks."""
     newest = islice(view_sessions(home, _VIEW, lambda text: None), NEWEST)
     return [Took(*value) for _, value in newest if value]
 
 
 def actual(found: Metadata) -> dict[str, float]:
-    """Return what a finished run took, by the names of DIGITS, as far as known."""
+    """Return what a finished run took, by the names in DIGITS; unknown amounts are missing."""
     used = found.performance_metrics
     told: dict[str, Any] = {
         "rounds": used.get("iterations"),

@@ -1,18 +1,18 @@
-"""The figures of a session, the basis of statistics, and its alerts."""
+"""The figures of a session, on which statistics are based, and its alerts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-#: Phases of a run in order; see `spadework.sessions.drawing.phases`. They overlap, since topics are
-#: researched concurrently. "start" is the time before the first.
+#: Phases of a run in order, which overlap since topics are researched concurrently (see
+#: `spadework.sessions.record.course`). "start" is the time before the first.
 PHASES = ("start", "plan", "search", "read", "assess", "write")
 
 
 class Worth(NamedTuple):
-    """What one provider, kind of query or round (`by`) contributed: searches, hits, quotes, cited
-    ones, and cited ones that nothing else of its kind found.
+    """What one provider, kind of query or round (`by`) contributed. `alone` counts cited quotes
+    that no other of its kind found.
     """
 
     by: str
@@ -25,10 +25,8 @@ class Worth(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """One round of a session: mean coverage score (0..1) before and after, evidence added, how much
-    of it is cited, and the final quality (0..10).
-
-    `quality` is None if no model rated it.
+    """One round of a session: the mean coverage score (0 to 1) before and after, the evidence it
+    added, how much of that is cited, and the final quality (0 to 10, None if not rated).
     """
 
     session_id: str
@@ -41,12 +39,12 @@ class Gain(NamedTuple):
 
 
 class Figures(NamedTuple):
-    """What one session found and cost. `seconds_limit` is its time limit; `money` is None if a
-    price was unknown; `requests` are searches and pages, including cached ones.
+    """What one session found and cost. `seconds_limit` is 0 if unknown, `money` is None if a price
+    was unknown, and `requests` include cached ones.
 
     `writers` and `judges` count the cited sentences that each model, or "code", wrote and judged.
-    `phases` are the seconds of PHASES, `foreseen` the low, median (or None) and high of the
-    estimated seconds and the number of runs behind it; both [] if unknown.
+    `phases` has the seconds of each of PHASES; `foreseen` the low, median (or None) and high of the
+    estimated seconds and the number of runs behind them. Both are [] if unknown.
     """
 
     session_id: str
@@ -79,24 +77,30 @@ class Figures(NamedTuple):
     foreseen: Sequence[Any]
 
 
-#: Shares above which (for cached answers: below which) a session needs attention.
-MOST_TIME, MOST_TOO_LONG, MOST_ERRORS, LEAST_CACHED = 0.90, 0.05, 0.10, 0.50
-#: Below this many requests a share means nothing; a provider is skipped after so many failures.
+# A session with a share above one of these, or below LEAST_CACHED, needs attention.
+#: Share of its time limit.
+MOST_TIME = 0.90
+#: Share of model requests that were too long.
+MOST_TOO_LONG = 0.05
+#: Share of failed searches, or of failed model calls.
+MOST_ERRORS = 0.10
+#: Share of a follow-up's searches and pages that were cached.
+LEAST_CACHED = 0.50
+#: Of fewer requests, a share means nothing: a provider is skipped after that many failures.
 FEW = 3
 
-#: Subject of an alert.
 Alert = Literal["time", "too long", "searches", "model calls", "unknown"]
 
 
 def alerts_of(f: Figures) -> list[str]:
-    """Return what needs attention in a session, one sentence each."""
+    """Return what needs attention in a session, one sentence for each alert."""
     return [f"{f.session_id}: {sentence}." for _, sentence in found_alerts(f)]
 
 
 def found_alerts(f: Figures) -> Iterator[tuple[Alert, str]]:
-    """Yield what needs attention in a session: the subject and the sentence."""
+    """Yield what needs attention in a session: the subject and a clause about it."""
     if f.seconds > MOST_TIME * f.seconds_limit > 0:
-        yield "time", f"it took {f.seconds:.0f} s of the {f.seconds_limit:.0f} s it was given"
+        yield "time", f"took {f.seconds:.0f} s of the {f.seconds_limit:.0f} s allowed"
     if _over(f.too_long, f.model_calls, MOST_TOO_LONG):
         yield "too long", f"{f.too_long} of {f.model_calls} requests were too long for the model"
     if _over(f.search_errors, f.searches, MOST_ERRORS):
@@ -104,8 +108,8 @@ def found_alerts(f: Figures) -> Iterator[tuple[Alert, str]]:
     if _over(f.model_errors, f.model_calls, MOST_ERRORS):
         yield "model calls", _failed(f.model_errors, f.model_calls, "model calls")
     if f.follows and f.requests >= FEW and f.cache_hits < LEAST_CACHED * f.requests:
-        known = f"only {f.cache_hits} of {f.requests} searches and pages were known"
-        yield "unknown", f"{known}, though it follows up another session"
+        known = f"only {f.cache_hits} of {f.requests} searches and pages came from the cache"
+        yield "unknown", f"{known}, although this is a follow-up"
 
 
 def _failed(errors: int, asked: int, what: str) -> str:

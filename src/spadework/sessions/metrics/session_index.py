@@ -1,8 +1,6 @@
-"""An index of the session folders: derived values of each, valid while its files are unchanged.
-
-The folders are authoritative. They are listed every time, and a row counts only if its files have
-the same sizes and times and its checksum is right: a deleted, damaged or outdated index only costs
-the time to read the folders again.
+"""An index of values derived from the session folders. A row is used only while its files have the
+same sizes and times and its checksum is right, so a lost or outdated index costs no more than
+reading the folders again.
 """
 
 from __future__ import annotations
@@ -23,16 +21,15 @@ from pydantic_core import from_json
 from spadework.tools.stores.disk_faults import said_of
 from spadework.tools.stores.private_files import is_session_id, private_file
 
-#: File name in the home; version of its rows, raised when their content changes.
+#: Raise VERSION when the content of the rows changes.
 INDEX, VERSION = "sessions.sqlite", 4
-#: A file changed this recently may change again within one clock tick: its value is returned, but
-#: not stored.
+#: A file changed this recently may change again within a tick of the clock.
 SETTLED_NS = 2_000_000_000
-#: Rows read at once: few at first, for readers of the newest only.
+#: The first batch is small, for callers who want only the newest.
 FIRST, MORE = 200, 2_500
-#: Seconds of reading until a message explains the delay.
+#: Seconds until a message explains the delay.
 LONG_SECONDS = 1.0
-#: Seconds to wait for another process's write.
+#: Seconds to wait while another process writes.
 BUSY_SECONDS = 2.0
 
 _TABLE = """CREATE TABLE IF NOT EXISTS rows (
@@ -43,16 +40,14 @@ _log = logging.getLogger(__name__)
 
 
 class Drawn(NamedTuple):
-    """A folder's derived value as JSON, None if it is no session; recomputed each time unless
-    `kept`.
-    """
+    """The JSON value of a folder (None: not a session). It is stored only if `kept`."""
 
     value: Any
     kept: bool = True
 
 
 class View(NamedTuple):
-    """A value derived from each session's folder: its name, its files, and the function."""
+    """A value of every session folder: its name, the files it depends on, and its function."""
 
     name: str
     files: tuple[str, ...]
@@ -60,15 +55,15 @@ class View(NamedTuple):
 
 
 def view_sessions(
-    home: Path, view: View, told: Callable[[str], None] | None = None
+    home: Path, view: View, notify: Callable[[str], None] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the id of each session under `home`, newest first, with its value by `view`. `told`
-    receives one sentence if many folders must be read; otherwise it is logged.
+    """Yield the id and value of each session under `home` that has one, newest first. If many
+    folders must be read, `notify` receives a sentence; by default, it is logged.
     """
     names = _names(home)
     if not names:
         return
-    patience = _Patience(told or _log.warning, len(names))
+    patience = _Patience(notify or _log.warning, len(names))
     with closing(_Index(home / INDEX)) as index:
         at, size = 0, FIRST
         while at < len(names):
@@ -87,7 +82,6 @@ def _names(home: Path) -> list[str]:
 def _of(
     sessions: Path, view: View, names: Sequence[str], index: _Index, patience: _Patience
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the values of some folders, newest first, and store new ones."""
     known = index.rows(view.name, names[-1], names[0])
     new: dict[str, tuple[str, str]] = {}
     here = frozenset(names)
@@ -110,15 +104,15 @@ def _of(
 
 
 def _parse_value(value: str) -> Any:
-    """Parse a stored value. There are thousands, so this is faster than `json`."""
+    """Parse a stored value, faster than `json`, since there are thousands."""
     try:
         return from_json(value)
-    except ValueError:  # a lone surrogate, which it rejects
+    except ValueError:  # a lone surrogate, which `from_json` rejects
         return json.loads(value)
 
 
 def _mark(folder: str, files: Sequence[str]) -> str:
-    """Return what identifies a version of files: times, inode and size of each."""
+    """Return the times, inodes and sizes of files, which identify their version."""
     found = []
     for name in files:
         try:
@@ -130,37 +124,34 @@ def _mark(folder: str, files: Sequence[str]) -> str:
 
 
 def _is_settled(mark: str, now: int) -> bool:
-    """Return whether files were unchanged long enough for their mark to be reliable."""
     times = [int(time_) for file in mark.split(",") for time_ in file.split(" ")[:2]]
     return max(times) + SETTLED_NS < now
 
 
 class _Patience:
-    """Reports a long operation once."""
-
     def __init__(self, tell: Callable[[str], None], count: int) -> None:
         self._tell, self._count = tell, count
         self._began: float | None = None
         self._said = False
 
     def lasts(self) -> None:
-        """Record another folder read."""
+        """Record that one more folder was read."""
         now = time.monotonic()
         self._began = self._began or now
         if not self._said and now - self._began > LONG_SECONDS:
             self._said = True
             self._tell(
-                f"The index of {self._count:,} sessions is made anew from their folders, which"
-                " takes a moment this once."
+                f"Rebuilding the index of {self._count:,} sessions from their folders. This takes"
+                f" a moment."
             )
 
 
 class _Index:
-    """The SQLite file; an unusable one counts as empty, a damaged one is deleted."""
+    """The SQLite file. It is empty if unusable, and deleted if damaged."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._db = self._opened() or self._opened()  # a damaged one is gone at the second try
+        self._db = self._opened() or self._opened()  # the first try deletes a damaged file
 
     def close(self) -> None:
         """Close the file."""
@@ -169,7 +160,7 @@ class _Index:
         self._db = None
 
     def rows(self, view: str, low: str, high: str) -> Mapping[str, tuple[str, str]]:
-        """Return mark and value of each row with a valid checksum, by id from `low` to `high`."""
+        """Return the mark and value of each intact row, by id, from `low` to `high`."""
         if self._db is None:
             return {}
         try:
@@ -182,7 +173,7 @@ class _Index:
         }
 
     def put(self, view: str, new: Mapping[str, tuple[str, str]], gone: Iterable[str]) -> None:
-        """Store rows by id, and delete those in `gone`."""
+        """Store rows by id, and delete the ids in `gone`."""
         removed = [(view, id_) for id_ in gone]
         if self._db is None or not (new or removed):
             return
@@ -208,7 +199,7 @@ class _Index:
             return None
 
     def _fail(self, error: Exception) -> None:
-        """Continue without the file if it is locked or unwritable; delete a damaged one."""
+        """Continue without the file if it is locked or unwritable; delete it if it is damaged."""
         self.close()
         disk_or_others = isinstance(error, sqlite3.Error) and said_of(error)
         if not disk_or_others:
@@ -218,14 +209,14 @@ class _Index:
 
 
 def _prepare_database(db: sqlite3.Connection) -> sqlite3.Connection:
-    """Return the database with its table, dropping another version's. Raises sqlite3.Error."""
+    """Create the table if it is missing or of another version. Raises sqlite3.Error."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     if version != VERSION:
         with db:
             db.execute("DROP TABLE IF EXISTS rows")
             db.execute(_TABLE)
             db.execute(f"PRAGMA user_version = {VERSION}")
-    # What a machine crash loses is recomputed.
+    # Whatever a crash of the machine loses is derived again.
     db.execute("PRAGMA synchronous = OFF")
     return db
 

@@ -1,5 +1,5 @@
-"""Statistics over all sessions, read from the index: what each found and cost, where the evidence
-in the reports came from, and which sessions need attention.
+"""Statistics of all sessions: what each found and cost, where the evidence came from, and
+alerts.
 """
 
 from __future__ import annotations
@@ -14,15 +14,13 @@ from spadework.sessions.metrics.session_figures import Figures, Gain, Worth
 from spadework.sessions.metrics.session_index import Drawn, View, view_sessions
 from spadework.sessions.storage.session_file import LOG, METADATA, RESULT
 
-#: Maximum alerts shown, newest first.
 MOST_ALERTS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """The figures of sessions, newest first; the contribution of providers, kinds of queries and
-    rounds; the rounds of each session; and alerts as sentences, for the newest of `alerted`
-    sessions.
+    """The figures of all sessions, newest first; the contributions of providers, kinds of queries
+    and rounds; the rounds of each session; and alerts for the newest of `alerted` sessions.
     """
 
     sessions: Sequence[Figures] = ()
@@ -36,12 +34,12 @@ class Statistics:
         return [worth for worth in self.worth if worth.by == by]
 
     def gains(self, newest: int | None = None) -> list[Gain]:
-        """Return the rounds of the newest sessions, or of all."""
+        """Return the rounds of all sessions, or only of the `newest`."""
         shown = self.rounds if newest is None else self.rounds[:newest]
         return [Gain(id_, *gained) for id_, rounds in shown for gained in rounds]
 
     def as_json(self) -> str:
-        """Return all of it as one JSON object."""
+        """Return the statistics as one JSON object."""
         return json.dumps(
             {
                 "sessions": [f._asdict() for f in self.sessions],
@@ -56,9 +54,9 @@ class Statistics:
         )
 
 
-def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statistics:
-    """Return the statistics of all finished sessions under `home`; an alert names each unreadable
-    one. `told` receives a sentence if the index must be built.
+def statistics(home: Path, notify: Callable[[str], None] | None = None) -> Statistics:
+    """Return the statistics of all finished sessions, with an alert for each unreadable one.
+    `notify` receives a sentence if the index must be built.
     """
     sessions: list[Figures] = []
     worth: dict[tuple[str, str], list[int]] = {}
@@ -66,7 +64,7 @@ def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statist
     alerts: list[str] = []
     broken: list[str] = []
     alerted = 0
-    for id_, value in view_sessions(home, _VIEW, told):
+    for id_, value in view_sessions(home, _VIEW, notify):
         if isinstance(value, str):
             broken.append(value)
             continue
@@ -79,7 +77,6 @@ def statistics(home: Path, told: Callable[[str], None] | None = None) -> Statist
         rounds.append((id_, gained))
     return Statistics(
         sessions=sessions,
-        # By cited quotes, then by all quotes.
         worth=sorted(
             (Worth(*name, *counts) for name, counts in worth.items()),
             key=lambda w: (w.by, -w.cited, -w.evidence, w.name),
@@ -103,9 +100,7 @@ def _add(worth: dict[tuple[str, str], list[int]], brought: Iterable[list[Any]]) 
 
 
 def _draw(folder: Path) -> Drawn:
-    from spadework.sessions.metrics.figures import (
-        draw,
-    )  # heavy, and only needed for changed sessions
+    from spadework.sessions.metrics.figures import draw
 
     return draw(folder)
 

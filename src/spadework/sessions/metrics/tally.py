@@ -1,5 +1,5 @@
-"""Counters of the process since its start: folded from its runs' events, shown by `/metrics`. They
-contain no text of questions, pages or models, and no names.
+"""Counters of this process since its start, shown by `/metrics`. They hold no text of questions,
+pages or models, and no names.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ from spadework.settings import Role
 from spadework.values import Result
 
 _ROLES = frozenset(get_args(Role))
-#: Limits that end a run, as named by `Result.stopped_by`.
+#: Values of `Result.stopped_by` that name a limit.
 LIMITS = frozenset({"time", "calls", "searches", "pages", "tokens", "money"})
 
 
 class Tally:
-    """Model calls by role and outcome, their tokens by role and direction, dollars and seconds by
-    role; searches and pages by outcome; sessions by status, limits that ended one, refused
-    questions, and alerts by subject.
+    """Counts calls and their tokens, dollars and seconds by role; searches, pages and sessions by
+    outcome; refused questions; and alerts.
     """
 
     def __init__(self) -> None:
@@ -43,8 +42,8 @@ class Tally:
 
     @contextmanager
     def counted(self) -> Iterator[Callable[[Event], None]]:
-        """Count a run by its events, given to the function; without a result it was `stopped`, or
-        `broken`.
+        """Yield a function that counts the events of a run; without a result, it counts as
+        `stopped` or `broken`.
         """
         how = "stopped"
 
@@ -80,7 +79,7 @@ class Tally:
                 self.limited[event.result.stopped_by] += 1
 
     def look_at(self, metadata: Metadata, result: Result, course: Course) -> None:
-        """Count the alerts of an ended run."""
+        """Count the alerts of a run that has ended."""
         figures = figures_of(metadata, result, course)
         self.alerts.update(about for about, _ in found_alerts(figures))
 

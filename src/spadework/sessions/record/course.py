@@ -1,22 +1,23 @@
-"""The course of a run, folded from its record: searches, choices, pages, calls and evidence, in an
-order independent of concurrency.
-"""
+"""The course of a run, derived from its record, in an order that concurrency does not change."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 from typing import TypeVar
 
 from spadework.events import (
     Assessed,
     Called,
     Cleaned,
+    Distilled,
     Ended,
     Event,
     Finished,
     Planned,
     Proven,
     Read,
+    Reading,
     Scored,
     Searched,
     Selected,
@@ -27,6 +28,7 @@ from spadework.events import (
     Wrote,
     settle_events,
 )
+from spadework.sessions.storage.files import Name, Phase
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Attempt, Choice, Evidence, Plan, Problem, Result
 
@@ -34,7 +36,7 @@ K = TypeVar("K", bound=Timed)
 
 
 class Course:
-    """The distinct facts of a record's events; `ledger` is for records without one."""
+    """The distinct facts in a record. `ledger` is for records without evidence."""
 
     def __init__(self, events: Iterable[Event], ledger: Iterable[Evidence] = ()) -> None:
         self.events: list[Event] = settle_events(events)
@@ -43,22 +45,17 @@ class Course:
         self._order = {name: n for n, name in enumerate(names)}
 
     def of(self, kind: type[K]) -> list[K]:
-        """Return the events of a kind, in order."""
+        """Return the events of one type, in order."""
         return [event for event in self.events if isinstance(event, kind)]
 
     @property
     def timed(self) -> bool:
-        """Whether the record has times: it is not version 0."""
+        """Whether the events have times; those of version 0 have none."""
         return any(event.v for event in self.events)
 
     @property
-    def started(self) -> Started | None:
-        """The start of the run."""
-        return next(iter(self.of(Started)), None)
-
-    @property
     def ended(self) -> Ended | None:
-        """How it ended without a result; None if it did not, or was resumed."""
+        """How the run ended without a result; None if it has not, or was resumed."""
         ends = [event for event in self.events if isinstance(event, Started | Finished | Ended)]
         last = ends[-1] if ends else None
         return last if isinstance(last, Ended) else None
@@ -71,7 +68,7 @@ class Course:
 
     @property
     def searches(self) -> list[Searched | Unanswered]:
-        """Every query at every provider, by round and topic."""
+        """All searches, by round and topic."""
         found = [e for e in self.events if isinstance(e, Searched | Unanswered)]
         return sorted(found, key=lambda e: (*self._place(e.round, e.topic), e.query, e.provider))
 
@@ -82,7 +79,7 @@ class Course:
 
     @property
     def reads(self) -> list[Read]:
-        """Every page tried for a topic, by round and topic, in the order of its hits."""
+        """Every page tried, by round, topic and position among the hits."""
         ranks = {
             (made.round, made.topic, canonical_url(choice.url)): n
             for made in self.selections
@@ -97,7 +94,7 @@ class Course:
 
     @property
     def pages(self) -> dict[str, Read]:
-        """The pages read, each once, by content hash, or by URL without one."""
+        """The pages read, by content hash, or by URL without a hash."""
         found: dict[str, Read] = {}
         for read in self.reads:
             if not read.reason:
@@ -106,13 +103,13 @@ class Course:
 
     @property
     def attempts(self) -> list[Attempt]:
-        """Every fetch attempt, each once: topics that want the same page share it."""
+        """Every attempt to fetch a page; topics that want the same page share its attempts."""
         made = dict.fromkeys((canonical_url(read.url), read.attempts) for read in self.of(Read))
         return [attempt for _, attempts in made for attempt in attempts]
 
     @property
     def unread(self) -> list[Choice]:
-        """The hits whose pages were not read for any topic, each once."""
+        """The hits whose pages no topic read."""
         known = {canonical_url(read.url) for read in self.reads if not read.reason}
         found: dict[str, Choice] = {}
         for choice in (choice for made in self.selections for choice in made.hits):
@@ -127,7 +124,7 @@ class Course:
 
     @property
     def calls(self) -> list[Called]:
-        """Every model call, by role."""
+        """All model calls, by role."""
         return sorted(self.of(Called), key=lambda e: (e.role, e.shape, e.asked))
 
     @property
@@ -144,18 +141,18 @@ class Course:
 
     @property
     def rounds(self) -> list[Assessed]:
-        """The rounds."""
+        """The assessed rounds."""
         return sorted(self.of(Assessed), key=lambda e: e.round)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The problems."""
+        """The problems, without repetitions."""
         told = dict.fromkeys(event.problem for event in self.of(Troubled))
         return tuple(sorted(told, key=lambda p: (p.stage, p.subject, p.reason)))
 
     @property
     def draft(self) -> str:
-        """The draft of the answer, "" if there is none."""
+        """The latest draft of the answer; "" if there is none."""
         wrote = self.of(Wrote)
         return wrote[-1].markdown if wrote else ""
 
@@ -167,3 +164,49 @@ class Course:
 
     def _place(self, round_: int, topic: str) -> tuple[int, int, str]:
         return round_, self._order.get(topic, len(self._order)), topic
+
+
+def phases(course: Course) -> tuple[Phase, ...]:
+    """Return the phases of a run so far, in order; () if its record has no times."""
+    return tuple(_phases(course))
+
+
+def _phases(course: Course) -> Iterator[Phase]:
+    planned = course.of(Planned)
+    # A resumed run already has its plan.
+    began = [e for e in course.of(Started) if not e.resumed][:1]
+    yield from _phase("plan", 0, [*began, *planned[-1:]])
+    rounds = sorted({e.round for e in course.of(Selected)} | {e.round for e in course.rounds})
+    for number in rounds:
+        yield from _round(course, number)
+    last = course.rounds[-1:]
+    written: list[Timed] = [e for e in course.of(Wrote) if e.final]
+    yield from _phase("write", rounds[-1] if rounds else 0, [*last, *written] if written else [])
+
+
+def _round(course: Course, number: int) -> Iterator[Phase]:
+    def events_of(*kinds: type[Timed]) -> list[Timed]:
+        return [
+            e for e in course.events if isinstance(e, kinds) and getattr(e, "round", 0) == number
+        ]
+
+    yield from _phase("search", number, events_of(Searched, Unanswered, Selected))
+    yield from _phase("read", number, events_of(Reading, Read, Distilled))
+    yield from _phase("assess", number, [*events_of(Distilled)[-1:], *events_of(Scored, Assessed)])
+
+
+def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
+    """Yield the phase that lasts from the first event to the last; nothing for a single event."""
+    timed = [(e.after - (e.seconds or 0.0), e) for e in told if e.after is not None and e.at]
+    if len(timed) < 2:
+        return
+    first, event = min(timed, key=lambda one: one[0])
+    last = max(e.after or 0.0 for _, e in timed)
+    assert event.at
+    yield Phase(
+        name=name,
+        round=number,
+        began=event.at - timedelta(seconds=event.seconds or 0.0),
+        after=round(max(0.0, first), 3),
+        seconds=round(max(0.0, last - max(0.0, first)), 3),
+    )

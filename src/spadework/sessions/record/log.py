@@ -1,4 +1,4 @@
-"""The record of a session on disk, one event per line, and the logs drawn from it."""
+"""The record of a session on disk, one event per line, and the logs made from it."""
 
 from __future__ import annotations
 
@@ -34,19 +34,18 @@ from spadework.events import (
 )
 from spadework.sessions.storage.session_file import LOG, readable_bytes
 from spadework.settings.environment import Concern
-from spadework.settings.observability import LEVELS, levels_of
-from spadework.tools.stores.page_store import write_atomically
-from spadework.tools.stores.private_files import private_file, private_folder
+from spadework.settings.interfaces import LEVELS, levels_of
+from spadework.tools.stores.private_files import private_file, private_folder, write_atomically
 
 
 def log_event(folder: Path, event: Event) -> None:
-    """Append an event that happened now, outside a run."""
+    """Append an event that happens now, outside a run."""
     timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
     log_lines(folder, timed.model_dump_json().encode() + b"\n")
 
 
 def log_lines(folder: Path, lines: bytes) -> None:
-    """Append lines, starting a new line even if a killed process left part of one."""
+    """Append lines, after a line break if a killed process left part of a line."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
         end = os.lseek(file.fileno(), 0, os.SEEK_END)
@@ -56,14 +55,12 @@ def log_lines(folder: Path, lines: bytes) -> None:
 
 
 def read_log(folder: Path) -> list[Event | None]:
-    """Return all events so far; None for an invalid line, such as a truncated one. [] without a
-    log.
-    """
+    """Return all events so far, with None for each invalid line; [] if there is no log."""
     return [_event(line) for line in readable_bytes(folder, LOG).splitlines()]
 
 
 def was_cancelled(folder: Path) -> bool:
-    """Return whether a session's last event is a cancellation."""
+    """Return whether a session was cancelled last."""
     last = next((event for event in reversed(read_log(folder)) if event is not None), None)
     return isinstance(last, Ended) and last.how == "cancelled"
 
@@ -77,10 +74,10 @@ def _event(line: bytes) -> Event | None:
 
 LOGS = "logs"
 
-#: An event's fields from level info on, and additional text at debug.
+#: The fields of an event from level info on, and additional text at level debug.
 Told = tuple[Concern, Mapping[str, object], Mapping[str, object]]
 
-#: Events logged by their own fields: topic, and names of both kinds.
+#: Events logged by their own fields: the log's topic, the fields, and the text.
 _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
     Searched: ("search", "provider kind round hits", "topic query"),
     Unanswered: ("search", "provider kind round", "topic query reason"),
@@ -96,7 +93,7 @@ _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
 
 
 class Logs:
-    """The logs requested by the settings: a level per topic, as text or JSON."""
+    """Writes the logs that the settings request: a level for each topic, as text or JSON."""
 
     def __init__(self, folder: Path, log: str, *, as_json: bool) -> None:
         self._folder = folder / LOGS
@@ -104,7 +101,7 @@ class Logs:
         self._as_json = as_json
 
     def lines(self, events: Iterable[Event]) -> dict[Concern, str]:
-        """Return the lines of events by topic."""
+        """Return the log lines of events, by topic."""
         found: dict[Concern, str] = {}
         for event, (concern, fields, words) in (
             (e, told) for e in events for told in _log_lines(e)
@@ -125,7 +122,7 @@ class Logs:
         return found
 
     def add(self, events: Iterable[Event]) -> None:
-        """Append the lines of events. Raises OSError."""
+        """Append events to the logs. Raises OSError."""
         for concern, text in self.lines(events).items():
             private_folder(self._folder)
             private_file(self._path(concern))
@@ -133,7 +130,7 @@ class Logs:
                 file.write(text.encode())
 
     def redraw(self, events: Iterable[Event]) -> list[str]:
-        """Rewrite the logs from all events. Returns their names. Raises OSError."""
+        """Write the logs again from all events, and return their names. Raises OSError."""
         drawn = self.lines(events)
         for concern, text in drawn.items():
             private_folder(self._folder)
@@ -145,7 +142,6 @@ class Logs:
 
 
 def _log_lines(event: Event) -> Iterator[Told]:
-    """Yield the log entries of an event; none if it belongs to no topic."""
     if type(event) in _FIELDS:
         concern, fields, words = _FIELDS[type(event)]
         yield concern, _pick(event, fields), _pick(event, words)
@@ -182,7 +178,6 @@ def _pick(of: object, names: str) -> dict[str, object]:
 
 
 def _pairs(told: Mapping[str, object]) -> str:
-    """Return fields as ` name=value`; text in quotes, as in JSON."""
     return "".join(
         f" {name}={json.dumps(value, ensure_ascii=False) if _needs_quotes(value) else value}"
         for name, value in told.items()

@@ -1,4 +1,4 @@
-"""The files of a session, drawn from its record during the run or later."""
+"""The files of a session, made from its record during the run or later."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from spadework.errors import SessionError
 from spadework.events import Assessed, Distilled, Ended, Event, Finished, Planned, Proven, Troubled
 from spadework.graph.parts import SECRETS
 from spadework.sessions.brief import Brief
-from spadework.sessions.drawing.all_files import (
+from spadework.sessions.record.course import Course
+from spadework.sessions.record.log import LOGS, Logs, log_event, log_lines, read_log
+from spadework.sessions.record.work_products import (
     REPORT,
     as_file,
     drawn_ledger,
     drawn_metadata,
+    drawn_pages,
     drawn_progress,
     drawn_report,
     drawn_work,
     stamp_name,
 )
-from spadework.sessions.drawing.search_files import drawn_pages
-from spadework.sessions.record.course import Course
-from spadework.sessions.record.log import LOGS, Logs, log_event, log_lines, read_log
 from spadework.sessions.storage.disk import Late
 from spadework.sessions.storage.files import (
     VERSION,
@@ -44,8 +44,8 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk import DiskHangs, on_disk
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal_rows import claim_on
-from spadework.tools.stores.page_store import write_atomically
 from spadework.tools.stores.plan_store import PlanStore
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Result
 
 
@@ -56,18 +56,15 @@ class Records:
         self.folder = folder
         self.metadata = metadata
         self._fresh = fresh
-        #: Files that could not be written in time.
         self.late = Late(folder.name)
         self._logs = logs
-        #: The result: later events do not change it.
+        #: The result, once there is one; later events do not change it.
         self._result: Result | None = None
         self.record = Record(self._append)
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """Return the records of a session, starting with its initial metadata. Raises
-        SessionUnreadable.
-        """
+        """Return the records of a session, writing its metadata. Raises SessionUnreadable."""
         fresh = not (folder / METADATA).exists()
         try:
             metadata = await begin_metadata(folder, brief, settings, limits)
@@ -83,8 +80,8 @@ class Records:
         return records
 
     async def take_up(self) -> None:
-        """Load earlier events, and redraw logs and ledger, in case a kill came between a record's
-        line and its drawing. Call once, as the session's new holder.
+        """Load earlier events, and write logs and ledger again. Call once, while holding the
+        session.
         """
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
         await self.late.write(LOGS, self._logs.redraw, self.record.events)
@@ -93,7 +90,7 @@ class Records:
 
     @property
     def proven(self) -> frozenset[str]:
-        """The ids of recorded evidence."""
+        """The ids of the recorded evidence."""
         told = (event for event in self.record.events if isinstance(event, Proven))
         return frozenset(entry.id for event in told for entry in event.evidence)
 
@@ -103,12 +100,12 @@ class Records:
         return Course(self.record.events)
 
     async def discard(self) -> None:
-        """Delete a session that could not begin; a resumed one stays."""
+        """Delete a session that could not begin, unless it was resumed."""
         if self._fresh:
             await on_disk(shutil.rmtree, self.folder, ignore_errors=True)
 
     async def saw(self, event: Event) -> None:
-        """Update the session's files after an event, once it is written."""
+        """Update the session's files after an event."""
         await self.record.written()
         await self.late.write(LOGS, self._logs.add, [event])
         if isinstance(event, Proven):
@@ -121,18 +118,17 @@ class Records:
             await self._draw()
 
     async def finish(self, result: Result) -> Path:
-        """Write the result and final metadata; return the report's path."""
+        """Write the result and the final metadata, and return the path of the report."""
         self._result = result
         self.late.try_again()
         for name, data in drawn_report(result, self.metadata).items():
             await self._write(name, data)
-        # What was proven last may not have been heard of yet.
+        # The last evidence may not have been written yet.
         await self._write(LEDGER, drawn_ledger(self.course.evidence))
         await self._draw()
         return self.folder / stamp_name(REPORT, self.metadata)
 
     async def _draw(self) -> None:
-        """Draw work products and metadata; what takes too long is left to `redraw`."""
         course, result = self.course, self._result
         work: dict[str, bytes] = {}
         with suppress(TimeoutError, DiskHangs):
@@ -140,11 +136,11 @@ class Records:
                 work = await on_disk(drawn_work, self.folder, course, self.metadata, result)
         for name, data in work.items():
             await self._write(name, data)
-        self.metadata = drawn_metadata(self.folder, course, self.metadata, result)
+        self.metadata = drawn_metadata(course, self.metadata, result)
         await self._write(METADATA, as_file(self.metadata))
 
     async def progressed(self) -> None:
-        """Write the progress, last of all: it shows whether all files of a result exist."""
+        """Write the progress. Do this last: it shows that all files of a result exist."""
         await self._write(PROGRESS, as_file(drawn_progress(self.course, self._result)))
 
     async def _append(self, lines: bytes) -> None:
@@ -164,19 +160,21 @@ class Records:
         log_lines(self.folder, lines)
 
     def _there(self) -> None:
-        """Raise FileNotFoundError if the folder is gone, so that no partial session is written."""
+        """Raise FileNotFoundError if the folder is gone, so that no part of a session is
+        written.
+        """
         (self.folder / METADATA).stat()
 
 
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """Write a session's initial metadata first of all, so that it can be resumed; return existing
-    metadata if it has begun. Raises SessionUnreadable.
+    """Write a session's first metadata, so that it can be resumed, or return what it has. Raises
+    SessionUnreadable.
     """
     if (folder / METADATA).exists():
         return taken_over(await on_disk(read_metadata, folder))
-    # Only explicit settings; the environment's are those of the resuming process.
+    # The environment's settings are left out: a resuming process has its own.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()
@@ -203,55 +201,46 @@ async def begin_metadata(
 
 
 def delete_session(home: Path, session_id: str) -> None:
-    """Delete a session with all its files, and the stored plan of its question.
-
-    Raises SessionNotFound, and SessionBusy while it is in use.
-    """
+    """Delete a session and its question's stored plans. Raises SessionNotFound, SessionBusy."""
     folder = session_folder(home, session_id)
     with hold_session(folder):
-        # Also a damaged one, or one without a recorded question.
+        # A damaged session is deleted, too.
         with suppress(SessionError):
-            PlanStore(home / "plans", 0).forget(read_metadata(folder).query)
+            planned = (e.plan.question for e in read_log(folder) if isinstance(e, Planned))
+            PlanStore(home / "plans", 0).forget([read_metadata(folder).query, *planned])
         shutil.rmtree(folder)
 
 
 def course_of(folder: Path) -> Course:
-    """Return the course of a session so far; the ledger is read from its file if the record has no
-    times.
-    """
+    """Return the course of a session; without times in its record, the ledger has its own file."""
     events = [event for event in read_log(folder) if event is not None]
     course = Course(events)
     return course if course.timed else Course(events, read_ledger(folder))
 
 
 def draft_of(folder: Path) -> str:
-    """Return a session's draft, even of a killed one; before any assessment the pages read; "" if
-    none.
-    """
+    """Return a session's latest draft, else the pages it has tried, else ""."""
     course = course_of(folder)
     return course.draft or drawn_pages(course)
 
 
 def end(folder: Path, event: Ended) -> None:
-    """Record that a run has ended without a result, also in its progress."""
+    """Record in log and progress that a run ended without a result."""
     log_event(folder, event)
     course = course_of(folder)
     write_atomically(folder / PROGRESS, as_file(drawn_progress(course, course.result)))
 
 
 def redraw(folder: Path, settings: Settings) -> list[str]:
-    """Redraw all files of an unused session, logs as in the settings. Returns their names.
-
-    Raises SessionBusy, SessionNotFound, SessionUnreadable.
+    """Write all files of a session again and return their names. Raises SessionBusy,
+    SessionNotFound, SessionUnreadable.
     """
     with hold_session(folder):
         return _redrawn(folder, settings)
 
 
 def end_drawing(folder: Path, settings: Settings, result: Result) -> None:
-    """Finish the drawing of a run killed after its result was written, as its progress, drawn last,
-    shows. Failures are ignored.
-    """
+    """Finish the files of a run that was killed after its result was written. Ignores failures."""
     if read_progress(folder).state == result.status:
         return
     with suppress(SessionError, OSError), hold_session(folder):
@@ -271,7 +260,7 @@ def _redrawn(folder: Path, settings: Settings) -> list[str]:
     drawn[PROGRESS] = as_file(drawn_progress(course, result))
     for name, data in drawn.items():
         write_atomically(folder / name, data)
-    known = drawn_metadata(folder, course, metadata, result)
+    known = drawn_metadata(course, metadata, result)
     write_atomically(folder / METADATA, as_file(known))
     logs = Logs(folder, settings.log, as_json=settings.log_json)
     return sorted([*drawn, METADATA, *logs.redraw(course.events)])

@@ -1,8 +1,6 @@
-"""OpenTelemetry export of an ended session: a span for the run and each of its steps, and metrics,
-by the GenAI conventions.
-
-Everything is derived from the record at once, so that resumed runs report each step once too. No
-text of questions, pages or models is exported, nor page URLs.
+"""Exports an ended session to OpenTelemetry: spans for the run and its steps, and metrics, by the
+GenAI conventions. A resumed run exports each step once. No text of questions, pages or models is
+exported, nor URLs of pages.
 """
 
 from __future__ import annotations
@@ -24,14 +22,13 @@ if TYPE_CHECKING:
 
 
 NAME = "spadework"
-#: Seconds to send the export.
 SECONDS = 2.0
 
 Attributes = dict[str, str | int | float]
 
 
 class Span(NamedTuple):
-    """A step with its name and attributes, and its error, "" if it did not fail."""
+    """A step; `error` is "" if it did not fail."""
 
     name: str
     attributes: Attributes
@@ -39,15 +36,15 @@ class Span(NamedTuple):
 
 
 class Providers(NamedTuple):
-    """Destinations of spans and metrics."""
+    """Where spans and metrics are sent."""
 
     traces: TracerProvider
     metrics: MeterProvider
 
 
 def providers() -> Providers:
-    """Return the process's providers, else ones that send OTLP over HTTP according to
-    OpenTelemetry's variables. Raises SettingsError if the extra is not installed.
+    """Return this process's providers; by default, they send OTLP over HTTP as OpenTelemetry's
+    variables say. Raises SettingsError if packages are missing.
     """
     try:
         from opentelemetry import metrics, trace
@@ -60,8 +57,8 @@ def providers() -> Providers:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
         raise SettingsError(
-            "otel cannot be true: its packages are not installed.",
-            hint=f"Install them: {how_to_install('otel')}.",
+            "The setting otel needs packages that are not installed.",
+            hint=f"To install them, run {how_to_install('otel')}.",
         ) from error
     resource = Resource.create({SERVICE_NAME: NAME})
     if not isinstance(trace.get_tracer_provider(), TracerProvider):
@@ -75,7 +72,7 @@ def providers() -> Providers:
 
 
 def tell(course: Course, result: Result, to: Providers) -> None:
-    """Export an ended session, waiting a few seconds for it to be sent."""
+    """Export an ended session and wait up to SECONDS for each provider to send it."""
     _trace(course, result, to.traces.get_tracer(NAME))
     _measure(course, to.metrics)
     for provider in to:
@@ -139,7 +136,7 @@ _APART = (
 
 
 def span_of(event: Event) -> Span | None:
-    """Return the span of an event, None if it is not work of its own."""
+    """Return the span of an event; None if the event is not a piece of work."""
     if isinstance(event, Called):
         error = "" if event.verdict == "fits" else event.verdict
         return Span(f"chat {_model(event.model)[1]}", dict(_of_call(event)), error)

@@ -1,1 +1,1 @@
-"""What a session stores on disk."""
+"""The files of a session."""

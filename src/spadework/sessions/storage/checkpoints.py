@@ -1,4 +1,4 @@
-"""Checkpoints of a run in its SQLite file; only our own values are restored as objects."""
+"""Checkpoints of a run. Only values of our own types are restored as objects."""
 
 from __future__ import annotations
 
@@ -25,22 +25,20 @@ from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal import Journal
 from spadework.tools.stores.journal_rows import claim_on
 
-#: Suffix of a value's type if a checksum follows it, and the checksum's length in bytes.
+#: Suffix of a value's type if a checksum follows.
 _SUMMED, _SUM_BYTES = "+sum", 8
 
 
 class _Summed(JsonPlusSerializer):
-    """Values with a checksum: LangGraph would return whatever it can make of a damaged one."""
+    """Adds a checksum to each value: LangGraph returns whatever it can make of a damaged one."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        """Return type and bytes of a value."""
+        """Return the type and bytes of a value."""
         kind, data = super().dumps_typed(obj)
         return kind + _SUMMED, data + _sum(data)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """Return the value, verified if it has a checksum. Raises sqlite3.DatabaseError if
-        damaged.
-        """
+        """Return a value, verified if it has a checksum. Raises sqlite3.DatabaseError."""
         kind, told = data
         if kind.endswith(_SUMMED):
             told, checksum = told[:-_SUM_BYTES], told[-_SUM_BYTES:]
@@ -53,9 +51,7 @@ class _Summed(JsonPlusSerializer):
 
 
 class AfterTelling(BaseCheckpointSaver[str]):
-    """Saves a step after its events are written, since it will not be repeated. Remembers the last
-    state, for a run whose disk stops responding.
-    """
+    """Saves a step after its events are written, and remembers it in case the disk hangs."""
 
     _record: Record
     _last: Mapping[str, Any] = {}
@@ -68,25 +64,25 @@ class AfterTelling(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint."""
-        # A worker's state has only its finds.
+        # A worker's state has only what it found.
         if not config.get("configurable", {}).get("checkpoint_ns"):
             self._last = dict(checkpoint["channel_values"])
         await self._record.written()
         return await super().aput(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(self, *args: Any, **kwargs: Any) -> None:
-        """Save a node's output."""
+        """Save the output of a node."""
         await self._record.written()
         await super().aput_writes(*args, **kwargs)
 
     def remembered(self) -> ResearchState:
-        """Return the state of this process's last checkpoint, saved or not."""
+        """Return the state of the last checkpoint, saved or not."""
         known = ResearchState.__annotations__
         return cast("ResearchState", {n: value for n, value in self._last.items() if n in known})
 
 
 class Checkpoints(AfterTelling, AsyncSqliteSaver):
-    """The checkpoints of a session, in its journal's file and through its connection."""
+    """The checkpoints of a session in the file of its journal."""
 
     def __init__(self, journal: Journal, record: Record) -> None:
         AsyncSqliteSaver.__init__(self, journal.connection, serde=our_serde())
@@ -94,7 +90,7 @@ class Checkpoints(AfterTelling, AsyncSqliteSaver):
 
 
 def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTelling:
-    """Return a session's checkpoints: in its file, or where all machines find them."""
+    """Return a session's checkpoints: in its file, or shared if a worker runs it."""
     if (claim := claim_on(session_id)) is None:
         return Checkpoints(journal, record)
     shared: AfterTelling = shared_backend().checkpoints(claim, record)
@@ -102,12 +98,12 @@ def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTe
 
 
 def our_serde() -> JsonPlusSerializer:
-    """Return the serializer of values, which only restores our own as objects."""
+    """Return the serializer of checkpoints, which restores only our own types as objects."""
     return _Summed(allowed_msgpack_modules=OUR_VALUES)
 
 
 async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:
-    """Return a run's saved state."""
+    """Return the saved state of a run; {} if there is none."""
     return cast("ResearchState", (await graph.aget_state(config)).values)
 
 

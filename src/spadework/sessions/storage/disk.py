@@ -13,7 +13,7 @@ from typing import ParamSpec
 import psutil
 
 from spadework.errors import DiskFailed, SessionError
-from spadework.graph.run_end import DiskStopped
+from spadework.graph.finish import DiskStopped
 from spadework.sessions.storage.session_file import JOURNAL, METADATA, unreadable
 from spadework.tools.stores.disk import DiskHangs, on_disk
 from spadework.tools.stores.disk_faults import (
@@ -26,14 +26,16 @@ from spadework.tools.stores.disk_faults import (
 )
 
 P = ParamSpec("P")
-#: Share of the remaining time to wait for a file; maximum and minimum seconds: on a busy machine
-#: even a sound disk takes more than half a second.
-SHARE, MOST_SECONDS, LEAST_SECONDS = 0.1, 5.0, 1.0
+#: Share of the remaining time to wait for a file.
+SHARE = 0.1
+MOST_SECONDS = 5.0
+#: Minimum wait: a busy machine needs more than half a second.
+LEAST_SECONDS = 1.0
 
 
 class Late:
     """The files of a session that were not written in time. After the first, nothing is written
-    until a retry, since each would wait again. `left` returns the run's remaining seconds.
+    until `try_again`. `left` returns the remaining seconds of the run.
     """
 
     def __init__(self, session_id: str) -> None:
@@ -45,33 +47,36 @@ class Late:
 
     @property
     def seconds(self) -> float:
-        """Seconds to wait for a file now; 0 if the disk does not respond."""
+        """Seconds to wait for a file now; 0 if the disk does not answer."""
         return 0.0 if self._hangs else max(LEAST_SECONDS, min(MOST_SECONDS, SHARE * self.left()))
 
     def hangs(self, name: str) -> None:
-        """Record a file that does not respond: nothing more is written."""
+        """Record that a file could not be written, and write nothing more."""
         if not self._hangs and name not in self._known:
             self._known.add(name)
             self._untold.append(name)
         self._hangs = True
 
     def try_again(self) -> None:
-        """Allow writing again: the machine may have been busy rather than the disk broken."""
+        """Allow writing again: the machine may only have been busy."""
         self._hangs = False
 
     def sentences(self) -> list[str]:
-        """Return one sentence for each file not written in time, once."""
+        """Return a sentence for each new file that was not written in time."""
         untold, self._untold = self._untold, []
         return [
-            f"{name} could not be written: the disk does not answer. No more is written of this"
-            f" session; when it answers, `spadework resume {self._session_id}` writes it anew."
+            f"{name} could not be written because the disk does not answer. Nothing more of this"
+            f" session is stored. Once the disk answers, run `spadework resume"
+            f" {self._session_id}` to store it again."
             for name in untold
         ]
 
     async def write(
         self, name: str, work: Callable[P, object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        """Run `work`, which writes a file, in a file thread, while the disk responds."""
+        """Run `work`, which writes the file `name`, in a thread, unless the disk has stopped
+        answering.
+        """
         if not (seconds := self.seconds):
             return
         try:
@@ -81,13 +86,13 @@ class Late:
             self.hangs(name)
 
 
-#: Free bytes below which a disk is full for a database.
+#: With fewer free bytes, a disk is full for a database.
 LEAST_FREE = 65_536
 
 
 @contextmanager
 def disk_faults(folder: Path) -> Iterator[None]:
-    """Raise DiskFailed or SessionUnreadable if the system or SQLite fails at a session."""
+    """Raise DiskFailed or SessionUnreadable where the system or SQLite fails."""
     try:
         yield
     except (OSError, sqlite3.Error, ExceptionGroup, DiskStopped) as error:
@@ -99,23 +104,25 @@ def disk_faults(folder: Path) -> Iterator[None]:
 
 def _explain_fault(folder: Path, fault: OSError | sqlite3.Error) -> SessionError:
     why, name = said_of(fault), folder.name
-    mended = f"`spadework resume {name}` goes on when that is mended."
+    mended = f"Once that is fixed, run `spadework resume {name}`."
     if isinstance(fault, DatabaseDown | ClaimLost):
-        said = f"Session {name} cannot go on: {why}. What it has gathered stays."
+        said = f"Session {name} cannot continue: {why}. What it gathered is kept."
         return DiskFailed(said, hint=mended)
     if not why:
         return unreadable(folder, JOURNAL, " ".join(str(fault).split())[:150])
     file = JOURNAL if isinstance(fault, sqlite3.Error) else _name(fault)
     if why == IO_ERROR and _is_full(folder):
-        why = NO_SPACE  # which SQLite cannot distinguish from a broken disk
+        why = NO_SPACE  # SQLite calls it a broken disk
     if (folder / METADATA).is_file():
-        said = f"Session {name} cannot go on: {file}: {why}. What it has gathered stays."
+        said = f"Session {name} cannot continue: {file}: {why}. What it gathered is kept."
         return DiskFailed(said, hint=mended)
     if isinstance(fault, FileNotFoundError):
-        said = f"Session {name} cannot go on: its folder {folder} was removed, or is out of reach."
-        return DiskFailed(said, hint=f"Where it comes back, `spadework resume {name}` goes on.")
+        said = (
+            f"Session {name} cannot continue: its folder {folder} was removed or cannot be reached."
+        )
+        return DiskFailed(said, hint=f"Once it is back, run `spadework resume {name}`.")
     return DiskFailed(
-        f"The session cannot begin in {folder}: {why}.", hint="Choose another place with --home."
+        f"The session cannot start in {folder}: {why}.", hint="Choose another folder with --home."
     )
 
 
@@ -127,6 +134,5 @@ def _is_full(folder: Path) -> bool:
 
 
 def _name(fault: OSError) -> str:
-    """Return the file concerned by a fault, if known; a draft belongs to the session."""
     name = Path(str(fault.filename)).name if fault.filename else ""
     return "its files" if not name or name.endswith(".draft") else name[:100]

@@ -1,5 +1,5 @@
-"""Reading of a session's files. Any may be damaged: truncated by a full disk, edited by hand,
-partly restored. Damage is an error of its session alone.
+"""Reading the files of a session. Any may be damaged: truncated by a full disk, edited, partly
+restored. Only that session then fails.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import AwareDatetime, Field, ValidationError
 
 from spadework.budget import Limits
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable, SettingsError
-from spadework.sessions.drawing.phases import Phase
 from spadework.sessions.storage.session_file import (
     JOURNAL,
     LEDGER,
@@ -31,24 +30,37 @@ from spadework.tools.stores.private_files import is_session_id, private_folder
 from spadework.values import Coverage, Evidence, Forecast, Problem, Result, Source, Value
 from spadework.visible import visible
 
-#: Version of a session's files. Fields missing in older ones have suitable defaults.
+#: Version of a session's files; fields missing from older files have defaults.
 VERSION = 1
-#: Purpose of a session: a report, the best pages for a query, one page.
+#: What a session produces: a report, pages for a query, or one page.
 Kind = Literal["research", "gather", "read"]
-#: Maximum earlier questions passed to the lead.
+#: Maximum earlier questions that the lead sees.
 MOST_EARLIER = 5
+Name = Literal["plan", "search", "read", "assess", "write"]
+
+
+class Phase(Kept):
+    """A phase of a round: when it `began`, the seconds of the run `after` which it did, and its
+    duration. Planning has round 0, writing the number of the last round.
+    """
+
+    name: Name
+    round: int
+    began: datetime
+    after: float
+    seconds: float
 
 
 class Metadata(Kept):
-    """What is known about a session from its start on; `status` is "" until its end. `version` is
-    its files', 0 before versions existed; `utc_offset` is the minutes local time was ahead of UTC;
-    `pages` is the maximum a gathering session reads.
+    """What is known about a session from its start. `status` is "" until its end, `version` is 0
+    for the oldest files, `utc_offset` is in minutes, and `pages` is the maximum that a gathering
+    session reads.
     """
 
     id: str = ""
     version: int = 0
-    created_at: datetime
-    utc_offset: int = 0
+    created_at: AwareDatetime
+    utc_offset: int = Field(default=0, gt=-1_440, lt=1_440)
     query: str
     status: str = ""
     method: str = ""
@@ -63,16 +75,15 @@ class Metadata(Kept):
     forecast: Forecast | None = None
     performance_metrics: dict[str, Any] = Field(default_factory=dict)
     results_summary: dict[str, Any] = Field(default_factory=dict)
-    file_paths: dict[str, str] = Field(default_factory=dict)
 
     @property
     def began(self) -> datetime:
-        """When it was created, in the asking user's local time."""
+        """When it was created, in the user's local time."""
         return self.created_at.astimezone(timezone(timedelta(minutes=self.utc_offset)))
 
 
 class RoundProgress(Kept):
-    """One round: quotes in the ledger after it, and coverage of its topics."""
+    """A round: the quotes in the ledger after it, and the coverage of its topics."""
 
     round: int
     evidence: int
@@ -80,7 +91,7 @@ class RoundProgress(Kept):
 
 
 class Progress(Kept):
-    """A session's progress, and when each phase began."""
+    """The progress of a session."""
 
     state: str = "started"
     topics: tuple[str, ...] = ()
@@ -90,13 +101,11 @@ class Progress(Kept):
 
 
 def session_folder(home: Path, session_id: str) -> Path:
-    """Return a session's folder. Raises SessionNotFound, also for an id that could lead
-    elsewhere.
-    """
+    """Return the folder of a session. Raises SessionNotFound, also for a malformed id."""
     folder = home / "sessions" / session_id
     if not is_session_id(session_id) or not folder.is_dir():
         raise SessionNotFound(
-            f"There is no session {session_id[:80]!r}.", hint="`spadework sessions` lists them."
+            f"There is no session {session_id[:80]!r}.", hint="Run `spadework sessions` for a list."
         )
     return folder
 
@@ -107,25 +116,27 @@ def read_metadata(folder: Path) -> Metadata:
         if (folder / RESULT).exists():
             raise unreadable(folder, METADATA, "it is missing")
         raise SessionNotFound(
-            f"There is no session {folder.name}.", hint="`spadework sessions` lists them."
+            f"There is no session {folder.name}.", hint="Run `spadework sessions` for a list."
         )
     if found.version > VERSION:
         raise SessionUnreadable(
-            f"Session {folder.name} was written by a newer spadework (version {found.version} of"
-            f" its files; this one knows {VERSION}).",
-            hint="Update spadework to use it.",
+            f"Session {folder.name} was written by a newer spadework (file version {found.version};"
+            f" this one supports {VERSION}).",
+            hint="Update spadework to open the session.",
         )
-    # The session is identified by its folder, whatever its file says.
+    # Only the folder's name identifies a session.
     return found.model_copy(update={"id": folder.name, "query": visible(found.query)})
 
 
 def read_result(folder: Path) -> Result | None:
-    """Return a session's result, None if it is unfinished. Raises SessionUnreadable."""
-    return read_value(folder, RESULT, Result)
+    """Return a session's result; None if it is unfinished. Raises SessionUnreadable."""
+    found = read_value(folder, RESULT, Result)
+    own = {"session_id": folder.name, "session_dir": str(folder)}
+    return found.model_copy(update=own) if found else None
 
 
 def whole_result(folder: Path) -> Result | None:
-    """Return the written result, None if damaged: it is rewritten from its checkpoint."""
+    """Return a session's result; None if it is unfinished or damaged."""
     try:
         return read_result(folder)
     except SessionUnreadable:
@@ -133,7 +144,7 @@ def whole_result(folder: Path) -> Result | None:
 
 
 def read_report(folder: Path) -> str | None:
-    """Return a session's written report, None if unreadable."""
+    """Return the text of a session's report; None if it cannot be read."""
     for path in sorted(folder.glob("research_report_*.md"), reverse=True):
         with suppress(FileNotFoundError, SessionUnreadable, UnicodeDecodeError):
             return visible(read_bytes(folder, path.name).decode())
@@ -141,22 +152,22 @@ def read_report(folder: Path) -> str | None:
 
 
 def taken_over(metadata: Metadata) -> Metadata:
-    """Return the metadata of a resumed session in this version. Raises SessionUnreadable if an
-    older version did not store what a run needs: the session can only be read.
+    """Return a resumed session's metadata in this version. Raises SessionUnreadable if it is too
+    old to be resumed.
     """
     lacking = {"settings", "limits"} - metadata.model_fields_set
     if metadata.version < VERSION and lacking:
         raise SessionUnreadable(
             f"Session {metadata.id} was written by an older spadework, which did not keep its"
-            f" {' and '.join(sorted(lacking))}: it can be read, not taken up.",
-            hint=f"`spadework ask … --follow {metadata.id}` asks anew with what it has read.",
+            f" {' and '.join(sorted(lacking))}, so it can be read but not resumed.",
+            hint=f"To ask again with its pages, run `spadework ask … --follow {metadata.id}`.",
         )
     return metadata.model_copy(update={"version": VERSION})
 
 
 def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
-    """Return the stored settings that this version accepts, and in words which ones it ignored; ""
-    if none.
+    """Return the stored settings that this version accepts, and a sentence about the others, or
+    "".
     """
     taken, aside = dict[str, Any](), []
     for name, value in metadata.settings.items():
@@ -169,9 +180,9 @@ def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
     if not aside:
         return taken, ""
     return taken, (
-        f"{METADATA} of session {metadata.id} has settings that this version does not take:"
-        f" {', '.join(aside)}. It goes on without them; name others as options of `resume`, or"
-        " remove them from the file."
+        f"{METADATA} of session {metadata.id} has settings that this version does not know:"
+        f" {', '.join(aside)}. The session continues without them. Remove them from the file, or"
+        " set others as options of `resume`."
     )
 
 
@@ -182,13 +193,13 @@ def make_folder(folder: Path) -> None:
         private_folder(folder)
     except OSError as error:
         raise SettingsError(
-            f"The session folder {folder} cannot be made: {error.strerror}. Choose another with"
+            f"The session folder {folder} cannot be created: {error.strerror}. Choose another with"
             " --home."
         ) from None
 
 
 def read_progress(folder: Path) -> Progress:
-    """Return a session's progress; that of a new one if the file is missing or damaged."""
+    """Return a session's progress, or an empty one if the file is missing or damaged."""
     try:
         return read_value(folder, PROGRESS, Progress) or Progress()
     except SessionUnreadable:
@@ -196,9 +207,9 @@ def read_progress(folder: Path) -> Progress:
 
 
 def read_ledger(folder: Path) -> list[Evidence]:
-    """Return a session's evidence so far, without unreadable lines."""
+    """Return a session's evidence so far; damaged lines are skipped."""
     found = []
-    # Lines end with \n only: quotes may contain other line separators.
+    # Only \n ends a line: quotes may contain other separators.
     for line in filter(None, readable_bytes(folder, LEDGER).split(b"\n")):
         with suppress(ValidationError):
             found.append(Evidence.model_validate_json(line))
@@ -206,7 +217,7 @@ def read_ledger(folder: Path) -> list[Evidence]:
 
 
 def read_page(folder: Path, content_hash: str) -> str | None:
-    """Return the text of a page, None if there is none. Raises SessionUnreadable."""
+    """Return the text of a page; None if there is none. Raises SessionUnreadable."""
     name = f"pages/{content_hash}.md"
     if not content_hash.isalnum() or not content_hash.isascii():
         return None
@@ -215,13 +226,13 @@ def read_page(folder: Path, content_hash: str) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
-        raise unreadable(folder, name, "it is no valid text") from error
+        raise unreadable(folder, name, "it is not valid text") from error
 
 
 def exchanges_before(home: Path, follows: str) -> list[tuple[str, str]]:
-    """Return the questions of the session `follows` and those it follows up, oldest first, as far
-    as readable, each with its report's summary. Raises SessionNotFound or SessionUnreadable for
-    `follows` only.
+    """Return the questions of the session `follows` and those before it, oldest first, each with
+    its report's summary, as far back as they can be read. Raises SessionNotFound, SessionUnreadable
+    for `follows` itself.
     """
     found: list[tuple[str, str]] = []
     while follows and len(found) < MOST_EARLIER:
@@ -238,7 +249,6 @@ def exchanges_before(home: Path, follows: str) -> list[tuple[str, str]]:
 
 
 def _summary(folder: Path) -> str:
-    """Return a report's first section: its summary, or its only topic; "" if there is none."""
     result = whole_result(folder)
     sections = result.document.sections if result else ()
     found = sorted(
@@ -248,7 +258,6 @@ def _summary(folder: Path) -> str:
     return " ".join(sentence.text for sentence in found[0].sentences) if found else ""
 
 
-#: Kinds of files by name prefix.
 _KINDS = {
     "research_report_": "report",
     "editorial_review_": "review",
@@ -266,8 +275,8 @@ _KINDS = {
 
 
 class SessionFile(Value):
-    """A file: its name in the session's folder, its kind and size in bytes; for a stored page its
-    title and URL. `kind` of such a page is its type, such as "PDF".
+    """A file of a session: its name in the folder, kind and size in bytes. A known page has a
+    title, a URL, and its type as the kind ("PDF").
     """
 
     name: str
@@ -278,7 +287,7 @@ class SessionFile(Value):
 
 
 def session_files(folder: Path) -> list[SessionFile]:
-    """Return all files of a session, by name; pages without a known source are included."""
+    """Return all files of a session, by name."""
     result = whole_result(folder)
     sources = {source.content_hash: source for source in result.sources} if result else {}
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())

@@ -11,19 +11,18 @@ from filelock import FileLock, Timeout
 from spadework.errors import SessionBusy
 
 LOCK = ".lock"
-#: A check whether a session is held briefly holds it: maximum seconds to wait for that, and seconds
-#: between attempts.
+#: `is_held` holds the lock for a moment: seconds to wait for that, and between attempts.
 _MOMENT, _AGAIN = 0.2, 0.02
 
 
 @contextmanager
 def hold_session(folder: Path) -> Iterator[None]:
-    """Hold the session in `folder`. Raises SessionBusy if another process does."""
+    """Hold the session in `folder`. Raises SessionBusy if another process holds it."""
     lock = _lock(folder)
     try:
         lock.acquire(timeout=_MOMENT, poll_interval=_AGAIN)
     except Timeout:
-        raise SessionBusy(f"Session {folder.name} is being worked on by another process.") from None
+        raise SessionBusy(f"Another process is working on session {folder.name}.") from None
     try:
         yield
     finally:
@@ -31,9 +30,7 @@ def hold_session(folder: Path) -> Iterator[None]:
 
 
 def is_held(folder: Path) -> bool:
-    """Return whether any process, including this one, works on the session in `folder`. A lock that
-    cannot be opened counts as not held.
-    """
+    """Return whether a process, even this one, holds a session; False if the lock is unreadable."""
     if not (folder / LOCK).exists():
         return False
     lock = _lock(folder)

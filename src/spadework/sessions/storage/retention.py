@@ -1,4 +1,4 @@
-"""Cleanup of sessions nobody will look for: those that read a single page for a client."""
+"""Deletes old sessions that read a single page, which nobody will look for."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from spadework.sessions.record.records import delete_session
 from spadework.sessions.storage.session_list import readable_sessions
 from spadework.tools.stores.disk import on_disk
 
-#: Maximum age of a single-page session.
 PAGE_AGE = timedelta(days=30)
 
 
 async def prune(home: Path, age: timedelta = PAGE_AGE) -> list[str]:
-    """Delete unused single-page sessions under `home` older than `age`; return their ids. Raises
-    OSError if the home is unreadable.
+    """Delete unused single-page sessions older than `age`, and return their ids. Raises OSError if
+    the home cannot be read.
     """
     return await on_disk(_prune_sessions, home, age)
 
@@ -27,7 +26,7 @@ def _prune_sessions(home: Path, age: timedelta) -> list[str]:
     gone = []
     for listed in readable_sessions(home):
         if listed.kind == "read" and listed.created_at < before:
-            with suppress(SessionError, OSError):  # it is in use, or its files are not ours
+            with suppress(SessionError, OSError):  # in use, or not our files
                 delete_session(home, listed.id)
                 gone.append(listed.id)
     return gone

@@ -1,4 +1,4 @@
-"""One file of a session, its name and content; faults are reported in one sentence."""
+"""Reading one file of a session; faults are reported in one sentence."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ LEDGER = "evidence.jsonl"
 RESULT = "result.json"
 JOURNAL = "session.sqlite"
 LOG = "events.jsonl"
-
-
+#: Marks a session whose changes have not been delivered, or that comes from another machine.
+UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 
 
 class Kept(BaseModel):
-    """A file's content, unchanged, even invisible characters in paths; fields of other versions are
-    ignored.
+    """The content of a file. Invisible characters stay, since paths may have them; fields of other
+    versions are ignored.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 def read_value(folder: Path, name: str, kind: type[V]) -> V | None:
-    """Return a file's content, None if there is none. Raises SessionUnreadable."""
+    """Return the content of a file; None if there is none. Raises SessionUnreadable."""
     try:
         return kind.model_validate_json(read_bytes(folder, name))
     except FileNotFoundError:
@@ -44,11 +44,11 @@ def read_value(folder: Path, name: str, kind: type[V]) -> V | None:
 
 
 def read_bytes(folder: Path, name: str) -> bytes:
-    """Return a file's bytes. Raises FileNotFoundError, SessionUnreadable if it is not a file."""
+    """Return the bytes of a file. Raises FileNotFoundError, SessionUnreadable."""
     path = folder / name
     try:
         if path.exists() and not path.is_file():  # reading a pipe may never end
-            raise unreadable(folder, name, "it is no file")
+            raise unreadable(folder, name, "it is not a file")
         return path.read_bytes()
     except NotADirectoryError as error:
         raise FileNotFoundError(path) from error
@@ -59,7 +59,7 @@ def read_bytes(folder: Path, name: str) -> bytes:
 
 
 def readable_bytes(folder: Path, name: str) -> bytes:
-    """Return a file's bytes; empty if missing or unreadable."""
+    """Return the bytes of a file; b"" if it is missing or unreadable."""
     try:
         return read_bytes(folder, name)
     except (FileNotFoundError, SessionUnreadable):
@@ -67,7 +67,7 @@ def readable_bytes(folder: Path, name: str) -> bytes:
 
 
 def unreadable(folder: Path, name: str, why: str) -> SessionUnreadable:
-    """Return the error for a damaged file, with what the user can do about it."""
+    """Return the error for a damaged file, with a hint."""
     error = SessionUnreadable(
         f"Session {folder.name} cannot be read: {name}: {why}"[:300].rstrip(".") + ".",
         hint=_mend(folder.name, name),
@@ -78,9 +78,9 @@ def unreadable(folder: Path, name: str, why: str) -> SessionUnreadable:
 
 def _mend(session_id: str, name: str) -> str:
     resume = f"`spadework resume {session_id}`"
-    if name == RESULT:  # the last checkpoint has it too
-        return f"{resume} writes it again."
-    delete = f"`spadework sessions delete {session_id}` removes the session."
+    if name == RESULT:  # the last checkpoint has it, too
+        return f"To write the file again, run {resume}."
+    delete = f"to delete the session, run `spadework sessions delete {session_id}`."
     if name == JOURNAL:
-        return f"Without that file {resume} starts the research again; {delete}"
-    return f"Its other files are intact; {delete}"
+        return f"To start again, delete the file and run {resume}; {delete}"
+    return f"The other files are intact; {delete}"

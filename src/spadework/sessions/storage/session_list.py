@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
 
 class Listed(NamedTuple):
-    """A session in lists. `status` is "" until it has a report; `unreadable` says why its metadata
-    cannot be read, else ""; `kind` is its brief's; `found` is its overall coverage, None without a
-    report or topics.
+    """A session in lists. `status` is "" until it has a report, `unreadable` says why its metadata
+    cannot be read, and `found` is its overall coverage, if any.
     """
 
     id: str
@@ -35,25 +34,25 @@ class Listed(NamedTuple):
         return datetime.fromisoformat(self.began)
 
 
-def list_sessions(home: Path, told: Callable[[str], None] | None = None) -> Iterator[Listed]:
-    """Yield all sessions, newest first. `told` receives a sentence if their index must be built."""
-    return (Listed(id_, *value) for id_, value in view_sessions(home, _VIEW, told))
+def list_sessions(home: Path, notify: Callable[[str], None] | None = None) -> Iterator[Listed]:
+    """Yield all sessions, newest first. `notify` receives a sentence if an index must be built."""
+    return (Listed(id_, *value) for id_, value in view_sessions(home, _VIEW, notify))
 
 
 def readable_sessions(home: Path) -> Iterator[Listed]:
-    """Yield the sessions with readable metadata, newest first."""
+    """Yield the sessions whose metadata can be read, newest first."""
     return (listed for listed in list_sessions(home) if not listed.unreadable)
 
 
 def _draw(folder: Path) -> Drawn:
     from spadework.sessions.storage.files import (
-        read_metadata,  # heavy, and only needed for changed sessions
+        read_metadata,  # slow to import, and needed only for changed sessions
     )
 
     try:
         read = read_metadata(folder)
     except SessionNotFound:
-        return Drawn(None, kept=False)  # files other than its metadata decide that
+        return Drawn(None, kept=False)  # other files decide that
     except SessionUnreadable as error:
         return Drawn(["", "", "", str(error)], kept=False)
     began = read.created_at.isoformat()

@@ -1,1 +1,1 @@
-"""Migrations of our tables, for Alembic: one file each in `versions/`, naming its predecessor."""
+"""Our migrations for Alembic: one file each in `versions/`, which names its predecessor."""

@@ -1,10 +1,9 @@
-"""Alembic's environment: runs missing migrations in one transaction of the given connection."""
+"""Run missing migrations in one transaction of the given connection, for Alembic."""
 
 from __future__ import annotations
 
 from alembic import context
 
-#: The table that records the last migration.
 VERSION_TABLE = "migrations"
 
 

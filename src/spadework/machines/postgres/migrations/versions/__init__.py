@@ -1,1 +1,1 @@
-"""One migration per file, in order of their numbers; a released one is never changed."""
+"""One migration per file, in the order of their numbers; a released one is never changed."""

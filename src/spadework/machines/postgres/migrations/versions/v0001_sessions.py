@@ -1,5 +1,5 @@
-"""Sessions with everything stored about them. Columns named `packed` are compressed already, so
-PostgreSQL need not try. Deleting a session deletes all of it.
+"""Create the tables of sessions; deleting a session deletes all that is stored about it.
+Columns named `packed` are compressed already, so PostgreSQL need not try.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ ALTER TABLE exchanges ALTER request SET STORAGE EXTERNAL;
 ALTER TABLE bodies ALTER packed SET STORAGE EXTERNAL;
 ALTER TABLE files ALTER packed SET STORAGE EXTERNAL;
 """
-#: Watchers of a session are notified of its events and outcome; its runner of the user's commands
+#: Watchers of a session are notified of its events and its end, its runner of the user's commands
 #: and of takeovers.
 _TOLD = """
 CREATE FUNCTION tell_watchers() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,8 +1,6 @@
-"""Shared limits: places at limited resources, a user's concurrent runs, and a user's daily
-spending.
-
+"""Create the tables of shared limits: places at resources, a user's runs and daily spending.
 Places are transient: their tables are unlogged, so that a place causes no disk write, and empty
-after a server crash.
+after a crash of the server.
 """
 
 from __future__ import annotations
@@ -45,7 +43,7 @@ CREATE TABLE spent (
 );
 ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 """
-#: A change to a room's places holds the lock of its row. The user with the fewest places there
+#: The lock of a room's row is held while its places change. The user with the fewest places there
 #: comes first, then the session with the fewest; among equals the one served least recently.
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
@@ -150,7 +148,7 @@ BEGIN
         WHERE s.owner = own.owner AND s.day = own.day AND s.process <> own.process;
 END $$;;
 """
-#: Sessions waiting for a worker, in order: users at their limit of runs come last; otherwise the
+#: Sessions in the order in which they wait: users at their limit of runs come last, otherwise the
 #: user with the fewest runs comes first.
 _RUNS = """
 CREATE VIEW queued AS

@@ -1,6 +1,6 @@
-"""Short lists read by all servers: users' tokens, and shared sessions. Deleted sessions, so that no
-machine shows its copy; answers that chat clients may send back; and the pages that runs have read,
-separate per user, with the words of their passages.
+"""Create the tables of lists, deleted sessions, answers, and knowledge.
+The lists are users' tokens and shared sessions, read by all servers. No machine shows its copy of a
+deleted session. Chat clients may send answers back. Each user has their own known pages.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from alembic import op
 revision = "0003"
 down_revision = "0002"
 
-#: `version` counts the changes of a list: a reader that knows it fetches no rows.
+#: `version` counts the changes of a list; a reader that knows it fetches no rows.
 _LISTS = "CREATE TABLE lists (name text PRIMARY KEY, version bigint NOT NULL, rows text NOT NULL)"
 _DELETED = "CREATE TABLE deleted (id text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
 _ANSWERS = """

@@ -1,34 +1,161 @@
-"""All files drawn from a session's record, by name."""
+"""The files made from a session's record, by name."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
+from itertools import groupby
 from pathlib import Path
 
-from spadework.agents.report.editorial_review import review
+from spadework.agents.report.length import review
 from spadework.errors import SessionUnreadable
-from spadework.events import Cleaned, Read, Scored, Searched
-from spadework.sessions.drawing.phases import phases
-from spadework.sessions.drawing.search_files import drawn_searches, had
-from spadework.sessions.record.course import Course
+from spadework.events import Cleaned, Read, Scored, Searched, Unanswered
+from spadework.sessions.record.course import Course, phases
 from spadework.sessions.storage.files import Metadata, Progress, RoundProgress, read_page
-from spadework.sessions.storage.session_file import LEDGER, RESULT
+from spadework.sessions.storage.session_file import RESULT
 from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.web.urls import canonical_url
-from spadework.values import STATE_WORDS, Choice, Coverage, Evidence, Result, Source
+from spadework.values import STATE_WORDS, Attempt, Choice, Coverage, Evidence, Lead, Result, Source
 
-#: Returns a page's text by content hash, or None.
+LEVELS = {-1: "from disk", 0: "plain HTTP", 1: "browser-like headers", 2: "browser", 3: "browser"}
+
+_READ, _ENOUGH = "Already read in an earlier round.", "No more hits for this query were needed."
+_Choices = Mapping[tuple[int, str, str], Choice]
+
+
+def drawn_searches(course: Course, question: str) -> str:
+    """Return the work product about searches, as Markdown."""
+    lines = [f"# Searches: {escape_markdown(question)}", "", *_describe_searches(course)]
+    lines += ["## Hits that were not read", "", *(_or_none(_describe_unread(course))), ""]
+    lines += ["## Pages that were tried", "", *(_or_none(map(_describe_attempt, course.reads))), ""]
+    return "\n".join(lines)
+
+
+def drawn_pages(course: Course) -> str:
+    """Return a list of the pages tried, before any is assessed; "" if there are none."""
+    if not course.reads:
+        return ""
+    lines = [*map(_describe_attempt, course.reads)]
+    return "\n".join(["Nothing has been judged yet. Pages that were tried:", "", *lines, ""])
+
+
+def _describe_searches(course: Course) -> Iterator[str]:
+    choices = {
+        (made.round, made.topic, canonical_url(hit.url)): hit
+        for made in course.selections
+        for hit in made.hits
+    }
+    notes = {(made.round, made.topic): made.note for made in course.selections}
+    reads = [(read.round, canonical_url(read.url)) for read in course.reads if not read.reason]
+    for (number, topic), some in groupby(course.searches, lambda e: (e.round, e.topic)):
+        yield f"## Round {number}: {escape_markdown(topic)}" if number else "## Before the plan"
+        yield ""
+        if note := notes.get((number, topic)):
+            yield f"{note}\n"
+        chosen = (number, topic) in notes
+        earlier = {url for round_, url in reads if round_ < number} if chosen else None
+        for event in some:
+            yield from _query(event, choices, earlier)
+
+
+def _query(
+    event: Searched | Unanswered, choices: _Choices, earlier: Set[str] | None
+) -> Iterator[str]:
+    took = f", {event.seconds:.2f} s" if event.seconds is not None else ""
+    asked = (
+        f"### “{escape_markdown(event.query)}” on {escape_markdown(event.provider)} ({event.kind})"
+    )
+    if isinstance(event, Unanswered):
+        yield f"{asked}: not answered{took}\n\n{escape_markdown(event.reason)}\n"
+        return
+    yield f"{asked}: {event.hits} hits{took}\n"
+    for lead in event.found:
+        url = canonical_url(lead.url)
+        choice = choices.get((event.round, event.topic, url))
+        left = "" if earlier is None else _READ if url in earlier else _ENOUGH
+        yield from _hit(lead, choice, left)
+    yield ""
+
+
+def _hit(lead: Lead, choice: Choice | None, left: str) -> Iterator[str]:
+    day = f", {lead.published_at:%Y-%m-%d}" if lead.published_at else ""
+    yield (
+        f"{lead.position}. {escape_markdown(lead.title or lead.url)}:"
+        f" {escape_markdown(lead.url)}{day}"
+    )
+    parts = ", ".join(f"{name} {share:.2f}" for name, share in lead.parts.items())
+    yield f"   - relevance {lead.relevance:.3f} ({parts})"
+    if choice:
+        why = f": {escape_markdown(choice.why)}" if choice.why else ""
+        yield f"   - {choice.fate}, fused score {choice.rrf:.4f}{why}"
+    elif left:
+        yield f"   - not chosen: {left}"
+    if lead.snippet:
+        yield f"   - “{escape_markdown(lead.snippet)}”"
+
+
+def _describe_unread(course: Course) -> Iterator[str]:
+    reasons = {canonical_url(read.url): read.reason for read in course.reads}
+    for choice in course.unread:
+        why = reasons.get(canonical_url(choice.url)) or choice.why
+        found = ", ".join(dict.fromkeys(f"“{at.query}”" for at in choice.found_by))
+        yield (
+            f"- {escape_markdown(choice.title or choice.url)}: {escape_markdown(choice.url)}"
+            " (relevance"
+            f" {choice.relevance:.3f}; {escape_markdown(found)}): {escape_markdown(why)}"
+        )
+
+
+def _describe_attempt(read: Read) -> str:
+    name = (
+        f"- {escape_markdown(read.topic)}: {escape_markdown(read.title or read.url)}"
+        f" ({escape_markdown(read.url)})"
+    )
+    told = f"not read: {escape_markdown(read.reason)}" if read.reason else ", ".join(had(read))
+    more = read.attempts if read.reason or len(read.attempts) > 1 else ()
+    return "\n".join([f"{name}: {told}", *map(_line_of_attempt, more)])
+
+
+def _line_of_attempt(attempt: Attempt) -> str:
+    how = "given up" if attempt.level is None else LEVELS[attempt.level]
+    answer = "from the cache" if attempt.cached else f"status {attempt.status}"
+    answer = answer if attempt.status else "no answer"
+    why = f": {escape_markdown(attempt.reason)}" if attempt.reason else ""
+    return f"  - {how}, {answer}, {attempt.bytes} bytes, {attempt.seconds:.2f} s{why}"
+
+
+def had(read: Read) -> Iterator[str]:
+    """Yield how a page was obtained, in short phrases."""
+    if read.known:
+        yield "known from an earlier run"
+    elif read.level is not None:
+        yield LEVELS[read.level]
+    if read.bytes:
+        yield f"status {read.status}"
+        yield f"{read.bytes} bytes"
+    yield f"{read.chars} characters"
+    if read.cleaned_by:
+        yield f"cleaned by {read.cleaned_by}"
+    if read.fetch_seconds or read.cleaning:
+        yield f"fetched in {read.fetch_seconds:.2f} s, cleaned in {read.cleaning:.2f} s"
+
+
+def _or_none(lines: Iterator[str]) -> list[str]:
+    return list(lines) or ["None."]
+
+
+#: Returns the text of a page by its content hash, or None.
 TextOf = Callable[[str], str | None]
 
 
 def drawn_research(course: Course, question: str, result: Result | None, text_of: TextOf) -> str:
-    """Return the work product as Markdown."""
+    """Return the work product about topics and pages, as Markdown."""
     pages = _Pages(course, result, text_of)
     lines = [f"# Research: {escape_markdown(question)}", "", "## Topics", "", *_topics(course), ""]
-    lines += ["## Pages", "", *(list(pages.lines()) or ["None was read."]), ""]
+    lines += ["## Pages", "", *(list(pages.lines()) or ["No pages were read."]), ""]
     return "\n".join(lines)
 
 
@@ -40,7 +167,7 @@ def _topics(course: Course) -> Iterator[str]:
     for scored in course.scores:
         scores.setdefault(scored.topic, []).append(scored)
     if not newest:
-        yield "None was judged yet."
+        yield "No topics have been judged yet."
     for topic, coverage in newest.items():
         yield (
             f"- {escape_markdown(topic)}: {STATE_WORDS[coverage.state]},"
@@ -52,19 +179,21 @@ def _topics(course: Course) -> Iterator[str]:
 
 
 class _Pages:
-    """The pages of a course, with their details."""
-
     def __init__(self, course: Course, result: Result | None, text_of: TextOf) -> None:
         self._course, self._text_of = course, text_of
         self._cleaned = {one.content_hash: one for one in course.cleanings}
         self._sources = {source.url: source for source in result.sources} if result else {}
+        self._proven: dict[str, list[Evidence]] = defaultdict(list)
+        for e in course.evidence:
+            self._proven[e.content_hash].append(e)
+            self._proven[e.url].append(e)
         self._choices: dict[str, Choice] = {}
         for made in course.selections:
             for hit in made.hits:
                 self._choices.setdefault(canonical_url(hit.url), hit)
 
     def lines(self) -> Iterator[str]:
-        """Yield all pages, one after another."""
+        """Yield the lines about all pages."""
         for n, read in enumerate(self._course.pages.values(), 1):
             yield from self._page(n, read)
 
@@ -77,18 +206,15 @@ class _Pages:
             yield _of_cleaning(cleaned)
         if scores := ", ".join(self._scores(read)):
             yield f"- {scores}"
-        hashes = {read.content_hash, cleaned.after_hash if cleaned else ""}
-        proven = [
-            e
-            for e in self._course.evidence
-            if (e.content_hash in hashes if read.content_hash else e.url == read.url)
-        ]
+        told = [read.content_hash, cleaned.after_hash if cleaned else ""]
+        names = dict.fromkeys(told) if read.content_hash else [read.url]
+        proven = [e for name in names for e in self._proven[name]]
         yield from (
             f"- proves {e.id} ({escape_markdown(e.topic)}): “{escape_markdown(e.quote)}”"
             for e in proven
         )
         if not proven:
-            yield "- proves nothing"
+            yield "- not quoted"
         text = self._text_of(cleaned.after_hash if cleaned else read.content_hash)
         yield f"\n{_fence_text(text)}\n" if text else ""
 
@@ -105,8 +231,8 @@ class _Pages:
 def _of_cleaning(cleaned: Cleaned) -> str:
     if cleaned.content_hash == cleaned.after_hash:
         why = f": {escape_markdown(cleaned.reason)}" if cleaned.reason else ""
-        return f"- a model was shown it and left it as it was{why}"
-    return f"- cleaned by a model: {cleaned.before} characters, now {cleaned.chars}"
+        return f"- a model left the text unchanged{why}"
+    return f"- cleaned by a model: from {cleaned.before} to {cleaned.chars} characters"
 
 
 def _fence_text(text: str) -> str:
@@ -117,14 +243,11 @@ def _fence_text(text: str) -> str:
 
 SEARCHES, RESEARCH = "search_workproduct", "intelligent_research_workproduct"
 REPORT, REVIEW = "research_report", "editorial_review"
-
-
-#: Counts of what was found, chosen and read, and the total seconds of each kind of work.
 Measures = dict[str, float | int | None]
 
 
 def stamp_name(name: str, metadata: Metadata) -> str:
-    """Return a file's name with the session's start time."""
+    """Return the file name with the session's start time."""
     return f"{name}_{metadata.created_at:%Y%m%d_%H%M%S}.md"
 
 
@@ -146,7 +269,7 @@ def drawn_progress(course: Course, result: Result | None) -> Progress:
 def drawn_work(
     folder: Path, course: Course, metadata: Metadata, result: Result | None
 ) -> dict[str, bytes]:
-    """Return the two work products; page texts are read from `folder`."""
+    """Return the two work products by name; texts of pages are read from `folder`."""
 
     def text_of(content_hash: str) -> str | None:
         with suppress(SessionUnreadable):
@@ -162,7 +285,7 @@ def drawn_work(
 
 
 def drawn_ledger(evidence: list[Evidence]) -> bytes:
-    """Return the ledger, one JSON object per line, without step fields where unused."""
+    """Return the ledger, one JSON object per line."""
     lines = (
         entry.model_dump_json(exclude={"step", "steps"} if entry.step is None else None)
         for entry in evidence
@@ -171,7 +294,7 @@ def drawn_ledger(evidence: list[Evidence]) -> bytes:
 
 
 def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
-    """Return the report, its review, and the result."""
+    """Return the report, the result and, if it has topics, the review, by name."""
     reviewed = {stamp_name(REVIEW, metadata): review(result).encode()} if result.topics else {}
     return {
         stamp_name(REPORT, metadata): result.report.encode(),
@@ -180,10 +303,8 @@ def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
     }
 
 
-def drawn_metadata(
-    folder: Path, course: Course, metadata: Metadata, result: Result | None
-) -> Metadata:
-    """Return a session's metadata with its metrics and existing files."""
+def drawn_metadata(course: Course, metadata: Metadata, result: Result | None) -> Metadata:
+    """Return a session's metadata with its metrics."""
     metrics = _measures(course) if course.timed else {}
     changes: dict[str, object] = {"performance_metrics": metrics}
     if result:
@@ -205,29 +326,16 @@ def drawn_metadata(
                 "confidence": result.confidence,
             },
         }
-    return metadata.model_copy(
-        update={**changes, "file_paths": _written_files(folder, metadata, result)}
-    )
-
-
-def _written_files(folder: Path, metadata: Metadata, result: Result | None) -> dict[str, str]:
-    named = {kind: stamp_name(kind, metadata) for kind in (SEARCHES, RESEARCH, REVIEW)}
-    found = {
-        kind: name
-        for kind, name in ({"evidence": LEDGER} | named).items()
-        if (folder / name).exists()
-    }
-    report = {"report": stamp_name(REPORT, metadata), "result": RESULT} if result else {}
-    return {**report, "pages": "pages/", **found}
+    return metadata.model_copy(update=changes)
 
 
 def as_file(value: Metadata | Progress) -> bytes:
-    """Return a value as in its file."""
+    """Return a value as it is written to its file."""
     return value.model_dump_json(indent=1).encode()
 
 
 def _measures(course: Course) -> Measures:
-    """Return the metrics by name; a share or mean of nothing is None."""
+    """Return the metrics by name; None for a share or mean of nothing."""
     return {**_of_searching(course), **_of_reading(course), **_of_models(course)}
 
 
@@ -280,7 +388,7 @@ def _of_models(course: Course) -> Measures:
 
 
 def _sum(seconds: Iterable[float | None]) -> float:
-    # A sum independent of order: redrawn files are identical.
+    # A sum that does not depend on the order, so that rewritten files are identical.
     return round(math.fsum(one or 0.0 for one in seconds), 3)
 
 

@@ -1,1 +1,0 @@
-"""The files of a session for readers, drawn from its record."""

@@ -1,0 +1,272 @@
+"""Users and their homes: only this module decides what a user can access."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import logging
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Generic, Literal, NamedTuple, TypeVar, get_args
+
+from filelock import FileLock
+from pydantic import SecretStr, TypeAdapter, ValidationError
+
+from spadework.backend import backend_of, shared_backend
+from spadework.errors import DiskFailed, SettingsError, must_be
+from spadework.settings import Settings
+from spadework.tools.stores.private_files import make_folder, write_atomically
+from spadework.values import Value
+
+Row = TypeVar("Row", bound=Value)
+
+#: Version of a list that was never read.
+UNKNOWN = -1
+
+
+class ListFile(Generic[Row]):
+    """A list of rows in a file."""
+
+    def __init__(self, path: Path, rows: TypeAdapter[list[Row]]) -> None:
+        self.path = path
+        self._rows = rows
+        self._seen: tuple[int, ...] = ()
+        self._current: list[Row] = []
+
+    @property
+    def version(self) -> int:
+        """The version of the list: always 0, since the file itself is checked."""
+        return 0
+
+    @property
+    def exists(self) -> bool:
+        """Whether the list was ever written, even if it is empty now."""
+        return self.path.exists()
+
+    def take(self, version: int, rows: str) -> None:
+        """Do nothing: the file itself is read."""
+
+    def read(self) -> list[Row]:
+        """Return all rows. Raises SettingsError if the file is damaged."""
+        try:
+            return self._rows.validate_json(self.path.read_bytes())
+        except FileNotFoundError:
+            return []
+        except (OSError, ValidationError):
+            raise SettingsError(
+                f"{self.path} cannot be read and is ignored. Repair or restore the file."
+            ) from None
+
+    def current(self) -> list[Row]:
+        """Return the rows, read again if the file has changed; none if it is damaged."""
+        try:
+            stat = self.path.stat()
+        except OSError:
+            return []
+        now = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+        if now != self._seen:
+            try:
+                self._current = self.read()
+            except SettingsError as error:
+                logging.getLogger(__name__).error("%s", error)
+                self._current = []
+            self._seen = now
+        return self._current
+
+    @contextmanager
+    def edit(self) -> Iterator[list[Row]]:
+        """Yield the rows, then write them as changed. Raises SettingsError if the file is
+        damaged.
+        """
+        make_folder(self.path.parent)
+        with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
+            rows = self.read()
+            yield rows
+            write_atomically(self.path, self._rows.dump_json(rows, indent=1))
+
+
+def kept_list(
+    path: Path, rows: TypeAdapter[list[Row]], database_url: SecretStr | None
+) -> ListFile[Row]:
+    """Return the list in the file at `path`, or in the database under the file's name."""
+    if database_url is None:
+        return ListFile(path, rows)
+    table: ListFile[Row] = shared_backend().list_table(
+        database_url.get_secret_value(), path.stem, rows, path
+    )
+    return table
+
+
+#: read: one's own sessions; ask: research and all changes; admin: the server's pages and metrics,
+#: but no sessions.
+Scope = Literal["read", "ask", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+#: Names are also folder names: they ignore case and do not end in a dot.
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9._@+-]{0,62}[a-z0-9])?")
+
+
+class User(NamedTuple):
+    """Who sends a request; the server's owner has no name and all scopes."""
+
+    name: str = ""
+    scopes: frozenset[Scope] = frozenset(SCOPES)
+
+    def may(self, scope: Scope) -> bool:
+        """Return whether the user has a scope."""
+        return scope in self.scopes
+
+
+OWNER = User()
+#: May only see that the server is alive.
+NOBODY = User("", frozenset())
+
+
+def user_name(text: str) -> str:
+    """Return a name as it is stored, in lower case. Raises SettingsError for an invalid name."""
+    name = text.strip().lower()
+    if not is_user_name(name):
+        wanted = "1 to 64 of a-z, 0-9 and . _ @ + -, beginning and ending with a letter or digit"
+        raise SettingsError(must_be("A user's name", wanted, text))
+    return name
+
+
+def is_user_name(text: str) -> bool:
+    """Return whether a name is as it is stored."""
+    return _NAME.fullmatch(text) is not None
+
+
+FILE = "tokens.json"
+USUAL: tuple[Scope, ...] = ("read", "ask")
+
+
+class Token(Value):
+    """A stored token; `id` is used to revoke it."""
+
+    id: str
+    user: str
+    scopes: tuple[Scope, ...]
+    made_at: datetime
+    sha256: str
+
+
+class Tokens:
+    """The tokens of a home, or of all servers of a database. After the first token, the server has
+    users: revoking the last one must not open access.
+    """
+
+    def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:
+        self.list: ListFile[Token] = kept_list(home / FILE, TypeAdapter(list[Token]), database_url)
+
+    @property
+    def any_user(self) -> bool:
+        """Whether there are users."""
+        return self.list.exists
+
+    def listed(self) -> list[Token]:
+        """Return all tokens, oldest first. Raises SettingsError if the file is damaged."""
+        return self.list.read()
+
+    def add(self, name: str, scopes: Iterable[str] = USUAL) -> str:
+        """Create a token and return it, which is the only time it is shown. Raises
+        SettingsError.
+        """
+        user, asked = user_name(name), frozenset(scopes)
+        if wrong := sorted(asked - frozenset(SCOPES)):
+            raise SettingsError(must_be("A scope", f"one of {', '.join(SCOPES)}", wrong[0]))
+        given: tuple[Scope, ...] = tuple(scope for scope in SCOPES if scope in asked)
+        token, now = f"spw_{secrets.token_urlsafe(32)}", datetime.now(UTC)
+        id_ = secrets.token_hex(4)
+        with self.list.edit() as tokens:
+            made = Token(id=id_, user=user, scopes=given, made_at=now, sha256=_hash(token))
+            tokens.append(made)
+        return token
+
+    def revoke(self, named: str) -> list[Token]:
+        """Revoke a token by id, or all of a user, and return them. Raises SettingsError for
+        none.
+        """
+        with self.list.edit() as tokens:
+            gone = [one for one in tokens if named.strip().lower() in (one.id, one.user)]
+            if not gone:
+                raise SettingsError(
+                    f"There is no token or user {named[:80]!r}.",
+                    hint="Run `spadework tokens` for a list.",
+                )
+            tokens[:] = [one for one in tokens if one not in gone]
+        return gone
+
+    def user_of(self, token: str) -> User | None:
+        """Return a token's user, or None. All tokens are compared, each in constant time."""
+        given = _hash(token)
+        found = [one for one in self.list.current() if hmac.compare_digest(one.sha256, given)]
+        return User(found[0].user, frozenset(found[0].scopes)) if found else None
+
+
+def _hash(token: str) -> str:
+    # A slow hash is unnecessary: a token has 256 random bits.
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
+
+
+#: Folder of the users' homes in the server's home.
+USERS = "users"
+
+
+class People:
+    """The users of a server with these settings."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.tokens = Tokens(settings.home, settings.database_url)
+        self._settings: dict[str, Settings] = {"": settings}
+
+    @property
+    def there(self) -> bool:
+        """Whether the server has users; otherwise every client is its owner."""
+        return bool(self.settings.user_header) or self.tokens.any_user
+
+    async def look(self) -> None:
+        """Load tokens changed elsewhere. If it raises DiskFailed or SettingsError, admit nobody."""
+        if self.settings.database_url is None:
+            return
+        tokens = self.tokens.list
+        try:
+            seconds = self.settings.health_seconds
+            async with asyncio.timeout(seconds):
+                known = {"tokens": tokens.version}
+                news = await backend_of(self.settings).list_news(self.settings, known)
+        except TimeoutError:
+            raise DiskFailed("The database took too long to return the list of users.") from None
+        if "tokens" in news:
+            tokens.take(*news["tokens"])
+        elif tokens.version == UNKNOWN:  # no list was begun
+            tokens.take(0, "[]")
+
+    def settings_of(self, name: str) -> Settings:
+        """Return a user's settings, limited to their home. Raises SettingsError for a bad name."""
+        if name not in self._settings:
+            own = user_name(name)
+            server = self.settings
+            short = hashlib.sha256(own.encode()).hexdigest()[:32]
+            self._settings[name] = server.with_(
+                home=server.home / USERS / own,
+                common_home=server.common,
+                qdrant_collection=f"{server.qdrant_collection[:60]}-{short}",
+            )
+        return self._settings[name]
+
+    def names(self) -> Iterator[str]:
+        """Yield the server's owner (""), and all users with a home."""
+        yield ""
+        found: list[str] = []
+        with suppress(OSError):
+            folders = (self.settings.home / USERS).iterdir()
+            found = sorted(
+                path.name for path in folders if path.is_dir() and is_user_name(path.name)
+            )
+        yield from found
