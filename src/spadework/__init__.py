@@ -1,4 +1,4 @@
-"""Deep research in which every sentence of fact cites words that really stand in a source.
+"""Deep research in which every factual sentence cites the exact words of a source.
 
 from spadework import research
 result = await research("What is Terraform and how do I use it?")
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spadework.budget import Budget
     from spadework.errors import SpadeworkError
-    from spadework.sessions.lookups.page_sessions import gather
-    from spadework.sessions.lookups.page_text import read
+    from spadework.sessions.lookups.page_sessions import gather, read
     from spadework.sessions.lookups.search_only import search
     from spadework.sessions.one_call import research, research_sync, research_tool
     from spadework.sessions.session import Session
@@ -42,7 +41,7 @@ _HOMES = {
     "Settings": "spadework.settings",
     "SpadeworkError": "spadework.errors",
     "gather": "spadework.sessions.lookups.page_sessions",
-    "read": "spadework.sessions.lookups.page_text",
+    "read": "spadework.sessions.lookups.page_sessions",
     "research": "spadework.sessions.one_call",
     "research_sync": "spadework.sessions.one_call",
     "research_tool": "spadework.sessions.one_call",

@@ -1,4 +1,4 @@
-"""`python -m spadework`."""
+"""Run `python -m spadework`."""
 
 from spadework.apps.cli import console
 

@@ -1,7 +1,5 @@
 """The interface to what several machines share.
-
-A database's backend is loaded by name with the first settings that have one; the core imports
-nothing of it.
+The backend of a database is imported by name, once the settings have one.
 """
 
 from __future__ import annotations
@@ -17,28 +15,27 @@ if TYPE_CHECKING:
     from spadework.events import Event
     from spadework.settings import Settings
 
-#: Default maximum of sessions listed.
 MOST_LISTED = 200
-_NONE = "Without a database there are no other machines."
+_NONE = "Other machines need a database."
 
 
 class Backend(Protocol):
-    """What a session, a server and a command need from other machines. The default methods are the
-    answers of a single machine.
+    """What a session, a server and a command need of other machines.
+    The default methods answer for a single machine.
     """
 
     async def find(self, settings: Settings, session_id: str) -> bool:
-        """Bring a workers' session here; return whether it is live. Raises SettingsError,
-        DiskFailed.
+        """Copy a workers' session to this machine; return whether it is live.
+        Raises SettingsError, DiskFailed.
         """
         return False
 
     async def know_all(self, settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-        """Bring the list of sessions here; return the ids of those waiting or running."""
+        """Copy the list of sessions to this machine; return the ids of those that wait or run."""
         return frozenset()
 
     async def bring_recording(self, settings: Settings, session_id: str) -> None:
-        """Bring the journal of a finished workers' session here."""
+        """Copy the journal of a finished session to this machine."""
         return
 
     async def forget(self, settings: Settings, session_id: str) -> None:
@@ -50,15 +47,15 @@ class Backend(Protocol):
         return False
 
     async def answered_by(self, settings: Settings, known: str) -> str:
-        """Return the session that gave an answer, by its hash; "" if unknown."""
+        """Return the session that gave an answer, by its hash, or ""."""
         return ""
 
     async def database_fault(self, settings: Settings) -> str:
-        """Return why nothing can be stored now, without naming a place; "" if it can."""
+        """Say why nothing can be stored now, without naming a place; "" if it can."""
         return ""
 
     async def database(self, settings: Settings) -> list[Any]:
-        """Return the health checks of the database as `Check` objects."""
+        """Return the health checks of the database (`Check`)."""
         return []
 
     def connected(self, settings: Settings) -> AbstractAsyncContextManager[None]:
@@ -76,13 +73,13 @@ class Backend(Protocol):
         session: Any,
         stop: asyncio.Event,
         answers: asyncio.Queue[str],
-        told: Callable[[str], None] | None,
+        notify: Callable[[str], None] | None,
     ) -> AsyncGenerator[Event, None]:
         """Submit a `Session` and watch it."""
         raise LookupError(_NONE)
 
     async def cancel(self, session: Any) -> bool:
-        """Cancel a `Session` that workers run; return False if it runs here."""
+        """Cancel a `Session` that workers run; return False if it runs in this process."""
         return False
 
     async def list_news(
@@ -116,10 +113,10 @@ _ALONE = _Alone()
 
 
 def backend_of(settings: Settings) -> Backend:
-    """Return the backend of the settings' database, else a single machine's."""
+    """Return the backend of the settings' database, else that of a single machine."""
     return _ALONE if settings.database_url is None else shared_backend()
 
 
 def shared_backend() -> Backend:
-    """Return the backend of a database; missing packages show when it is used."""
+    """Return the backend of a database; a missing package shows when it is used."""
     return cast("Backend", import_module("spadework.machines.backend"))

@@ -1,4 +1,4 @@
-"""Child processes that would outlive this one, since they may ignore a closed pipe."""
+"""Stop child processes that may ignore a closed pipe, and so outlive this process."""
 
 from __future__ import annotations
 

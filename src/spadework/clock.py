@@ -1,6 +1,4 @@
-"""The date of a session in the user's local time: resumed and replayed runs compute with the same
-one.
-"""
+"""Keep the date of a session, so that resumed and replayed runs compute with the same one."""
 
 from __future__ import annotations
 
@@ -16,5 +14,5 @@ def set_today(moment: datetime) -> None:
 
 
 def today() -> datetime:
-    """Return when the session began, at its place; without a session, the local time (TZ)."""
+    """Return when the session began, in its time zone; outside a session, the local time."""
     return _began.get() or datetime.now().astimezone()

@@ -1,4 +1,4 @@
-"""Patterns of country and language codes, or "" for none: they become parts of URLs."""
+"""Patterns of country and language codes, which become parts of URLs; "" means none."""
 
 COUNTRY = r"^([a-z]{2})?$"
 LANGUAGE = r"^([a-z]{2,12}(-[a-z]{2,12})*)?$"

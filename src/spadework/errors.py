@@ -34,17 +34,20 @@ from typing import Any
 from spadework.visible import visible
 
 
+def must_be(name: str, wanted: str, value: object) -> str:
+    """Return the sentence that refuses a value: "minutes must be greater than 0, not -1."."""
+    return f"{name} must be {wanted}, not {value!r:.80}."
+
+
 class SpadeworkError(RuntimeError):
     """An error raised on purpose. `str(error)` is one sentence; `hint` says how to fix it.
-
     A RuntimeError, since LangGraph servers pass on only its messages to clients.
     """
 
-    #: True if a retry would give the same answer, so that a resumed run need not try.
+    #: True if a retry would fail too, so that a resumed run makes none.
     final = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        # The message may quote a server or page.
         super().__init__(visible(message))
         self.hint = hint
 
@@ -58,10 +61,8 @@ class SearchError(SpadeworkError):
 
 
 class QuotaSpent(SearchError):
-    """The provider's quota or rate limit is exceeded.
-
-    `retry_after` is the requested wait in seconds, None if not given. `busy`: only the rate was too
-    high, so that slower requests help.
+    """The provider's quota or rate limit is exceeded; `retry_after` are seconds, if known.
+    If `busy`, only the rate was too high, and slower requests help.
     """
 
     def __init__(
@@ -80,14 +81,13 @@ class FetchError(SpadeworkError):
 
     final = True
 
-    #: True if the server refused a client that does not look like a browser, without naming a time
-    #: to retry.
+    #: True if the server refused a client that does not look like a browser.
     turned_away = False
 
     #: The HTTP status if it means that there is no page, else 0.
     status = 0
 
-    #: The attempts made (`values.Attempt`); the last ended in this error.
+    #: The attempts made (`values.Attempt`); the last one ended in this error.
     attempts: tuple[Any, ...] = ()
 
 
@@ -124,13 +124,13 @@ class ModelError(SpadeworkError):
 
 
 class BadReply(ModelError):
-    """The answer does not have the requested shape. `said` is the incomplete answer, if any."""
+    """The answer does not have the requested shape. `partial` is its beginning, if any."""
 
-    said = ""
+    partial = ""
 
 
 class TooLong(ModelError):
-    """The request exceeds the model's context by `over` tokens, 0 if unknown."""
+    """The request exceeds the model's context by `over` tokens (0: unknown)."""
 
     def __init__(self, message: str, *, hint: str = "", over: int = 0) -> None:
         super().__init__(message, hint=hint)
@@ -168,18 +168,16 @@ class DaySpent(SessionError):
 
 
 class Stopping(SessionError):
-    """The server is stopping: it accepts no questions and ends those it has."""
+    """The server is stopping: it accepts no questions and ends the running ones."""
 
 
 class DiskFailed(SessionError):
-    """The disk failed under a session: full, read-only or gone. What was gathered stays."""
+    """The disk of a session is full, read-only or gone. What was gathered stays."""
 
 
 class BudgetSpent(Exception):
-    """The limit `what` is reached: not a failure, but the signal to write with the evidence so
-    far.
-    """
+    """The limit `what` is reached: no failure, but the signal to write with the evidence so far."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"the budget of {what} is spent")
+        super().__init__(f"the budget for {what} is used up")
         self.what = what

@@ -1,10 +1,10 @@
-"""Optional dependencies: the extras."""
+"""Install optional dependencies."""
 
 from __future__ import annotations
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that installs an extra, for a hint. It installs from spadework's folder,
-    so that no package of that name in an index is used.
+    """Return the command that installs an extra from spadework's own folder.
+    A package of that name in an index would be another project's.
     """
-    return f'`pip install ".[{extra}]"` in the folder of spadework'
+    return f'`pip install ".[{extra}]"` in the spadework folder'

@@ -1,15 +1,18 @@
-"""Settings as a form for LangGraph servers (JSON schema), and its validation errors in words."""
+"""Show settings as a form for LangGraph servers, and put validation errors in words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import re
+from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, ValidationError
 
-#: Reserved for a server's owner, by environment: files, hosts, endpoints, programs and secrets.
-#: LangGraph servers store callers' values as plain text, and drop what is not in the form.
+from spadework.errors import must_be
+
+#: Reserved for a server's owner: files, hosts, endpoints, programs and secrets. LangGraph servers
+#: store callers' values as plain text, and drop what is not in the form.
 OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "standards", "robots", "user_agent"),
@@ -17,10 +20,9 @@ OWNERS = frozenset(
         *("parallel_sessions", "drain_seconds", "log", "log_json", "otel"),
     }
 )
-#: Settings that name servers are reserved too.
+#: Settings with this ending name servers, and are reserved too.
 _SERVER = "_url"
-#: Groups of the form in the order of a run, and the graph nodes they belong to: `research` in the
-#: conversation is the whole loop.
+#: Groups in the order of a run, with the graph's nodes they belong to.
 GROUPS = {
     "Budgets": ("Limits", ("open", "assess")),
     "Judging": ("Answer", ("plan", "approve", "assess", "write")),
@@ -33,9 +35,8 @@ _WORDS = {"url": "URL", "mb": "MB", "api": "API", "openai": "OpenAI"}
 
 
 def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Turn a schema into the form: titled properties in groups, without the owner's."""
+    """Turn the schema into the form: titled properties in groups, without the owner's."""
     given = schema["properties"]
-    # A field belongs to the class that declares it.
     of = {
         name: base.__name__
         for base in model.__mro__
@@ -51,19 +52,17 @@ def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
 
 
 def _describe(entry: dict[str, Any]) -> dict[str, str]:
-    """Return a field's description on one line; empty if installed without sources."""
     told = " ".join(entry.get("description", "").split())
     return {"description": told} if told else {}
 
 
 def _place_field(name: str, group: str, nodes: Collection[str]) -> dict[str, Any]:
-    """Return a field's title and place; Studio shows it with the named nodes."""
     at = [*nodes, *_CHAT_NODES]
     return {"title": f"{group}: {_title(name)}", "group": group, "langgraph_nodes": at}
 
 
 def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
-    """Return a default that depends on the effort, a field that precedes it."""
+    """Return a default that depends on the effort, which must be an earlier field."""
     values = {"quick": quick, "deep": deep}
     return lambda given: values.get(given.get("effort", ""), normal)
 
@@ -75,24 +74,43 @@ def _title(name: str) -> str:
 
 
 def _key(model: type[BaseModel], name: str) -> str:
-    """Return the name under which pydantic lists a field."""
     alias = model.model_fields[name].validation_alias
     first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
     return first if isinstance(first, str) else name
 
 
 def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
-    """Return the first validation error as one short sentence without secrets; for an unknown name,
-    with the nearest of `fields`.
+    """Return the first validation error as one short sentence without secrets.
+    For an unknown name, it suggests the nearest of `fields`.
     """
     fault = error.errors()[0]
     name = str(fault["loc"][0]) if fault["loc"] else "settings"
     if fault["type"] == "extra_forbidden" and fields:
         near = get_close_matches(name, fields, 1)
-        return f"{name[:80]} is no setting.{f' Did you mean {near[0]}?' if near else ''}"
-    value = (
-        "a secret"
-        if "key" in name.lower() or name in ("token", "mcp_search")
-        else repr(fault.get("input"))[:80]
+        return f"{name[:80]} is not a setting.{f' Did you mean {near[0]}?' if near else ''}"
+    if "key" in name.lower() or name in ("token", "mcp_search"):
+        fault["input"] = "***"
+    return fault_sentence(name, fault)
+
+
+#: Pydantic's words for what a value must be, and plain ones.
+_PLAIN = {
+    "valid integer": "whole number",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+}
+
+
+def fault_sentence(name: str, fault: Mapping[str, Any]) -> str:
+    """Return one of pydantic's errors as a sentence about `name`."""
+    if fault["type"] == "missing":
+        return f"{name} is missing."
+    said = re.sub("^Value error, |, (?:unable|got) .*", "", fault["msg"][:200])
+    wanted = said.partition(" should be ")[2]
+    for formal, plain in _PLAIN.items():
+        wanted = wanted.replace(formal, plain)
+    return (
+        must_be(name, wanted, fault["input"])
+        if wanted
+        else f"{name} cannot be {fault['input']!r:.80}: {said}."
     )
-    return f"{name} cannot be {value}: {fault['msg'][:200].removeprefix('Value error, ')}."

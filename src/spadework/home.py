@@ -1,4 +1,4 @@
-"""The home folder, for code that needs no other setting: settings are slow to load."""
+"""Find the home folder without loading the settings, which is slow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import platformdirs
 
 from spadework.errors import SettingsError
 
-#: The environment variable, as read by the settings.
 VARIABLE = "SPADEWORK_HOME"
 
 
@@ -19,15 +18,15 @@ def default_home() -> Path:
 
 
 def absolute(path: Path) -> Path:
-    """Return an absolute path; `~` is expanded, and `~nobody` raises SettingsError."""
+    """Return an absolute path with `~` expanded. Raises SettingsError for `~nobody`."""
     try:
         return path.expanduser().absolute()
     except RuntimeError:
         name = str(path)[:200]
-        raise SettingsError(f"{name} is in the folder of no user of this machine.") from None
+        raise SettingsError(f"The user of {name} does not exist on this machine.") from None
 
 
 def home_of(given: Path | None) -> Path:
-    """Return what `Settings.load(home=given).home` would be."""
+    """Return the home that `Settings.load(home=given)` would have."""
     named = {name.upper(): value for name, value in os.environ.items()}.get(VARIABLE)
     return absolute(given or (default_home() if named is None else Path(named)))

@@ -1,5 +1,5 @@
-"""External text in a form safe to store and show: nothing in it acts invisibly, on a terminal or a
-reader. For Markdown it is also escaped: `spadework.tools.export.markdown_report`.
+"""Make external text safe to store and show: nothing in it acts invisibly.
+For Markdown it is also escaped: `spadework.tools.export.markdown_report`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
     "\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\ud800-\udfff]"
 )
-#: Characters that end a line or page other than line ends.
+#: Ends of a line or page besides \n.
 _BREAKS = re.compile("\r\n|[\x0b\x0c\r\x85\u2028\u2029]")
-#: Runs of one kind of character: no readable text has so many marks, digits or letters without a
-#: space.
+#: No readable text has so many marks, digits or letters without a space.
 _RUNS = re.compile(
     r"(?<![^\w\s])([^\w\s]{1000})[^\w\s]++|(?<!\d)(\d{1000})\d++|(?<!\w)(\w{10000})\w++"
 )
-#: The longest line; the rest continues on the next, in Markdown the same paragraph.
+#: The rest of the line goes on the next one, in Markdown the same paragraph.
 _LONG_LINE = re.compile(r"([^\n]{10000}[^\n\s]{0,1000}+)[^\S\n]?+(?=[^\n])")
 
 
@@ -31,8 +30,13 @@ def visible(text: str) -> str:
 
 
 def bounded(text: str) -> str:
-    """Break endless runs of one kind of character, and endless lines, so that a hostile page takes
-    no longer to read.
-    """
+    """Cut endless runs of characters and break endless lines, which would take long to read."""
     cut = _RUNS.sub(lambda run: run[run.lastindex or 0], text)
     return _LONG_LINE.sub(r"\1\n", cut)
+
+
+def one_line(text: str, most: int = 300) -> str:
+    """Return the text on one line of at most `most` characters, all of which are printable."""
+    seen = visible(text[: 4 * most])
+    line = " ".join("".join(c if c.isprintable() else " " for c in seen).split())
+    return line if len(line) <= most else line[: most - 1] + "…"

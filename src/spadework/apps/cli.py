@@ -1,32 +1,102 @@
-"""The command line: options, commands and exit codes; heavy imports are deferred."""
+"""The command line: options, commands and exit codes. Heavy imports are deferred."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
+import re
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import takewhile
+from typing import Annotated, Any
 
 import typer
 
 from spadework.apps import options
-from spadework.apps.command_words import as_command
-from spadework.apps.commands.knowledge_cli import knowledge as knowledge_commands
 from spadework.apps.commands.lookup_cli import doctor, index, read, search, stats
-from spadework.apps.commands.server_cli import mcp, serve
+from spadework.apps.commands.lookup_cli import knowledge as knowledge_commands
+from spadework.apps.commands.server_cli import mcp, serve, tokens, worker
 from spadework.apps.commands.sessions_cli import replay, resume, sessions
-from spadework.apps.commands.tokens_cli import tokens
-from spadework.apps.commands.worker_command import worker
-from spadework.apps.exit import one_sentence
+from spadework.apps.commands.watch_command import watch
+from spadework.apps.exit import INTERRUPTED, one_sentence
 from spadework.apps.messages import replace_unencodable
+from spadework.errors import SettingsError
 
-#: A higher limit slows down code that walks all descriptors to start a process.
+DEFAULT = "ask"
+#: "reed" shares three of four letters with "read".
+LIKE = 0.75
+#: What other programs call our commands.
+_ELSEWHERE = {
+    "research": "ask",
+    "help": "--help",
+    "version": "--version",
+    "config": "doctor",
+    "web": "serve",
+}
+_NAME = re.compile(r"[A-Za-z][A-Za-z_-]*")
+#: Addresses, paths and session ids contain these; words of a question do not.
+_NO_WORD = re.compile(r"\s|/|\w[.:]\w|\d{8}")
+_SESSION_ID = re.compile(r"\d{8}-\d{6}-[0-9a-z]+")
+_SHOWN_CHARS = 60
+
+
+def as_command(
+    arguments: Sequence[str], commands: Mapping[str, Collection[str]], options: Collection[str]
+) -> list[str]:
+    """Return the arguments of a command, with `ask` before them if they name none.
+
+    `commands` maps each command to its subcommands; `options` need no command. Before a session's
+    id or file, or --help, a subcommand needs no `sessions`. Raises SettingsError for a probable
+    typo, for an id alone, and for a single word, which needs an explicit `ask`.
+    """
+    if not arguments or arguments[0] in commands or arguments[0] in options:
+        return [*arguments]
+    own = commands.get("sessions", ())
+    exported = arguments[0] == "open" and "".join(arguments[1:2]).lower().endswith(".zip")
+    of_session = any(_SESSION_ID.fullmatch(word) for word in arguments[1:])
+    if exported or (arguments[0] in own and (of_session or arguments[1:2] in (["-h"], ["--help"]))):
+        return ["sessions", *arguments]
+    if _SESSION_ID.fullmatch(arguments[0]):
+        raise SettingsError(
+            f"{arguments[0]} is the id of a session, not a question.",
+            hint=f"To see its report, run: spadework sessions show {arguments[0]}",
+        )
+    words = list(takewhile(lambda word: not word.startswith("-"), arguments))
+    if meant := _find_mistyped(words, commands):
+        asked = " ".join(words)[:_SHOWN_CHARS].replace('"', "")
+        raise SettingsError(
+            f"There is no command {words[0]!r}. Did you mean {meant}?",
+            hint=f'To research it as a question, run: spadework {DEFAULT} "{asked}"',
+        )
+    if len(arguments) == 1 and _NAME.fullmatch(arguments[0]):
+        word = arguments[0]
+        raise SettingsError(
+            f"There is no command {word!r}, and a single word is not a question.",
+            hint=f'Ask a whole question, such as spadework "What is {word}?", or run:'
+            f" spadework {DEFAULT} {word}",
+        )
+    return [DEFAULT, *arguments]
+
+
+def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]) -> str:
+    """Return the command that was probably meant; "" for a question of several words."""
+    if not words or not _NAME.fullmatch(words[0]):
+        return ""
+    name, rest = words[0].lower(), words[1:]
+    near = get_close_matches(name, commands, n=1, cutoff=LIKE)
+    meant = _ELSEWHERE.get(name) or (near[0] if near else "")
+    own = commands.get(meant, ())
+    argued = any(_NO_WORD.search(word) for word in rest) or bool(rest and rest[0] in own)
+    return meant if meant and (argued or not rest) else ""
+
+
+#: A higher limit slows down code that walks all descriptors.
 ENOUGH = 65_536
 
 
 def raise_the_limit() -> None:
-    """Raise the limit as far as the system allows; the default is merely a convention."""
+    """Raise the limit on open files as far as the system allows."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -51,7 +121,7 @@ Examples:
 
 app = typer.Typer(
     name="spadework",
-    help="Deep research in which every sentence of fact cites words that really stand in a source.",
+    help="Deep research in which every factual sentence cites the exact words of a source.",
     no_args_is_help=True,
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -62,14 +132,6 @@ app = typer.Typer(
 app.add_typer(sessions, name="sessions")
 app.add_typer(knowledge_commands, name="knowledge")
 app.add_typer(tokens, name="tokens")
-Question = Annotated[
-    list[str],
-    typer.Argument(
-        help="What you want to know; several words are one question.",
-        metavar="QUESTION",
-        callback=options.as_text,
-    ),
-]
 
 
 def _print_version(wanted: bool) -> None:
@@ -89,15 +151,15 @@ def program(
         ),
     ] = False,
 ) -> None:
-    """Research a question; every factual sentence of the report cites words that are in a
-    source.
+    """Research a question and write a report in which every factual sentence cites the exact
+    words of a source.
     """
 
 
 @app.command()
 def ask(
     context: typer.Context,
-    question: Question,
+    question: options.Question,
     search: options.Search = None,
     library: options.Libraries = None,
     model: options.Model = None,
@@ -148,7 +210,7 @@ def ask(
 @app.command()
 def plan(
     context: typer.Context,
-    question: Question,
+    question: options.Question,
     search: options.Search = None,
     library: options.Libraries = None,
     model: options.Model = None,
@@ -162,13 +224,15 @@ def plan(
     continue_: options.Continue = False,
     follow: options.Follow = "",
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print plan and forecast as one JSON object.")
+        bool, typer.Option("--json", help="Print the plan and the estimate as one JSON object.")
     ] = False,
     home: options.Home = None,
 ) -> None:
-    """Print a question's plan and cost without running it. Lists what would answer each topic."""
+    """Print the plan and estimated cost of a question. Nothing is researched. Each topic says what
+    would answer it.
+    """
     settings = options.settings_of(context)
-    from spadework.apps.commands.plan_command import print_plan
+    from spadework.apps.commands.lookups import print_plan
     from spadework.apps.terminal.question_input import followed_session
 
     before = followed_session(settings.home, follow, last=continue_)
@@ -189,8 +253,8 @@ def chat(
     approve: options.Approve = None,
     home: options.Home = None,
 ) -> None:
-    """Ask questions in a row, each following up the previous one. Without a terminal, questions are
-    read line by line.
+    """Ask several questions, each following up on the previous one. Without a terminal, read one
+    question per line.
     """
     from spadework.apps.terminal.chat_loop import begin
     from spadework.apps.terminal.question_input import followed_session
@@ -199,13 +263,13 @@ def chat(
     begin(base, followed_session(base.home, follow, last=continue_))
 
 
-for command in (resume, replay, read, search, index, doctor, stats, mcp, serve, worker):
+for command in (resume, replay, watch, read, search, index, doctor, stats, mcp, serve, worker):
     app.command()(command)
 
 
 def with_default_command(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments, prefixed with `ask` unless they name a command. Raises SettingsError
-    for a typo.
+    """Return the arguments, with `ask` before them if they name no command. Raises
+    SettingsError.
     """
     return as_command(arguments, _commands(app), ("--help", "-h", "--version"))
 
@@ -224,19 +288,54 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """Run the console command. Errors are one sentence; see `exit` for the exit codes."""
+    """Run the console command. Errors are one sentence; `exit` has the exit codes."""
     raise_the_limit()
     replace_unencodable()
     with one_sentence():
-        app(with_default_command(sys.argv[1:]))
+        arguments = with_default_command(sys.argv[1:])
+        try:
+            code = app(arguments, standalone_mode=False)
+        except typer.Abort:
+            raise KeyboardInterrupt from None
+        except _UsageError as error:
+            if type(error).__name__ == "NoArgsIsHelpError":
+                error.show()
+                raise SystemExit(error.exit_code) from None
+            raise _in_our_words(error) from None
+        if code == INTERRUPTED:  # Typer's code for Ctrl-C, which it does not report
+            raise KeyboardInterrupt
+        raise SystemExit(code)
+
+
+#: Typer's error for wrong use of the command line.
+_UsageError: Any = typer.BadParameter.__base__
+#: What is wrong, by Typer's error: {0} is the command, {1} the parameter.
+_WRONG = {
+    "NoSuchOption": "{0} has no option {1}",
+    "BadOptionUsage": "{1} needs a value",
+    "MissingParameter": "{0} needs the argument {1}",
+}
+
+
+def _in_our_words(error: Any) -> SettingsError:
+    path, kind = error.ctx.command_path if error.ctx else "spadework", type(error).__name__
+    command = path.partition(" ")[2] or "the program"
+    said = error.format_message().rstrip(".")
+    said = said.replace("No such command", f"{command} has no command", 1)
+    if kind in _WRONG and (kind != "BadOptionUsage" or "requires" in said):
+        needed = kind == "MissingParameter" and (error.param.metavar or error.param.name).upper()
+        said = _WRONG[kind].format(command, needed or error.option_name)
+    if kind == "NoSuchOption" and error.possibilities:
+        said += f". Did you mean {error.possibilities[0]}?"
+    ended = said if said.endswith("?") else f"{said}."
+    return SettingsError(ended, hint=f"For its options, run: {path} --help")
 
 
 def console() -> None:
-    """Run the console command as a process of its own, which exits at once when done."""
-    # Imports create 300,000 lasting objects; collecting garbage at Python's default rate takes a
-    # quarter of the start-up time of a run with a model.
+    """Run the console command in a process of its own, which exits at once when done."""
+    # Imports create 300,000 lasting objects, which Python's default would look at again and again.
     gc.set_threshold(10_000, 10, 3)
-    from spadework.apps.process_exit import LEAVING
+    from spadework.apps.exit import LEAVING
 
     with LEAVING.for_good():
         main()

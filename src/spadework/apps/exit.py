@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import errno
+import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
 
 from spadework.apps.messages import say
+from spadework.child_processes import end_all
 from spadework.errors import BudgetSpent, SessionNotFound, SettingsError, SpadeworkError
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
-#: System errors that no other argument would avoid: a full disk, a broken device.
+#: Errors of the system that are not the user's fault.
 _NOT_THE_USERS = (errno.ENOSPC, errno.EIO)
 
 
@@ -30,7 +40,7 @@ def one_sentence() -> Iterator[None]:
         raise SystemExit(FAILED) from None
     except (OSError, UnicodeError) as error:
         if isinstance(error, BrokenPipeError):
-            # The reader of our output is gone, as with `| head`.
+            # Nobody reads our output any more, as after `| head`.
             sys.stderr.close()
             raise SystemExit(FAILED) from None
         say(f"spadework: {_describe_system_error(error)}"[:400], err=True)
@@ -39,21 +49,20 @@ def one_sentence() -> Iterator[None]:
         _tell_interrupted()
         raise SystemExit(INTERRUPTED) from None
     except SystemExit as error:
-        # Typer turns it into an exit code without a message.
+        # Typer turns Ctrl-C into an exit code, without a message.
         if _is_interrupt(error):
             _tell_interrupted()
         raise
 
 
 def _tell_interrupted() -> None:
-    """Report the interruption, even if Ctrl-C is pressed twice quickly."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     say("spadework: interrupted.", err=True)
     signal.signal(signal.SIGINT, before)
 
 
 def _is_interrupt(error: BaseException) -> bool:
-    """Return whether an error was caused by Ctrl-C and not yet reported as such."""
+    """Return whether Ctrl-C caused an error and was not reported yet."""
     seen: BaseException | None = error
     while seen is not None and not isinstance(seen, KeyboardInterrupt):
         seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
@@ -61,12 +70,11 @@ def _is_interrupt(error: BaseException) -> bool:
 
 
 def describe_error(error: SpadeworkError) -> str:
-    """Return an error as one sentence with its hint."""
+    """Return an error and its hint as a message of at most 400 characters."""
     return f"spadework: {error} {error.hint}".strip()[:400]
 
 
 def _is_not_the_users(error: OSError | UnicodeError) -> bool:
-    """Return whether no other argument would avoid the error."""
     return isinstance(error, UnicodeEncodeError) or getattr(error, "errno", None) in _NOT_THE_USERS
 
 
@@ -76,5 +84,108 @@ def _describe_system_error(error: OSError | UnicodeError) -> str:
         return f"{name}: {error.strerror or error}."
     if isinstance(error, UnicodeEncodeError):
         lost = error.object[error.start : error.end][:20]
-        return f"{lost!a} cannot be written as {error.encoding}."
-    return "An argument or a file is no valid text."
+        return f"{lost!a} cannot be written in the encoding {error.encoding}."
+    return "An argument or a file is not valid text."
+
+
+LEAST_SECONDS, MOST_SECONDS = 0.5, 12.0
+
+
+class Leaving:
+    """How the process exits. `alone` says that it runs one command and then exits."""
+
+    def __init__(self) -> None:
+        self.alone = False
+        self._code = 0
+        self._closed = threading.Event()
+
+    @contextmanager
+    def for_good(self) -> Iterator[None]:
+        """Run the process's only task, then exit once threads and exit handlers are done. Python's
+        own teardown of modules is skipped: it takes seconds on a busy machine.
+        """
+        self.alone, self._code = True, 1
+        atexit.register(self._flush)  # registered first, so called last
+        try:
+            yield
+            self._code = 0
+        except SystemExit as left:
+            self._code = left.code if isinstance(left.code, int) else int(bool(left.code))
+            raise
+
+    def _flush(self) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(self._code)
+
+    def begin(self, left: float, code: int) -> None:
+        """End the process with `code` after about `left` seconds, unless `closed` comes first."""
+        self._closed.clear()
+        seconds = max(LEAST_SECONDS, min(left, MOST_SECONDS))
+        threading.Thread(
+            target=self._watch, args=(seconds, code), name="leaving", daemon=True
+        ).start()
+
+    def closed(self, home: Path) -> None:
+        """Record that the run is closed. If the process is `alone`, the deadline stays."""
+        # Threads and libraries may exit slowly; later runs allow for it.
+        if not self.alone:
+            self._closed.set()
+            return
+        from spadework.sessions.metrics.run_history import (
+            took,  # too heavy for a help text
+        )
+
+        began = time.monotonic()
+        atexit.register(lambda: took(home, leaving=time.monotonic() - began))
+
+    def _watch(self, seconds: float, code: int) -> None:
+        if not self._closed.wait(seconds):
+            end_all()
+            self._code = code
+            self._flush()
+
+
+LEAVING = Leaving()
+T = TypeVar("T")
+
+
+class Left(Exception):
+    """Work was abandoned, for the reason in `str()`."""
+
+
+async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:
+    """Return what `work` returns. If the caller is cancelled or one of `ends` completes, cancel the
+    work and wait for it. Raises what `work` raises, and Left with the reason of the end.
+    """
+    working = asyncio.create_task(work)
+    ending = {asyncio.create_task(end): why for why, end in ends.items()}
+    try:
+        await asyncio.wait((working, *ending), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise Left(next(why for task, why in ending.items() if task.done()))
+        return working.result()
+    finally:
+        with anyio.CancelScope(shield=True):
+            for task in (working, *ending):
+                task.cancel()
+            await asyncio.gather(working, *ending, return_exceptions=True)
+
+
+async def with_pauses(events: AsyncIterator[T], seconds: float) -> AsyncGenerator[T | None, None]:
+    """Yield the events, and None whenever none came for `seconds`."""
+    coming = asyncio.ensure_future(anext(events, None))
+    try:
+        while True:
+            await asyncio.wait((coming,), timeout=seconds)
+            if not coming.done():
+                yield None
+                continue
+            if (event := coming.result()) is None:
+                return
+            yield event
+            coming = asyncio.ensure_future(anext(events, None))
+    finally:
+        coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)

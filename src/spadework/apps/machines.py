@@ -1,4 +1,4 @@
-"""Sessions of other machines, fetched before a command looks for them."""
+"""Fetches sessions of other machines before a command looks for them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from spadework.backend import shared_backend
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-#: The variable of `database_url`. Without it no settings are loaded: these commands need none.
+#: The variable of `database_url`. Without it, these commands load no settings.
 VARIABLE = "SPADEWORK_DATABASE_URL"
 
 
 def database_of(home: Path | None) -> SecretStr | None:
-    """Return the database's address, or None. Raises SettingsError."""
+    """Return the address of the database, or None. Raises SettingsError."""
     if VARIABLE not in os.environ:
         return None
     url: SecretStr | None = settings_from(home=home).database_url
@@ -26,13 +26,13 @@ def database_of(home: Path | None) -> SecretStr | None:
 
 
 def bring_session(home: Path, session_id: str) -> None:
-    """Fetch a session that workers know. Raises SettingsError, DiskFailed."""
+    """Fetch a session that the workers know. Raises SettingsError, DiskFailed."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().find(settings_from(home=home), session_id))
 
 
 def bring_recording(home: Path, session_id: str) -> None:
-    """Fetch a session with what a replay needs, if workers ran it."""
+    """Fetch a session that workers ran, with what a replay needs."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().bring_recording(settings_from(home=home), session_id))
 

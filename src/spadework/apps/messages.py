@@ -13,19 +13,19 @@ from spadework.visible import visible
 
 
 def replace_unencodable() -> None:
-    """Print "?" for characters that stdout or stderr cannot encode, such as in cp1252."""
+    """Print "?" for characters that the encoding of stdout or stderr lacks, cp1252 for example."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Write a text on standard output, or on standard error."""
+    """Write a text to standard output, or to standard error."""
     typer.echo(visible(text), err=err)
 
 
 def say_json(line: str) -> None:
-    """Write one line of JSON on stdout, escaping what its encoding lacks."""
+    """Write a line of JSON to stdout, with escapes for what its encoding lacks."""
     try:
         line.encode(sys.stdout.encoding)
     except UnicodeEncodeError:
@@ -34,7 +34,7 @@ def say_json(line: str) -> None:
 
 
 def say_aside(text: str) -> None:
-    """Write on standard error what is not part of the answer."""
+    """Write to standard error what is not part of the answer."""
     say(text, err=True)
 
 
@@ -44,7 +44,7 @@ def number_of(count: int, thing: str) -> str:
 
 
 class _Lines(logging.Formatter):
-    """Log lines with visible text only, since an error may quote a page."""
+    """Formats log lines as visible text, since an error may quote a page."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as visible text."""
@@ -52,7 +52,7 @@ class _Lines(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Log warnings and errors to standard error. For servers, which own their process."""
+    """Log warnings and errors to standard error. Only for servers, which own their process."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines("%(levelname)s: %(message)s"))
     handler.setLevel(logging.WARNING)

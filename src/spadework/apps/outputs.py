@@ -1,4 +1,4 @@
-"""Destinations of a result, a file and stdout, checked before searching."""
+"""Where a result goes: a file and stdout, checked before the search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from spadework.apps.messages import say
 from spadework.apps.terminal.screen import is_plain
 from spadework.errors import SettingsError
-from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Result
 
 
@@ -28,7 +28,7 @@ def _docx(result: Result) -> bytes:
 
 
 def _pdf(result: Result) -> bytes:
-    from spadework.tools.export.pdf_report import to_pdf
+    from spadework.tools.export.html_report import to_pdf
 
     return to_pdf(result)
 
@@ -39,7 +39,6 @@ def _bibtex(result: Result) -> bytes:
     return to_bibtex(result).encode()
 
 
-#: Writers by file extension, imported on demand.
 ENDINGS: dict[str, Callable[[Result], bytes]] = {
     ".md": lambda result: result.report.encode(),
     ".html": _html,
@@ -52,44 +51,44 @@ ENDINGS: dict[str, Callable[[Result], bytes]] = {
 
 @dataclass(frozen=True)
 class Output:
-    """Destination of a result: a file, and stdout as Markdown, a JSON object, or one per event."""
+    """Where a result goes: a file, and stdout as Markdown, one JSON object, or one per event."""
 
     file: Path | None = None
     as_json: bool = False
     events: bool = False
 
     def check(self) -> Output:
-        """Return itself. Raises SettingsError early for a file that cannot be written."""
+        """Return itself. Raises SettingsError if the file or the combination is not possible."""
         if self.as_json and self.events:
-            raise SettingsError(
-                "--json and --events cannot be used together: both write to stdout."
-            )
+            raise SettingsError("--json and --events both write to stdout. Give only one.")
         if self.file is None:
             return self
         if self.file.suffix.lower() not in ENDINGS:
             raise SettingsError(
-                f"The report cannot be written as {self.file.name!r}: the ending must be one of"
-                f" {', '.join(ENDINGS)}."
+                f"The report cannot be written as {self.file.name!r}: the file name must end in"
+                f" one of {', '.join(ENDINGS)}."
             )
-        folder = self.file.absolute().parent
-        if not folder.is_dir():
-            raise SettingsError(f"The folder {folder} does not exist.")
-        if (
-            not os.access(folder, os.W_OK)
-            or (self.file.exists() and not os.access(self.file, os.W_OK))
-            or self.file.is_dir()
-        ):
-            raise SettingsError(f"{self.file} cannot be written.")
+        check_writable(self.file)
         if self.file.suffix.lower() == ".pdf":
-            from spadework.tools.export.pdf_report import find_chromium
+            from spadework.tools.export.html_report import find_chromium
 
             find_chromium()
         return self
 
 
+def check_writable(file: Path) -> None:
+    """Raise SettingsError if a file cannot be written."""
+    folder = file.absolute().parent
+    if not folder.is_dir():
+        raise SettingsError(f"The folder {folder} does not exist. Create it, or name another.")
+    locked = file.exists() and not os.access(file, os.W_OK)
+    if not os.access(folder, os.W_OK) or locked or file.is_dir():
+        raise SettingsError(f"{file} cannot be written. Name another file.")
+
+
 def prints_pdf() -> bool:
-    """Return whether a browser is available to print a .pdf."""
-    from spadework.tools.export.pdf_report import find_chromium
+    """Return whether a browser is there to print a .pdf."""
+    from spadework.tools.export.html_report import find_chromium
 
     try:
         return bool(find_chromium())
@@ -98,21 +97,19 @@ def prints_pdf() -> bool:
 
 
 def checked_attachments(paths: Sequence[Path]) -> list[str]:
-    """Return the paths as strings. Raises SettingsError for an unreadable one."""
+    """Return the paths as strings. Raises SettingsError if one is not a readable file."""
     for path in paths:
+        if path.is_dir():
+            raise SettingsError(f"{path} is a folder, not a file.")
         if not path.is_file():
-            raise SettingsError(
-                f"{path} is a folder, not a file."
-                if path.is_dir()
-                else f"The file {path} does not exist."
-            )
+            raise SettingsError(f"The file {path} does not exist.")
         if not os.access(path, os.R_OK):
-            raise SettingsError(f"The file {path} cannot be read: no permission.")
+            raise SettingsError(f"The file {path} cannot be read: permission denied.")
     return [str(path.absolute()) for path in paths]
 
 
 def write_output(result: Result, file: Path, mode: int = 0o666) -> None:
-    """Write a result to a file with one of the ENDINGS, under the user's umask."""
+    """Write a result to a file whose extension is one of ENDINGS, with the user's umask."""
     write_atomically(file.absolute(), ENDINGS[file.suffix.lower()](result), mode)
 
 
@@ -121,6 +118,6 @@ def print_report(result: Result) -> None:
     if is_plain(sys.stdout):
         say(result.report)
     else:
-        from spadework.apps.terminal.report import draw_report
+        from spadework.apps.terminal.screen import draw_report
 
         draw_report(result)

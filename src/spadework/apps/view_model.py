@@ -1,11 +1,11 @@
-"""A session as shown on page, terminal and MCP: the fold of its events, live or from the log."""
+"""A session as the page, the terminal and MCP show it, made from its events."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from spadework.apps.forecast_text import foretold
+from spadework.apps.messages import number_of
 from spadework.events import (
     Answered,
     Asked,
@@ -13,6 +13,7 @@ from spadework.events import (
     Ended,
     Event,
     Finished,
+    Foreseen,
     Notice,
     Planned,
     Read,
@@ -26,12 +27,76 @@ from spadework.values import (
     STATE_WORDS,
     Coverage,
     CoverageState,
+    Forecast,
     Plan,
     Problem,
     Result,
+    Span,
     Topic,
     Usage,
 )
+
+#: Below this many seconds, tenths are shown.
+FINE = 20
+
+
+def foretold(forecast: Forecast) -> str:
+    """Return an estimate as one line."""
+    money = (
+        "of unknown price"
+        if forecast.money is None
+        else f"for {_range(forecast.money, '$')}"
+        if forecast.money.high
+        else ""
+    )
+    model = (
+        f"; {_many(forecast.calls, 'model call', 'model calls')}, {_range(forecast.tokens)} tokens"
+        f" ({_range(forecast.writing)} of them to write and check) {money}"
+        if forecast.calls.high
+        else ""
+    )
+    searches = _many(forecast.searches, "search", "searches")
+    work, span = f"{searches}, {_many(forecast.pages, 'page', 'pages')}", forecast.seconds
+    usual = f"{_seconds(span)} s"
+    if span.median is not None:
+        usual = f"about {_form(span).format(span.median)} s ({usual})"
+    told = (
+        f"{usual}, {_many(forecast.rounds, 'round', 'rounds')},"
+        f" {number_of(forecast.workers, 'topic')} at once; {work}{model}".rstrip()
+    )
+    if not forecast.runs:
+        return f"{told}; a rough estimate, from fewer than five similar runs"
+    return f"{told}; based on the last {forecast.runs} similar runs"
+
+
+def _many(span: Span, one: str, several: str) -> str:
+    told = _range(span)
+    return f"{told} {one if told == '1' else several}"
+
+
+def took_beside(forecast: Forecast, seconds: float) -> str:
+    """Return in words how long a run took compared with its estimate."""
+    span = forecast.seconds
+    if span.low <= seconds <= span.high:
+        return f"as estimated ({_seconds(span)} s)"
+    return f"{'less' if seconds < span.low else 'more'} than estimated ({_seconds(span)} s)"
+
+
+def _seconds(span: Span) -> str:
+    low, high = (_form(span).format(end) for end in (span.low, span.high))
+    return low if low == high else f"{low} to {high}"
+
+
+def _form(span: Span) -> str:
+    return "{:,.0f}" if span.high >= FINE else "{:,.1f}"
+
+
+def _range(span: Span, unit: str = "") -> str:
+    low, high = (
+        f"{unit}{number:,.2f}" if unit else f"{number:,.0f}" for number in (span.low, span.high)
+    )
+    return low if low == high else f"{low} to {high}"
+
 
 Phase = Literal["waiting", "searching", "reading"] | CoverageState
 State = Literal["starting", "asking", "running", "finished", "cancelled", "failed"]
@@ -39,8 +104,8 @@ State = Literal["starting", "asking", "running", "finished", "cancelled", "faile
 
 @dataclass
 class TopicView:
-    """A topic in progress: its queries, its pages by URL (True: read), and those read since the
-    last assessment.
+    """A topic in progress: hits by search, pages by URL (True: read), pages read since the last
+    round.
     """
 
     n: int
@@ -54,7 +119,7 @@ class TopicView:
 
     @property
     def quotes(self) -> int:
-        """The number of supporting quotes."""
+        """The number of quotes that prove it."""
         return len(self.coverage.evidence_ids) if self.coverage else 0
 
     @property
@@ -68,7 +133,7 @@ class TopicView:
 
     @property
     def facts(self) -> list[str]:
-        """Counts greater than zero, in words."""
+        """The counts above zero, in words."""
         named = (
             (len(self.queries), "search", "searches"),
             (sum(self.pages.values()), "page", "pages"),
@@ -79,7 +144,7 @@ class TopicView:
 
 @dataclass
 class SourceView:
-    """A page requested by a worker: being read, read, or failed with a reason."""
+    """A page that a worker wanted: being read, read, or not read for a reason."""
 
     n: int
     url: str
@@ -93,10 +158,10 @@ class ViewModel:
     """A session as shown. `n` is the number of the last event; the last source is the newest."""
 
     question: str = ""
-    #: The session that this one follows up, or "".
+    #: The id of the session that this one follows, or "".
     follows: str = ""
     resumed: bool = False
-    #: Whether another process runs it: shown is what that one has recorded so far.
+    #: Whether another process runs it; only what it has recorded is shown.
     elsewhere: bool = False
     n: int = 0
     state: State = "starting"
@@ -110,17 +175,18 @@ class ViewModel:
     problems: list[Problem] = field(default_factory=list)
     asked: Asked | None = None
     answers: list[Answered] = field(default_factory=list)
+    forecast: Forecast | None = None
     rounds: int = 0
     quotes: int = 0
     usage: Usage = field(default_factory=Usage)
     draft: str = ""
     result: Result | None = None
     ended: Ended | None = None
-    #: Text for screen readers: milestones only.
+    #: Milestones for screen readers.
     said: str = ""
 
     def take(self, event: Event) -> set[str]:
-        """Apply an event. Returns the parts of the page that change."""
+        """Apply an event, and return which parts of the page it changes."""
         changed: set[str] = getattr(self, f"_take_{event.type}")(event)
         return changed
 
@@ -136,7 +202,7 @@ class ViewModel:
 
     @property
     def listed(self) -> list[SourceView]:
-        """The pages in order of arrival."""
+        """The pages in the order in which they were first wanted."""
         return sorted(self.sources.values(), key=lambda source: source.n)
 
     @property
@@ -148,7 +214,7 @@ class ViewModel:
         self.question, self.follows, self.resumed = event.question, event.follows, event.resumed
         self.mode, self.searching = event.mode, event.searching
         self.state, self.note, self.ended, self.asked = "running", "", None, None
-        self.said = "Taken up again." if event.resumed else "The research has begun."
+        self.said = "Resumed." if event.resumed else "The research has started."
         return {"status", "ask", "notices"}
 
     def _take_notice(self, event: Notice) -> set[str]:
@@ -165,16 +231,22 @@ class ViewModel:
     def _take_answered(self, event: Answered) -> set[str]:
         self.asked, self.state = None, "running"
         self.answers.append(event)
-        self.said = "The research goes on."
+        self.said = "The research continues."
         return {"ask", "status", "plan"}
+
+    def _take_foreseen(self, event: Foreseen) -> set[str]:
+        self.forecast = event.forecast
+        self.said = f"Estimate: {foretold(event.forecast)}."
+        return {"status"}
 
     def _take_planned(self, event: Planned) -> set[str]:
         before, self.plan, self.topics = self.topics, event.plan, {}
         for n, topic in enumerate(event.plan.topics, 1):
             view = self.topics[topic.name] = before.get(topic.name) or TopicView(n, topic)
             view.n, view.topic = n, topic
-        coming = f" Estimate: {foretold(event.forecast)}." if event.forecast else ""
-        self.said = f"The plan has {len(self.topics)} topics.{coming}"
+        made = event.forecast or self.forecast
+        coming = f" Estimate: {foretold(made)}." if made else ""
+        self.said = f"The plan has {number_of(len(self.topics), 'topic')}.{coming}"
         return {"plan", "status"}
 
     def _take_searched(self, event: Searched) -> set[str]:
@@ -217,9 +289,7 @@ class ViewModel:
                 view.coverage = coverage
                 view.open.clear()
                 view.fresh, view.phase = 0, coverage.state
-        self.said = (
-            f"Round {event.round}: {self.answered} of {len(self.topics)} topics are answered."
-        )
+        self.said = f"Round {event.round}: {self.answered} of {len(self.topics)} topics answered."
         return {"plan", "status"}
 
     def _take_problem(self, event: Troubled) -> set[str]:
@@ -233,14 +303,14 @@ class ViewModel:
             return {"status"}
         self.draft = event.markdown
         if self.rounds == 1:
-            self.said = f"{self.said} A first version of the report is there.".strip()
+            self.said = f"{self.said} A first version of the report is ready.".strip()
         return {"report", "status"}
 
     def _take_finished(self, event: Finished) -> set[str]:
         self.result, self.state, self.asked, self.ended = event.result, "finished", None, None
         self.usage, self.question = event.result.usage, event.result.question
         for topic in event.result.topics:
-            # Without a log, as for sessions from elsewhere, only the result is known.
+            # Without a log, only the result is known.
             view = self.topics.get(topic.name) or self._add_topic(topic.name)
             view.open.clear()
             view.phase = topic.state
@@ -258,11 +328,12 @@ class ViewModel:
     def _take_ended(self, event: Ended) -> set[str]:
         self.ended, self.state, self.asked = event, event.how, None
         cancelled = event.how == "cancelled"
-        self.said = "Cancelled." if cancelled else f"It could not go on: {event.text}"
+        self.said = "Cancelled." if cancelled else f"The run could not continue: {event.text}"
         return {"everything"}
 
     def _topic(self, name: str) -> TopicView | None:
-        # A resumed session continues after its plan; without its log, topics are met as they come.
+        # A resumed session may continue after its plan; without a log, topics are added as they
+        # come.
         if self.resumed and self.plan is None and name and name not in self.topics:
             return self._add_topic(name)
         return self.topics.get(name)
@@ -273,7 +344,7 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """Return the part name of a page's row, new or known."""
+        """Return the name of a page's row, new or known."""
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source

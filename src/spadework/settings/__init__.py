@@ -1,9 +1,7 @@
-"""All settings: one frozen class, read from the environment or from keywords, with its fields
-grouped by purpose, one group per file.
-
+"""All settings: one frozen class, set by the environment or by keywords.
 A field `minutes` is set by `SPADEWORK_MINUTES` or `Settings(minutes=…)`; providers' own variables
-(`OPENAI_API_KEY`, `SEARXNG_URL`, …) are read too. The text under a field, and its bounds, become
-`docs/settings.md` and Studio's form.
+(`OPENAI_API_KEY`, …) count too. Texts under fields, and bounds, become `docs/settings.md` and
+Studio's form.
 """
 
 from __future__ import annotations
@@ -22,17 +20,13 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from pydantic_settings import SettingsError as UnreadableVariable
 
-from spadework.errors import SettingsError
+from spadework.errors import SettingsError, must_be
 from spadework.form import as_form, sentence
 from spadework.home import absolute
-from spadework.settings.budgets import Budgets
 from spadework.settings.environment import Cleaning, Effort, Role, tell_unread
-from spadework.settings.interfaces import Serving, Users
-from spadework.settings.model_choice import Models
-from spadework.settings.observability import Observing
-from spadework.settings.page_reading import Reading
-from spadework.settings.roles import Judging
-from spadework.settings.search import Searching
+from spadework.settings.interfaces import Observing, Serving, Users
+from spadework.settings.model_choice import Budgets, Judging, Models
+from spadework.settings.sources import Reading, Searching
 
 __all__ = ["DEFAULT_MODEL", "DEFAULT_SMALL_MODEL", "Cleaning", "Effort", "Role", "Settings"]
 
@@ -43,9 +37,7 @@ DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
 class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its own is below
     Users, Observing, Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings
 ):
-    """What a run may use, and how much. Frozen: `settings.with_(minutes=5)` returns a changed
-    copy.
-    """
+    """What a run may use, and how much. `settings.with_(minutes=5)` returns a changed copy."""
 
     model_config = SettingsConfigDict(
         env_prefix="SPADEWORK_",
@@ -60,8 +52,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     @model_validator(mode="wrap")
     @classmethod
     def _in_one_sentence(cls, data: Any, checked: ModelWrapValidatorHandler[Self]) -> Self:
-        # However they are created, also by a graph's context, report one sentence instead of
-        # pydantic's list.
+        # However they are made, also by a graph's context, one sentence replaces pydantic's list.
         try:
             return checked(data)
         except ValidationError as error:
@@ -86,31 +77,30 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     def _in_order(cls, value: Any, info: ValidationInfo) -> Any:
         first = info.data.get("search_since")
         if value and first and value < first:
-            raise ValueError(f"it lies before search_since, {first}")
+            raise ValueError(f"it should be search_since, {first}, or later")
         return value
 
     @classmethod
     def load(cls, **given: Any) -> Self:
-        """Load settings from the environment and `given`; None in `given` means "not given".
-
-        Raises SettingsError with one sentence that names the field, the value and what is valid.
+        """Return settings from the environment and `given`, in which None means "not given".
+        Raises SettingsError with a sentence that names the field, the value and what is valid.
         """
         asked = {name: value for name, value in given.items() if value is not None}
         try:
             made = cls(**asked)
         except UnreadableVariable as error:
-            raise SettingsError(f"A variable of the environment cannot be read: {error}.") from None
+            raise SettingsError(f"An environment variable cannot be read: {error}.") from None
         made._given = frozenset(asked)
         tell_unread(cls.model_fields)
         return made
 
     @property
     def given(self) -> frozenset[str]:
-        """The fields set explicitly, not by environment or default."""
+        """The fields that were set explicitly."""
         return self._given
 
     def with_(self, **changes: Any) -> Self:
-        """Return a copy with `changes`, validated like new settings; None means "not changed"."""
+        """Return a copy with `changes`, checked like new settings; None means "not changed"."""
         kept = {name: getattr(self, name) for name in self.model_fields_set}
         asked = {name: value for name, value in changes.items() if value is not None}
         made = self.load(**kept | asked)
@@ -119,23 +109,21 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @property
     def common(self) -> Path:
-        """The home for what concerns no single user."""
+        """The home for all that belongs to no single user."""
         return self.common_home or self.home
 
     @property
     def owner(self) -> str:
-        """The owner of the home as every machine names it: its path within the server's home, ""
-        for the server's owner. Raises SettingsError for a home elsewhere.
+        """The home's path within the server's home, by which all machines name its owner.
+        It is "" for the server's owner. Raises SettingsError for a home elsewhere.
         """
         if not self.home.is_relative_to(self.common):
-            raise SettingsError(
-                f"home cannot be {self.home}: where machines share a database, it lies in"
-                f" common_home, {self.common}."
-            )
+            wanted = f"in common_home, {self.common}, where machines share a database"
+            raise SettingsError(must_be("home", wanted, str(self.home)))
         return "" if self.home == self.common else self.home.relative_to(self.common).as_posix()
 
     def model_for(self, role: Role) -> str:
-        """Return the model of a role as PROVIDER:NAME, or "" if the extractive role is used."""
+        """Return the model of a role as PROVIDER:NAME, or "" for the extractive role."""
         named = getattr(self, f"{role}_model") or self.model
         if named or not self.openai_api_key or self.openai_base_url:
             return named

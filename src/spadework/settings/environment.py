@@ -1,4 +1,4 @@
-"""Environment variables meant for spadework that no setting reads."""
+"""Read the environment, and report variables meant for spadework that no setting reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from pydantic_settings import NoDecode
 Role = Literal["lead", "assessor", "judge", "cleaner", "writer", "verifier"]
 Effort = Literal["quick", "normal", "deep"]
 Cleaning = Literal["default", "fast", "quality", "technical", "off"]
-#: Topics of log lines.
 Concern = Literal["search", "crawl", "clean", "model", "orchestrator"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 Words = Annotated[tuple[str, ...], NoDecode]
@@ -25,7 +24,7 @@ _SITE = re.compile(r"(?:library|https?)://\S+|[^\s/:]+\.[^\s/:.]+", re.IGNORECAS
 
 
 def provider_alias(name: str) -> AliasChoices:
-    """Return a provider's own variable, and the same with our prefix."""
+    """Return a provider's own variable, also with our prefix."""
     return AliasChoices(f"SPADEWORK_{name}", name)
 
 
@@ -35,7 +34,7 @@ def _sites(value: Any) -> Any:
         return value
     named = tuple(site.strip() if isinstance(site, str) else site for site in given)
     if any(isinstance(one, str) and one and not _SITE.fullmatch(one) for one in named):
-        raise ValueError("write domains such as example.org")
+        raise ValueError("each should be a domain such as example.org")
     return tuple(site for site in named if site)
 
 
@@ -44,7 +43,7 @@ def _country(value: Any) -> Any:
         return value
     code = value.strip().lower()
     if code and not re.fullmatch(r"[a-z]{2}", code):
-        raise ValueError("write a country as two letters, such as de or us")
+        raise ValueError("it should be the two letters of a country, such as de or us")
     return "gb" if code == "uk" else code
 
 
@@ -54,7 +53,7 @@ def _day(value: Any) -> Any:
     try:
         return date.fromisoformat(value.strip()) if value.strip() else None
     except ValueError:
-        raise ValueError("write a day as YYYY-MM-DD") from None
+        raise ValueError("it should be a date, YYYY-MM-DD") from None
 
 
 Country = Annotated[str, BeforeValidator(_country)]
@@ -63,9 +62,9 @@ Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_sites)]
 
 
 PREFIX = "SPADEWORK_"
-#: Variables with our prefix that are not settings, read where they are used.
+#: Variables with our prefix that are read elsewhere.
 _OTHERS = frozenset({"PROXY", "MCP_CONNECTION"})
-#: Other research servers' names for our settings; "" for what is a constant here.
+#: Names that other research servers have for our settings; "" if ours is a constant.
 _ELSEWHERE = {
     "DEFAULT_NUM_RESULTS": "search_results",
     "DEFAULT_SEARCH_COUNTRY": "search_country",
@@ -79,7 +78,6 @@ _ELSEWHERE = {
     "TARGET_TOKENS": "window_tokens",
     "LOG_LEVEL": "log",
 }
-#: Former settings, now constants where they are used.
 _CONSTANT = frozenset(
     {
         *("RRF_K", "ORIGINAL_WEIGHT", "KNOWLEDGE_HOURS"),
@@ -103,21 +101,18 @@ def tell_unread(fields: Collection[str]) -> None:
 
 
 def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each variable that no setting reads, with a sentence that names the right one.
-
-    `fields` are the names of the settings.
-    """
+    """Yield each variable that none of the settings `fields` reads, and a sentence about it."""
     known = {field.upper() for field in fields} | _OTHERS
     for name in sorted(environ):
         own = name.upper().startswith(PREFIX) and name.upper().removeprefix(PREFIX)
         instead = f"{PREFIX}{_ELSEWHERE.get(name, '').upper()}"
         if own in _CONSTANT:
-            yield name, f"{name} is no longer a setting, and is not read: its default counts."
+            yield name, f"{name} is no longer a setting; the default applies."
         elif own and own not in known:
             near = get_close_matches(own, known, 1)
             mend = f"Did you mean {PREFIX}{near[0]}?" if near else "See docs/settings.md."
-            yield name, f"{name} is no setting, and is not read. {mend}"
+            yield name, f"{name} is not a setting and is ignored. {mend}"
         elif instead != PREFIX and instead not in environ:
-            yield name, f"{name} is not read: the setting is {instead}."
+            yield name, f"{name} is ignored. Use {instead} instead."
         elif name in _ELSEWHERE and instead == PREFIX:
-            yield name, f"{name} is not read: it is no setting here. See docs/settings.md."
+            yield name, f"{name} is not a setting and is ignored. See docs/settings.md."

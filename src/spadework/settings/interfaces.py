@@ -1,15 +1,16 @@
-"""What `serve` and MCP answer with, and where sessions are kept."""
+"""Settings for servers, users and machines, and for logs."""
 
 from __future__ import annotations
 
 import os
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from typing import get_args
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
 from spadework.home import default_home
-from spadework.settings.environment import Words
+from spadework.settings.environment import Concern, LogLevel, Words
 
 
 class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
@@ -21,15 +22,15 @@ class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
     printed when listening beyond it.
     """
     ask_token: bool = False
-    """Require a token on this machine too, for the web page, MCP over HTTP and `/v1`: other users
-    could reach the server.
+    """Require a token on this machine too, for the web page, MCP over HTTP and `/v1`, since other
+    users could reach the server.
     """
     serve_hosts: Words = ()
     """Host names that `serve` answers to, besides addresses and this machine's own name."""
 
     drain_seconds: float = Field(20, ge=0, le=86_400)
     """Seconds that runs may continue after SIGTERM to `serve` or `worker`. Nothing new is accepted
-    meanwhile, and the next process takes up what is left.
+    meanwhile, and the next process continues what is left.
     """
 
     # Sessions
@@ -37,7 +38,7 @@ class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
         default_factory=lambda: 8 * (os.cpu_count() or 1), ge=1, le=10_000
     )
     """Maximum sessions that run at once in a process; more wait in its queue, as they do when it
-    may open no more files. Unset: 8 a core.
+    may open no more files. Unset: 8 per core.
     """
     home: Path = Field(default_factory=default_home)
     """Folder for sessions and indexes."""
@@ -56,8 +57,8 @@ class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
     `127.0.0.1,10.0.0.0/24`. No client may connect from them without the proxy setting its header.
     """
     common_home: Path | None = None
-    """Folder for what belongs to no user: indexes of libraries, examinations of models. Unset:
-    `home`.
+    """Folder for what belongs to no user: indexes of libraries, qualification tests of models.
+    Unset: `home`.
     """
     user_runs: int = Field(0, ge=0, le=10_000)
     """Maximum concurrent runs of one user; more wait in the queue. 0: no limit."""
@@ -84,3 +85,47 @@ class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
 def networks_of(words: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
     """Return addresses and networks. Raises ValueError for a word that is neither."""
     return tuple(ip_network(word, strict=False) for word in words)
+
+
+CONCERNS: tuple[Concern, ...] = get_args(Concern)
+LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
+
+
+class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
+    """The logs of a run, and its export to OpenTelemetry."""
+
+    # Logs
+    log: str = ""
+    """What to log in `logs/` of a session, one file per concern: a level (debug, info, warning,
+    error) for all, or for some (`search=debug,model=info`) of search, crawl, clean, model and
+    orchestrator. Unset: nothing. Queries and reasons appear at debug only.
+    """
+    log_json: bool = False
+    """Write log lines as JSON."""
+    otel: bool = False
+    """Export every run to OpenTelemetry as spans and metrics, by its conventions for generative AI.
+    Needs the extra `otel`; OpenTelemetry's own variables set the destination.
+    """
+
+    @field_validator("log", mode="after")
+    @classmethod
+    def _of_known_words(cls, value: str) -> str:
+        levels_of(value)
+        return value
+
+
+def levels_of(log: str) -> dict[Concern, LogLevel]:
+    """Return the level of each concern that is logged. Raises ValueError for an unknown word."""
+    found: dict[Concern, LogLevel] = {}
+    for word in filter(None, (word.strip() for word in log.split(","))):
+        name, _, level = word.rpartition("=")
+        known: LogLevel | None = next((o for o in LEVELS if o == level.strip().lower()), None)
+        named: tuple[Concern, ...] = tuple(o for o in CONCERNS if o == name.strip().lower())
+        asked = named if name else CONCERNS
+        if known is None or not asked:
+            raise ValueError(
+                f"each word should be a level ({', '.join(LEVELS)}) or a concern"
+                f" ({', '.join(CONCERNS)}) with one, such as search=debug"
+            )
+        found |= dict.fromkeys(asked, known)
+    return found

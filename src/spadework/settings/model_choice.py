@@ -1,4 +1,4 @@
-"""Models and embeddings: which, where, and how much one request may hold."""
+"""Settings for models, knowledge, asking back, evidence and the budget."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, SecretStr
 
-from spadework.settings.environment import provider_alias
+from spadework.form import by_effort
+from spadework.settings.environment import Effort, provider_alias
+from spadework.values import QuestionType
 
 
 class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
@@ -59,9 +61,9 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     database, of all machines. Reduced while the endpoint reports that it is busy.
     """
     model_stream: bool = False
-    """Stream answers, for servers or proxies that cut long silences."""
+    """Stream answers, for servers or proxies that close silent connections."""
     embeddings: str = ""
-    """Embedding model, such as text-embedding-3-small. Empty: none, so search is by words alone."""
+    """Embedding model, such as text-embedding-3-small. Empty: none, so search is by words only."""
     embeddings_url: str = ""
     """OpenAI-compatible server for embeddings. Empty: `openai_base_url`, or OpenAI."""
     embeddings_api_key: SecretStr | None = None
@@ -78,3 +80,113 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """US dollars per million tokens in and out, by model name. The price of any other model is
     unknown.
     """
+
+
+#: Question types that need evidence from SEVERAL domains.
+SEVERAL_VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
+SEVERAL = 3
+
+
+class Standard(BaseModel, frozen=True, extra="forbid"):
+    """What the evidence for a question must reach, and the searches made if it does not."""
+
+    quality: float = Field(7.5, ge=0, le=10)
+    target: float = Field(8.0, ge=0, le=10)
+    domains: int = Field(1, ge=0, le=100)
+    searches: int = Field(3, ge=0, le=5)
+    seconds: float = Field(30, gt=0, le=600)
+
+
+class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
+    """What is kept from run to run, asked back, and shown to the roles that judge."""
+
+    # The report
+    length: Literal["short", "normal", "long"] = "normal"
+    """Length of a model's report unless the question asks for another: about 200, 700 or 1800
+    words.
+    """
+
+    # Knowledge
+    knowledge: bool = True
+    """Keep the web pages that are read, and search them before the web."""
+    knowledge_days: float = Field(7, ge=0, le=3_650)
+    """Days after which a kept page is stale and fetched again."""
+
+    qdrant_url: str = Field("", validation_alias=provider_alias("QDRANT_URL"))
+    """Address of a Qdrant server that keeps the pages. Empty: they are kept under `home`."""
+    qdrant_api_key: SecretStr | None = Field(
+        None, validation_alias=provider_alias("QDRANT_API_KEY")
+    )
+    """API key of the Qdrant server. Also QDRANT_API_KEY."""
+    qdrant_collection: str = Field("spadework", pattern=r"^[\w-]{1,100}$")
+    """Collection on the Qdrant server. Everybody who names the same one shares its pages."""
+
+    # Asking back
+    clarify: bool = False
+    """Ask the user where the question can mean several things. On in chat and on the web page."""
+    approve: bool = False
+    """Show the plan and wait for approval or changes. On in chat and on the web page."""
+    answer_minutes: float = Field(60, gt=0, le=10_080)
+    """Minutes to wait for the user's answer before the run goes on without it. The run's clock is
+    paused meanwhile.
+    """
+
+    # Evidence
+    window_tokens: int = Field(
+        default_factory=by_effort(quick=8_000, normal=8_000, deep=24_000), ge=500, le=1_000_000
+    )
+    """Maximum tokens of pages shown to a model for a topic; less where its context or speed
+    requires. Unset: 8000, deep 24000.
+    """
+    shown_tokens: int = Field(
+        default_factory=by_effort(quick=100_000, normal=100_000, deep=200_000),
+        ge=500,
+        le=10_000_000,
+    )
+    """Maximum tokens of pages shown to a model in a round, over all topics. Unset: 100000, deep
+    200000, in several parallel calls.
+    """
+
+    standards: dict[QuestionType | Literal["any"], Standard] = Field(default_factory=dict)
+    """Standards for evidence, by type of question or for all: quality (7.5 of 10) and domains (3
+    where a question compares, evaluates, lists or asks for news, else 1), below which a topic is
+    searched again; the quality to aim at (8.0); how many recommended searches a round makes for a
+    topic (3), and the seconds each may take (30). As JSON: {"latest": {"domains": 5}}.
+    """
+
+    def standard(self, question_type: QuestionType) -> Standard:
+        """Return the evidence standard for a question type."""
+        own = {"domains": SEVERAL} if question_type in SEVERAL_VOICES else {}
+        for name in ("any", question_type):
+            if found := self.standards.get(name):
+                own |= found.model_dump(exclude_unset=True)
+        return Standard(**own)
+
+
+class Budgets(BaseModel, defer_build=True, use_attribute_docstrings=True):
+    """What a run may use."""
+
+    effort: Effort = "normal"
+    """quick: at most three topics, few model calls, no check of hits and no cleaning. deep: more
+    pages, refined searches and a review of the report by a model.
+    """
+    minutes: float = Field(10, gt=0, le=1_440)
+    """Time limit of a run in minutes, from the start of the process."""
+    iterations: int = Field(default_factory=by_effort(quick=2, normal=3, deep=3), ge=1, le=12)
+    """Maximum rounds. Unset: 3, quick 2."""
+    completeness: float = Field(0.8, ge=0, le=1)
+    """Score at which a topic counts as answered."""
+    calls: int = Field(110, ge=0, le=100_000)
+    """Maximum model calls."""
+    searches: int = Field(120, ge=0, le=100_000)
+    """Maximum searches."""
+    pages: int = Field(default_factory=by_effort(quick=60, normal=60, deep=400), ge=0, le=10_000)
+    """Maximum pages read. Unset: 60, deep 400."""
+    tokens: int = Field(1_000_000, ge=0)
+    """Maximum tokens in and out, over all model calls."""
+    money: float = Field(5.0, ge=0)
+    """Maximum US dollars for model calls, where the price is known."""
+    marginal_utility: float = Field(0.1, ge=0, le=1)
+    """Stop after a round that adds less than this share of all evidence."""
+    plan_days: float = Field(7, ge=0, le=365)
+    """Days for which the plan of a question is reused. 0: plan again each time."""

@@ -1,16 +1,21 @@
-"""Commands without a run: read a page, search, index, check this machine, statistics."""
+"""Commands without a run: read, search, index, doctor, stats, and the store of known pages."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spadework.apps import options
+from spadework.apps.options import AsJson, Home
 from spadework.home import home_of
 
-#: Prefix of each finding of `doctor`.
+if TYPE_CHECKING:
+    from spadework.tools.knowledge import Knowledge, Which
+
+
 _MARKS = {"works": "ok   ", "slow": "slow ", "broken": "wrong", "hint": "note "}
 
 
@@ -18,26 +23,24 @@ def read(
     page: Annotated[str, typer.Argument(metavar="URL|FILE", help="A web address or a file.")] = "",
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="Saved HTML to read instead of fetching; needs --url."),
+        typer.Option("--html", help="HTML file to read instead of fetching a page; needs --url."),
     ] = None,
-    url: Annotated[str, typer.Option("--url", help="Where the saved HTML comes from.")] = "",
+    url: Annotated[str, typer.Option("--url", help="URL that the HTML file was saved from.")] = "",
     level: Annotated[
         str | None,
-        typer.Option("--level", help="Begin at 0: plain HTTP, 1: like a browser, 2: a browser."),
+        typer.Option(
+            "--level", help="First level to try: 0 plain HTTP, 1 with browser headers, 2 a browser."
+        ),
     ] = None,
     as_json: Annotated[
         bool,
-        typer.Option(
-            "--json", help="Print the text and all that is known of it as one JSON object."
-        ),
+        typer.Option("--json", help="Print the text and its metadata as one JSON object."),
     ] = False,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Print the source as it came, nothing cleaned.")
-    ] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the raw source, uncleaned.")] = False,
     home: options.Home = None,
 ) -> None:
     """Print one page as clean Markdown."""
-    from spadework.apps.commands.read_command import read_one
+    from spadework.apps.commands.lookups import read_one
 
     settings = options.settings_from(home=home, min_level=level)
     read_one(page, html, url, settings, as_json=as_json, raw=raw)
@@ -49,7 +52,7 @@ def search(
     search: options.Search = None,
     library: options.Libraries = None,
     search_results: Annotated[
-        str | None, typer.Option("--limit", help="Most hits of each provider.")
+        str | None, typer.Option("--limit", help="Maximum hits per provider.")
     ] = None,
     search_country: options.Country = None,
     search_language: options.Language = None,
@@ -64,7 +67,7 @@ def search(
     home: options.Home = None,
 ) -> None:
     """Print ranked hits."""
-    from spadework.apps.commands.search_command import search_once
+    from spadework.apps.commands.lookups import search_once
 
     search_once(query, as_json, options.settings_of(context))
 
@@ -72,12 +75,14 @@ def search(
 def index(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(help="Files and folders; none: the documentation installed with Python."),
+        typer.Argument(
+            help="Files and folders to index. Default: the documentation installed with Python."
+        ),
     ] = None,
     home: options.Home = None,
 ) -> None:
     """Index files and folders ahead of the first question."""
-    from spadework.apps.commands.search_command import index_paths
+    from spadework.apps.commands.lookups import index_paths
 
     index_paths(options.settings_from(home=home, library=tuple(paths) if paths else None))
 
@@ -89,17 +94,15 @@ def doctor(
     model: options.Model = None,
     home: options.Home = None,
 ) -> None:
-    """Check what works here: models, search, pages and folders. Asks each model for one word, each
-    search provider once, and tries the browser.
+    """Check what works here: models, search, pages and folders. Asks each model for one
+    word, each search provider once, and tries the browser.
     """
-    import asyncio
-
     from spadework.apps.messages import say
     from spadework.sessions.health import probe
 
     settings = options.settings_of(context)
 
-    async def examine() -> bool:  # printed before anything that a thread still waits for
+    async def examine() -> bool:  # print before waiting for threads
         found = await probe(settings)
         for check in found:
             say(f"{_MARKS[check.state]} {check.line}")
@@ -113,3 +116,94 @@ def stats(as_json: options.AsJson = False, home: options.Home = None) -> None:
     from spadework.apps.commands.statistics import print_statistics
 
     print_statistics(home_of(home), as_json)
+
+
+knowledge = typer.Typer(
+    help="List, forget or export the pages that runs have read.",
+    rich_markup_mode=None,
+    invoke_without_command=True,
+)
+
+Named = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[URL|HOST]...", help="URLs of pages, or hosts for all their pages."),
+]
+Older = Annotated[
+    float | None,
+    typer.Option(
+        "--older", metavar="DAYS", min=0, help="Only pages fetched more than this many days ago."
+    ),
+]
+
+
+@knowledge.callback()
+def knowledge_default(context: typer.Context, home: Home = None) -> None:
+    """List the pages when no other command is given."""
+    if context.invoked_subcommand is None:
+        list_pages(home=home)
+
+
+@knowledge.command("list")
+def list_pages(
+    named: Named = None, older: Older = None, as_json: AsJson = False, home: Home = None
+) -> None:
+    """List pages with the date they were fetched, newest first."""
+    from spadework.apps.commands.lookups import print_pages
+
+    asyncio.run(print_pages(_store(home), _which(named, older), as_json))
+
+
+@knowledge.command("forget")
+def forget(
+    named: Named = None,
+    older: Older = None,
+    everything: Annotated[bool, typer.Option("--all", help="Forget all pages.")] = False,
+    home: Home = None,
+) -> None:
+    """Delete pages from the store for good, so that no later run uses them. Sessions
+    keep their own copies.
+    """
+    from spadework.apps.commands.lookups import forget_pages
+    from spadework.errors import SettingsError
+
+    if not (named or everything or older is not None):
+        raise SettingsError("Say what to forget: a URL, a host, --older DAYS, or --all.")
+    if everything and (named or older is not None):
+        raise SettingsError("--all forgets every page and cannot be combined with anything else.")
+    asyncio.run(forget_pages(_store(home), _which(named, older)))
+
+
+@knowledge.command("export")
+def export(
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="A folder (one Markdown file per page) or FILE.jsonl."),
+    ],
+    named: Named = None,
+    older: Older = None,
+    home: Home = None,
+) -> None:
+    """Write pages to files: their text, source and fetch date."""
+    from spadework.apps.commands.lookups import export_pages
+
+    asyncio.run(export_pages(_store(home), _which(named, older), output))
+
+
+def _store(home: Path | None) -> Knowledge:
+    from spadework.settings import Settings
+    from spadework.tools.knowledge.store_choice import store_of
+
+    return store_of(Settings.load(home=home))
+
+
+def _which(named: list[str] | None, older: float | None) -> Which:
+    from datetime import UTC, datetime, timedelta
+
+    from spadework.errors import SettingsError, must_be
+    from spadework.tools.knowledge import Which
+
+    try:
+        before = None if older is None else datetime.now(UTC) - timedelta(days=older)
+    except OverflowError:
+        raise SettingsError(must_be("--older", "the age of a page in days", older)) from None
+    return Which(tuple(named or ()), before)

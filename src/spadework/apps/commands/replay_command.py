@@ -1,4 +1,4 @@
-"""`replay`: a finished session run again from its recordings."""
+"""`replay`: a finished session is run again from its recording."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from pathlib import Path
 from typing import get_args
 
 from spadework.apps.exit import FAILED
-from spadework.apps.messages import say
+from spadework.apps.messages import number_of, say
 from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
 from spadework.settings import Role, Settings
 
-#: Maximum lines about missing recordings: after a different plan, everything is missing.
+#: After a different plan, everything is missing.
 MOST_LINES = 20
-_LATE = "The clock has ended the session, perhaps in the middle of a step, which no replay meets."
+_LATE = "The session ran out of time in the middle of a step, which a replay cannot reproduce."
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
-    """Print or write the report of a replay; return 1 if it differs, or may, and no model is
-    given.
+    """Print or write the report of a replay. Returns 1 if it differs or, without a model, may
+    differ.
     """
     output = Output(to).check()
-    # Every role uses the model, whatever the environment says.
+    # Every role uses this model.
     roles = {f"{role}_model": model for role in get_args(Role)}
     asking = Settings.load(home=home, model=model, **roles) if model else None
     done = asyncio.run(replay(home, session_id, asking))
@@ -38,9 +38,9 @@ def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) 
 def _describe_replay(done: Replayed) -> list[str]:
     lacking = [f"Not recorded: {missing}" for missing in dict.fromkeys(done.missing)]
     if len(lacking) > MOST_LINES:
-        lacking = [*lacking[:MOST_LINES], f"{len(lacking) - MOST_LINES} more were not recorded."]
+        lacking = [*lacking[:MOST_LINES], f"Not recorded: {len(lacking) - MOST_LINES} more"]
     late = [_LATE] if not done.same and done.before.stopped_by == "time" else []
-    report = "The report is the same, byte for byte." if done.same else "The report is another."
+    report = "The report is the same, byte for byte." if done.same else "The report differs."
     left = len(done.missing) - done.new
-    counted = f"{done.replayed} exchanges replayed, {done.new} new"
+    counted = f"{number_of(done.replayed, 'exchange')} replayed, {done.new} new"
     return [*lacking, *late, f"{counted}{f', {left} without an answer' if left else ''}. {report}"]

@@ -1,6 +1,4 @@
-"""`spadework sessions …`, and commands that continue or replay a session; heavy imports are
-deferred.
-"""
+"""The commands `sessions …`, `resume` and `replay`. Heavy imports are deferred."""
 
 from __future__ import annotations
 
@@ -33,17 +31,24 @@ def sessions_default(context: typer.Context, home: Home = None) -> None:
 @sessions.command("list")
 def list_sessions(home: Home = None) -> None:
     """List sessions, newest first."""
-    from spadework.apps.commands.session_list import print_list
     from spadework.apps.machines import bring_list
+    from spadework.apps.messages import say, say_aside
+    from spadework.sessions.storage import session_list
+    from spadework.visible import one_line
 
     bring_list(home_of(home))
-    print_list(home_of(home))
+    listed = [*session_list.list_sessions(home_of(home), say_aside)]
+    for one in listed:
+        state = "unreadable" if one.unreadable else one.status or "unfinished"
+        say(f"{one.id}  {state:<14}  {one.unreadable or one_line(one.query)}")
+    if not listed:
+        say("There are no sessions yet.", err=True)
 
 
 @sessions.command("show")
 def show_session(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
     """Print the report of a session."""
-    from spadework.apps.commands.session_actions import print_report
+    from spadework.apps.commands.stored_sessions import print_report
 
     print_report(_fetch_session(home, session_id), session_id, as_json)
 
@@ -51,7 +56,7 @@ def show_session(session_id: str, as_json: AsJson = False, home: Home = None) ->
 @sessions.command("files")
 def list_files(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
     """List the files of a session, each with its type."""
-    from spadework.apps.commands.session_actions import print_files
+    from spadework.apps.commands.stored_sessions import print_files
 
     print_files(_fetch_session(home, session_id), session_id, as_json)
 
@@ -61,20 +66,33 @@ def export_session(
     session_id: str,
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", help="FILE.md, .html, .pdf, .docx, .json; sources as .bib."),
+        typer.Option("-o", "--output", help="FILE.md, .html, .pdf, .docx, .json, .bib, or .zip."),
     ],
     home: Home = None,
 ) -> None:
-    """Write the report of a session to a file."""
-    from spadework.apps.commands.session_actions import export
+    """Write the report of a session to a file, or export the session as FILE.zip."""
+    from spadework.apps.commands.stored_sessions import export
 
     export(_fetch_session(home, session_id), session_id, output)
 
 
+@sessions.command("open")
+def open_session(
+    file: Annotated[Path, typer.Argument(help="FILE.zip, written by `spadework export`.")],
+    home: Home = None,
+) -> None:
+    """Store a session that was exported on another machine as FILE.zip."""
+    from spadework.apps.messages import say
+    from spadework.sessions.storage.archive import unpack
+
+    session_id = unpack(home_of(home), file)
+    say(f"Opened {session_id}. To see its report, run: spadework show {session_id}", err=True)
+
+
 @sessions.command("delete")
 def delete_session(session_id: str, home: Home = None) -> None:
-    """Delete a session with all its files."""
-    from spadework.apps.commands.session_actions import delete
+    """Delete a session and all its files."""
+    from spadework.apps.commands.stored_sessions import delete
     from spadework.apps.machines import forget_session
 
     delete(_fetch_session(home, session_id), session_id)
@@ -84,7 +102,7 @@ def delete_session(session_id: str, home: Home = None) -> None:
 @sessions.command("redraw")
 def redraw_session(session_id: str, home: Home = None) -> None:
     """Redraw a session's files from its record (events.jsonl)."""
-    from spadework.apps.commands.session_actions import redraw
+    from spadework.apps.commands.stored_sessions import redraw
 
     redraw(home, session_id)
 
@@ -111,7 +129,7 @@ def resume(
 def replay(
     session_id: Known,
     model: Annotated[
-        str | None, typer.Option("--model", help="Chat model that is asked what was not recorded.")
+        str | None, typer.Option("--model", help="Chat model for requests that were not recorded.")
     ] = None,
     to: Annotated[
         Path | None,

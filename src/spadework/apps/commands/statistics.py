@@ -1,4 +1,4 @@
-"""Statistics over sessions, for the terminal."""
+"""Statistics of sessions for the terminal."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def print_statistics(home: Path, as_json: bool) -> None:
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Disable garbage collection: everything created here is kept, and collecting takes a third of
-    the time.
-    """
+    """Pause garbage collection, which would take a third of the time and find nothing."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -40,11 +38,11 @@ def lines(found: Statistics) -> list[str]:
     """Return the statistics as lines of text."""
     if not found.sessions:
         return ["There are no finished sessions yet.", *_to_look_at(found)]
-    newest = f", the newest {SHOWN} of them:" if len(found.sessions) > SHOWN else ""
+    newest = f"; the newest {SHOWN}:" if len(found.sessions) > SHOWN else ""
     parts = [
         [f"Sessions: {len(found.sessions)}{newest}", "", *_sessions(found.sessions[:SHOWN])],
-        ["", "What brought the evidence that is in the reports:", "", *_worth(found)],
-        ["", "What the rounds added (mean coverage before and after):", "", *_gains(found)],
+        ["", "Where the evidence in the reports came from:", "", *_worth(found)],
+        ["", "What each round added (mean coverage before and after):", "", *_gains(found)],
     ]
     return [line for part in (*parts, _to_look_at(found)) for line in part]
 
@@ -53,7 +51,7 @@ def _to_look_at(found: Statistics) -> list[str]:
     if not found.alerts:
         return []
     more = found.alerted > len({alert.partition(":")[0] for alert in found.alerts})
-    named = f"To look at ({found.alerted} sessions, the newest of them):" if more else "To look at:"
+    named = f"Worth a look (the newest of {found.alerted} sessions):" if more else "Worth a look:"
     return ["", named, "", *(f"- {alert}" for alert in found.alerts)]
 
 
@@ -75,13 +73,13 @@ def _sessions(shown: Sequence[Figures]) -> list[str]:
 
 
 def by(makers: Mapping[str, int]) -> str:
-    """List the writers or judges of sentences with their counts, the busiest first."""
+    """List who wrote or judged sentences, with counts, the busiest first."""
     most = sorted(makers.items(), key=lambda maker: -maker[1])
     return ", ".join(f"{name} ({count})" for name, count in most) or "-"
 
 
 def foreseen(f: Figures) -> str:
-    """Return the range of estimated seconds, in brackets if based on constants alone."""
+    """Return the range of estimated seconds, in brackets if not based on runs; "-" if unknown."""
     if not f.foreseen:
         return "-"
     low, _, high, runs = f.foreseen
@@ -99,7 +97,7 @@ def _worth(found: Statistics) -> list[str]:
         (worth_name(w), w.searches or "-", w.hits or "-", w.evidence, w.cited, w.alone)
         for w in found.worth
     ]
-    return _table("|searches|hits|quotes|in reports|that only it found", rows)
+    return _table("|searches|hits|quotes|in reports|found nowhere else", rows)
 
 
 def _gains(found: Statistics) -> list[str]:

@@ -4,54 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from contextlib import suppress
-from typing import Annotated, Any
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any
 
-import typer
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
 
-from spadework.apps import options
-
-
-def worker(
-    context: typer.Context,
-    sessions: Annotated[
-        int | None,
-        typer.Option(
-            "--sessions", help="Most sessions at once (default: the setting parallel_sessions)."
-        ),
-    ] = None,
-    port: Annotated[
-        int | None,
-        typer.Option(
-            "--port", help="Port for /healthz, /readyz and /metrics; 0 for any. Unset: none."
-        ),
-    ] = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            "--host", help="With --port: its address. Elsewhere than here a token is asked."
-        ),
-    ] = "127.0.0.1",
-    search: options.Search = None,
-    library: options.Libraries = None,
-    model: options.Model = None,
-    home: options.Home = None,
-) -> None:
-    """Run sessions that other processes submit.
-
-    They wait in the database at SPADEWORK_DATABASE_URL. After SIGTERM, runs may continue for a
-    while; Ctrl-C stops at once. Start any number, on any machine.
-    """
-    asyncio.run(_work(options.settings_of(context, parallel_sessions=sessions), host, port))
+from spadework.apps.messages import say
+from spadework.apps.web.listener import config_of, open_listener, operating_routes
+from spadework.apps.web.page_context import Server
+from spadework.apps.web.security import Access, Gate
+from spadework.sessions.health.machine_check import Readiness
+from spadework.settings import Settings
 
 
-async def _work(settings: Any, host: str, port: int | None) -> None:
-    from spadework.apps.commands.worker_numbers import serve_numbers
+async def run_worker(settings: Any, host: str, port: int | None) -> None:
+    """Run sessions of all machines until SIGTERM or Ctrl-C."""
     from spadework.apps.messages import log_to_stderr, say
     from spadework.machines.worker import work
 
     def ready(told: str) -> None:
-        say(f"spadework worker {told}  (Ctrl-C stops it)", err=True)
+        say(f"spadework worker {told}  (press Ctrl-C to stop)", err=True)
 
     def leave() -> None:
         if told.is_set():
@@ -68,3 +43,37 @@ async def _work(settings: Any, host: str, port: int | None) -> None:
         loop.add_signal_handler(signal.SIGINT, working.cancel)
         with suppress(asyncio.CancelledError):
             await working
+
+
+#: Seconds for open requests to finish at shutdown.
+GRACE_SECONDS = 1
+
+
+class _Aside(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the worker."""
+        yield
+
+
+@asynccontextmanager
+async def serve_numbers(
+    settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
+) -> AsyncIterator[None]:
+    """Serve health and metrics on `port`, if any. Raises SettingsError for a bad address."""
+    if port is None:
+        yield
+        return
+    access = Access.of(settings, host)
+    app = Starlette(routes=operating_routes(), middleware=[Middleware(Gate, access=access)])
+    app.state.server = server = Server(settings, access)
+    server.readiness = Readiness(settings, leaves)
+    sock = open_listener(host, port)
+    say(f"Metrics are at http://{host}:{sock.getsockname()[1]}/metrics", err=True)
+    aside = _Aside(config_of(app, GRACE_SECONDS))
+    serving = asyncio.create_task(aside.serve([sock]))
+    try:
+        yield
+    finally:
+        aside.should_exit = True
+        await asyncio.gather(serving, return_exceptions=True)

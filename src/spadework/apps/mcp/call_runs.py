@@ -1,16 +1,20 @@
-"""Runs of a session for a call: the client receives progress (a growing number and a sentence), and
-everything ends when it leaves.
-"""
+"""Runs a session for a call, with progress messages, and ends it if the client leaves."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import aclosing, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mcp.server.mcpserver import Context
 
 from spadework.apps.messages import number_of
-from spadework.apps.view_model import ViewModel
+from spadework.apps.view_model import ViewModel, foretold
+from spadework.apps.web.permissions import user_of
 from spadework.backend import backend_of
 from spadework.errors import SessionNotFound
 from spadework.events import (
@@ -18,6 +22,7 @@ from spadework.events import (
     Ended,
     Event,
     Finished,
+    Foreseen,
     Notice,
     Planned,
     Read,
@@ -29,38 +34,40 @@ from spadework.events import (
 from spadework.prompts import plain
 from spadework.sessions.record.records import end
 from spadework.sessions.session import Session
-from spadework.tools.text.markdown import one_line
+from spadework.sessions.users import OWNER, People, User
+from spadework.settings import Settings
 from spadework.values import Result
+from spadework.visible import one_line
 
-#: progress, total, message
+T = TypeVar("T")
+#: Receives progress, total and message.
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
 #: Seconds after which the last message is repeated, so that clients do not time out.
 BEAT_SECONDS = 5.0
-#: Minimum average seconds between two messages.
+#: Minimum seconds between messages, on average.
 LEAST_SECONDS = 0.5
-#: Events of single pages.
 _OFTEN = (Searched, Reading, Read)
-#: Minimum growth of the progress number, in seconds.
+#: Minimum growth of the progress, in seconds.
 STEP = 0.001
 MOST_CHARS = 300
 
 
 async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
-    """Run a session and return its result. `seconds` is the total reported as progress, by default
-    the budget's. Cancellation ends the session, which can be resumed.
+    """Run a session and return its result. `seconds` is the total for the progress (0: the
+    budget's). Cancelling the call ends the session, which can be resumed.
     """
     teller = Teller(report, seconds or session.budget.seconds)
     events: asyncio.Queue[Event | None] = asyncio.Queue()
-    # A slow client must not delay the run: its events are queued.
+    # Events are queued, so that a slow client does not delay the run.
     following = asyncio.create_task(_follow(session, events))
     result: Result | None = None
     try:
-        # Continue after the result, until the session has released its connections and files.
-        while (event := await _next(events, teller)) is not None:
+        # After the result, wait until the session has closed its connections and files.
+        while (event := await teller.beat_during(events.get())) is not None:
             result = event.result if isinstance(event, Finished) else result
             await teller.tell(event)
-        if teller.waits:  # deliver the last count
+        if teller.waits:  # send the last count
             await teller.beat()
         await following
         if result is None:
@@ -69,7 +76,7 @@ async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
     except asyncio.CancelledError:
         await _stop_task(following)
         there = await backend_of(session.settings).cancel(session)
-        if session.brief.kind == "research" and not there:  # another one has closed itself
+        if session.brief.kind == "research" and not there:  # others close themselves
             with suppress(OSError):
                 await asyncio.to_thread(end, session.folder, Ended(how="cancelled"))
         raise
@@ -77,7 +84,7 @@ async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
         await _stop_task(following)
 
 
-async def _stop_task(task: asyncio.Task[None]) -> None:
+async def _stop_task(task: asyncio.Task[Any]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
@@ -96,18 +103,8 @@ async def _follow(session: Session, events: asyncio.Queue[Event | None]) -> None
         events.put_nowait(None)
 
 
-async def _next(events: asyncio.Queue[Event | None], teller: Teller) -> Event | None:
-    """Return the next event; meanwhile send pending messages or signs of life."""
-    while True:
-        try:
-            async with asyncio.timeout(LEAST_SECONDS if teller.waits else BEAT_SECONDS):
-                return await events.get()
-        except TimeoutError:
-            await teller.beat()
-
-
 class Teller:
-    """Progress in seconds used of those available. `waits`: a message came too soon."""
+    """Reports progress in seconds. `waits` says that a message came too soon and is pending."""
 
     def __init__(self, report: Report, seconds: float) -> None:
         self._report = report
@@ -120,12 +117,11 @@ class Teller:
         self.waits = False
 
     async def tell(self, event: Event) -> None:
-        """Report an event if it deserves a message."""
+        """Take in an event, and report it if it is worth a message."""
         self._view.take(event)
         if message := self._worded(event):
             self._message = plain(one_line(message, MOST_CHARS))
-            # Milestones are always sent; other messages that come too soon wait, and are replaced
-            # by newer ones.
+            # Milestones are sent at once; other messages that come too soon wait, or are replaced.
             early = self._sent * LEAST_SECONDS > time.monotonic() - self._began
             self.waits = isinstance(event, _OFTEN) and early
             if not self.waits:
@@ -142,13 +138,27 @@ class Teller:
         self._told = max(self._told + STEP, round(time.monotonic() - self._began, 3))
         await self._report(self._told, max(self._seconds, self._told), self._message)
 
+    async def beat_during(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return what `work` returns; meanwhile send pending messages and signs of life."""
+        task = asyncio.create_task(work)
+        try:
+            while not task.done():
+                seconds = LEAST_SECONDS if self.waits else BEAT_SECONDS
+                if not (await asyncio.wait({task}, timeout=seconds))[0]:
+                    await self.beat()
+            return task.result()
+        finally:
+            await _stop_task(task)
+
     def _worded(self, event: Event) -> str:
         if isinstance(event, Started):
-            verb = "Resumed" if event.resumed else "Begun"
+            verb = "Resumed" if event.resumed else "Started"
             where = f", searching {'; '.join(event.searching)}" if event.searching else ""
-            return f"{verb} in session {event.session_id}{where}"
+            return f"{verb} session {event.session_id}{where}"
         if isinstance(event, Notice):
             return event.text
+        if isinstance(event, Foreseen):
+            return f"Estimate: {foretold(event.forecast)}"
         if isinstance(event, Planned):
             names = [topic.name for topic in event.plan.topics]
             return f"Planned {number_of(len(names), 'topic')}: {', '.join(names)}"
@@ -156,14 +166,14 @@ class Teller:
             answered = sum(c.covered for c in event.coverage)
             return (
                 f"Round {event.round}: {answered} of {number_of(len(event.coverage), 'topic')}"
-                f" answered by {number_of(event.evidence, 'quote')}"
+                f" answered, {number_of(event.evidence, 'quote')} so far"
             )
         return self._of_a_page(event, f"Round {self._view.rounds + 1}: " if self._view.plan else "")
 
     def _of_a_page(self, event: Event, when: str) -> str:
         if isinstance(event, Searched):
             found = number_of(event.hits, "hit")
-            return f"{when}searched {event.provider} for “{event.query}”, {found}"
+            return f"{when}searched {event.provider} for “{event.query}”: {found}"
         if isinstance(event, Reading):
             return f"{when}reading {event.title or event.url}"
         if isinstance(event, Read):
@@ -171,3 +181,55 @@ class Teller:
         if isinstance(event, Wrote):
             return "Checking the report" if event.final else "Writing the report"
         return ""
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """The caller of a tool. A `local` one runs on the owner's machine and may know file paths."""
+
+    settings: Settings
+    people: People
+    local: bool = False
+    user: str = ""
+
+    async def home_of(self, session_id: str) -> Path:
+        """Return the home of the caller, after fetching the session from workers."""
+        await self.people.look()
+        settings = self.people.settings_of(self.user)
+        await fetch_session(settings, session_id)
+        return settings.home
+
+    @property
+    def form_tokens(self) -> int:
+        """Tokens for each form of an output: text, and structured content."""
+        return ANSWER_TOKENS // 2 - ROOM_TOKENS
+
+
+#: The id that means the newest session.
+LATEST = "latest"
+#: Tokens reserved for titles, addresses and hints.
+ROOM_TOKENS = 400
+#: Maximum tokens of an answer, in both forms together.
+ANSWER_TOKENS = 20_000
+
+Call = Context[ToolContext, Any]
+
+
+async def fetch_session(settings: Settings, session_id: str) -> None:
+    """Fetch a session from the workers, or the list of sessions for "latest"."""
+    if session_id == LATEST:
+        await backend_of(settings).know_all(settings)
+    await backend_of(settings).find(settings, session_id)
+
+
+def caller_of(request: Any) -> User:
+    """Return the user of a request; without HTTP, the owner."""
+    return OWNER if request is None else user_of(request.scope)
+
+
+def door_of(call: Call) -> ToolContext:
+    """Return the context of a call, with its user's settings."""
+    context = call.request_context
+    door: ToolContext = context.lifespan_context
+    name = caller_of(context.request).name
+    return replace(door, settings=door.people.settings_of(name), user=name) if name else door

@@ -1,4 +1,4 @@
-"""The server over streamable HTTP: routes for an application, and `mcp --http`."""
+"""The MCP server over streamable HTTP: routes for an application, and `mcp --http`."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from spadework.settings import Settings
 PATH = "/mcp"
 #: Seconds for open requests to finish at shutdown.
 CLOSING_SECONDS = 3
-LEFT = "The client closed its request."
+LEFT = "The client cancelled its request."
 STOPPED = (
-    "The server is being stopped. What was done is kept: once it is back, agentic_search goes on"
-    ' with the session_id that get_session_data tells of "latest".'
+    "The server is stopping. Finished work is kept. Once the server is back, call agentic_search"
+    ' with the session_id that get_session_data shows for "latest" to continue.'
 )
 
 
 @dataclass(frozen=True)
 class Mounted:
-    """Routes for an application, and a context to enter once while it runs."""
+    """Routes for an application, and a context that is open while it runs."""
 
     routes: Sequence[BaseRoute]
     lifespan: Callable[[], AbstractAsyncContextManager[None]]
@@ -54,18 +54,17 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Notes in a request's scope what ends its calls (its end, which older protocol versions do not
-    report, or the server's shutdown) and its user: a connection belongs to its opener alone.
+    """Notes in the scope of a request who sent it, and what ends its calls: the end of the request,
+    which older protocol versions do not report, or of the server.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request (ASGI)."""
         left = asyncio.Event()
         scope[ENDS] = {LEFT: left}
-        # A server with MCP among its interfaces reports its shutdown.
+        # A server with other interfaces says when it shuts down.
         if server := getattr(scope["app"].state, "server", None):
             scope[ENDS][STOPPED] = server.owner.closing
         if name := user_of(scope).name:
@@ -77,7 +76,7 @@ class _Watched:
 
 
 def build_app(settings: Settings, access: Access) -> ASGIApp:
-    """Return the server alone, behind the same gate as the web page."""
+    """Return the MCP server alone, behind the gate of the web page."""
     mounted = mcp_routes(settings)
     app = Starlette(routes=mounted.routes, lifespan=lambda _: mounted.lifespan())
     return Gate(app, access)
@@ -90,8 +89,8 @@ def serve_http(settings: Settings, host: str, port: int) -> None:
     app = build_app(settings, access)
     with open_listener(host, port, both=True) as sock:
         shown, bound = f"[{host}]" if ":" in host else host, sock.getsockname()[1]
-        say(f"MCP at http://{shown}:{bound}{PATH}", err=True)
+        say(f"Serving MCP at http://{shown}:{bound}{PATH}", err=True)
         if access.token:
             kept = "SPADEWORK_TOKEN" if settings.token else str(settings.home / TOKEN_FILE)
-            say(f"Clients send the token of {kept} as `Authorization: Bearer TOKEN`.", err=True)
+            say(f"Clients send the token from {kept} as `Authorization: Bearer TOKEN`.", err=True)
         asyncio.run(uvicorn.Server(config_of(app, CLOSING_SECONDS)).serve(sockets=[sock]))

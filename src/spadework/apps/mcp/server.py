@@ -1,4 +1,4 @@
-"""The MCP server: six tools, and their error messages."""
+"""The MCP server: six tools, and the messages for their errors."""
 
 from __future__ import annotations
 
@@ -25,29 +25,104 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
+from pydantic import ValidationError
 
-from spadework.apps.mcp.agentic_search import agentic_search
-from spadework.apps.mcp.intelligent_research import intelligent_research_with_advanced_scraping
-from spadework.apps.mcp.output_schemas import PAGE_TEXT
-from spadework.apps.mcp.research_report import create_research_report
-from spadework.apps.mcp.scrape_url import advanced_scrape_url
-from spadework.apps.mcp.serp_search import OFFERED, serp_search
-from spadework.apps.mcp.session_data import Record, get_session_data, load_record, page_text
-from spadework.apps.mcp.tool_context import Call, ToolContext, caller_of, door_of
-from spadework.apps.mcp.tool_errors import word_fault
+from spadework.apps.exit import Left, apart
+from spadework.apps.mcp.call_runs import Call, ToolContext, caller_of, door_of
+from spadework.apps.mcp.page_tools import OFFERED, advanced_scrape_url, serp_search
+from spadework.apps.mcp.research_tools import (
+    agentic_search,
+    intelligent_research_with_advanced_scraping,
+)
+from spadework.apps.mcp.session_tools import (
+    Record,
+    create_research_report,
+    get_session_data,
+    load_record,
+    page_text,
+)
+from spadework.apps.mcp.tool_outputs import PAGE_TEXT
 from spadework.apps.outputs import prints_pdf
-from spadework.apps.patience import Left, apart
 from spadework.backend import backend_of
-from spadework.errors import SessionNotFound, SpadeworkError, Stopping
-from spadework.prompts import fence
+from spadework.errors import (
+    Blocked,
+    BudgetSpent,
+    DaySpent,
+    FetchError,
+    NotAllowed,
+    SearchError,
+    SessionBusy,
+    SessionNotFound,
+    SessionUnreadable,
+    SettingsError,
+    SpadeworkError,
+    Stopping,
+    TooLarge,
+    Unreadable,
+)
+from spadework.prompts import fence, plain
 from spadework.sessions import quotas
 from spadework.sessions.lookups.search_only import usable
-from spadework.sessions.people.people import People
-from spadework.sessions.people.user import Scope
 from spadework.sessions.storage.retention import prune
 from spadework.sessions.storage.session_list import readable_sessions
+from spadework.sessions.users import People, Scope
 from spadework.settings import Settings
-from spadework.tools.text.markdown import one_line
+from spadework.visible import one_line
+
+MOST_CHARS = 600
+
+_ANOTHER = "Choose another source, for example one from serp_search."
+#: The first type that matches gives the advice.
+_ADVICE: tuple[tuple[type[Exception], str], ...] = (
+    (
+        SessionNotFound,
+        'Call get_session_data with session_id "latest" for the newest session, or agentic_search'
+        " to start a new one.",
+    ),
+    (SessionUnreadable, "Only the server's owner can repair its files. Start another session."),
+    (
+        SessionBusy,
+        'The session is still running. Call get_session_data with part="progress" to follow it,'
+        " and try again when it has finished.",
+    ),
+    (DaySpent, "Try again later."),
+    (NotAllowed, f"Only public http and https addresses can be read. {_ANOTHER}"),
+    (Blocked, f"The site does not let spadework read this page. {_ANOTHER}"),
+    (TooLarge, _ANOTHER),
+    (Unreadable, _ANOTHER),
+    (FetchError, "Try again later, or choose another source."),
+    (SearchError, "Try again in a minute, or choose another provider."),
+    (
+        SettingsError,
+        "Correct the argument and call again. Only the server's owner can change its settings.",
+    ),
+    (BudgetSpent, "The server's owner limits how much one call may use."),
+)
+
+
+def word_fault(fault: BaseException) -> str:
+    """Return one or two sentences about an expected error; "" for another."""
+    if isinstance(fault, ValidationError):
+        return _argument(fault)
+    if isinstance(fault, OSError):
+        why = fault.strerror or "a disk or network error"
+        return f"The server cannot do this now: {why}. Try again later."
+    if not isinstance(fault, (SpadeworkError, BudgetSpent)):
+        return ""
+    said = str(fault)[:MOST_CHARS].rstrip()
+    advice = next((words for kind, words in _ADVICE if isinstance(fault, kind)), "")
+    # It may contain text of a web server.
+    return plain(f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {advice}")
+
+
+def _argument(fault: ValidationError) -> str:
+    first = fault.errors(include_url=False, include_input=False)[0]
+    name = ".".join(str(part) for part in first["loc"]) or "The arguments"
+    if first["type"] == "missing":
+        return f"Missing argument: {name}."
+    said = first["msg"].removeprefix("Value error, ")[:MOST_CHARS]
+    return f"Invalid argument {name}: {said}. Correct it and call again."
+
 
 SESSIONS = "spadework://sessions/"
 MARKDOWN = "text/markdown"
@@ -55,13 +130,13 @@ MOST_LISTED = 20
 
 
 def add_resources(server: MCPServer[ToolContext]) -> None:
-    """Offer the report and pages of each session."""
+    """Offer the report and pages of each session as resources."""
 
     @server.resource(
         f"{SESSIONS}{{session_id}}",
         name="session",
-        title="The report of a session",
-        description="For a session that gathered pages: the list of them. Newest: latest.",
+        title="Report of a session",
+        description="The list of pages if the session only gathered pages. Newest session: latest.",
         mime_type=MARKDOWN,
     )
     async def session(session_id: str, call: Context[ToolContext]) -> str:
@@ -70,8 +145,8 @@ def add_resources(server: MCPServer[ToolContext]) -> None:
     @server.resource(
         f"{SESSIONS}{{session_id}}/pages/{{page}}",
         name="page",
-        title="A page as a session has read it",
-        description="page: the number of a source of the report.",
+        title="A page as a session read it",
+        description="page: the number of a source in the report.",
         mime_type=MARKDOWN,
     )
     async def page(session_id: str, page: str, call: Context[ToolContext]) -> str:
@@ -79,7 +154,7 @@ def add_resources(server: MCPServer[ToolContext]) -> None:
 
 
 def list_resources(home: Path) -> list[Resource]:
-    """Return the newest sessions."""
+    """Return the newest sessions as resources."""
     return [
         Resource(
             uri=f"{SESSIONS}{one.id}",
@@ -107,19 +182,18 @@ async def _read_resource(call: Call, session_id: str, page: str) -> str:
 def _report(record: Record) -> str:
     if record.result is not None:
         return record.result.report
-    return f"# {one_line(record.metadata.query)}\n\nThis session is not finished: {record.state}."
+    return f"# {one_line(record.metadata.query)}\n\nThis session is not finished ({record.state})."
 
 
 Schema = dict[str, Any]
 
-#: Keywords a model does not need, in arguments and in outputs, whose fields are always present.
-#: Validation uses the full schemas.
+#: Keywords that a model does not need. Validation uses the full schemas.
 _OF_ARGUMENTS = ("title", "additionalProperties", "minLength", "maxLength")
 _OF_ANSWERS = (*_OF_ARGUMENTS, "default", "required", "minimum", "maximum")
 
 
 def shorten_schemas(tool: Tool) -> Tool:
-    """Return the tool with short schemas; objects in output lists are described by their fields."""
+    """Return the tool with short schemas, in which rows of lists are described in words."""
     given = tool.output_schema
     if given:
         named: Mapping[str, Schema] = given.get("$defs", {})
@@ -137,7 +211,7 @@ def shorten_schemas(tool: Tool) -> Tool:
 
 
 def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]) -> Schema:
-    """Return a schema without `dropped` keywords, with references described in words."""
+    """Return a schema without the `dropped` keywords, with references described in words."""
     if "$ref" in schema:
         told = _describe_fields(named[schema["$ref"].removeprefix("#/$defs/")])
         return {"type": "object", "description": schema.get("description", told)}
@@ -157,7 +231,7 @@ def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]
 
 
 def _describe_fields(schema: Schema) -> str:
-    """Describe an object's fields in words; mention page text only once."""
+    """Describe an object's fields in words, with PAGE_TEXT only once."""
     said = {name: one.get("description", "") for name, one in schema["properties"].items()}
     fields = ", ".join(
         f"{name} ({words.removesuffix('.')})" if words and PAGE_TEXT not in words else name
@@ -167,7 +241,7 @@ def _describe_fields(schema: Schema) -> str:
 
 
 def _either(options: list[Schema]) -> Schema:
-    """Return a choice of schemas; null alternatives become part of the type."""
+    """Return a choice of schemas; a null alternative becomes part of the type."""
     others = [one for one in options if one != {"type": "null"}]
     if len(others) == 1 and len(options) == 2 and isinstance(others[0].get("type"), str):
         return others[0] | {"type": [others[0]["type"], "null"]}
@@ -175,7 +249,7 @@ def _either(options: list[Schema]) -> Schema:
 
 
 def offer_tools(tools: Sequence[Tool], settings: Settings) -> list[Tool]:
-    """Return the tools without what this server lacks."""
+    """Return the tools with the providers and formats that this server has."""
     made = [tool.model_copy(update={"input_schema": deepcopy(tool.input_schema)}) for tool in tools]
     arguments = {tool.name: tool.input_schema["properties"] for tool in made}
     provider = arguments["serp_search"]["provider"]
@@ -195,23 +269,22 @@ INSTRUCTIONS = (
     " report, cite its numbered sources."
 )
 
-#: Scope key of the events that end an HTTP call early, by reason.
+#: Scope key of the events that end a call early.
 ENDS = "spadework.ends"
 
-#: name → title; read-only; reaches the web
+#: Title, whether it only reads, and whether it reaches the web.
 _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
     agentic_search: ("Research a question", False, True),
     intelligent_research_with_advanced_scraping: ("Search and read the best pages", True, True),
     serp_search: ("Search", True, True),
     advanced_scrape_url: ("Read one page", True, True),
     create_research_report: ("Write a report to a file", False, False),
-    get_session_data: ("Read what a session has left", True, False),
+    get_session_data: ("Read a session's results", True, False),
 }
 
-#: Tools that only look at stored data.
 _READING = ("get_session_data",)
 
-#: Advertised by the library, though nothing is offered.
+#: The library advertises these, but we offer none.
 _NOT_OFFERED = ("prompts/list", "prompts/get")
 
 _ARGUMENTS = {
@@ -226,14 +299,14 @@ class Server(MCPServer[ToolContext]):
     settings_of_runs: Settings
 
     async def list_tools(self) -> list[Tool]:
-        """Return the tools in short schemas, with this server's providers and formats."""
+        """Return the tools with short schemas and this server's providers and formats."""
         tools = [shorten_schemas(tool) for tool in await super().list_tools()]
         return await asyncio.to_thread(offer_tools, tools, self.settings_of_runs)
 
     async def _handle_list_resources(
         self, ctx: ServerRequestContext[ToolContext], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """Return the caller's newest sessions; the library does not pass on the caller."""
+        """Return the newest sessions of the caller, whom the library does not pass on."""
         caller = caller_of(ctx.request)
         if not caller.may("read"):
             return ListResourcesResult(resources=[])
@@ -249,7 +322,7 @@ class Server(MCPServer[ToolContext]):
         known = _ARGUMENTS.get(name)
         if known is not None and (unknown := [each for each in arguments if each not in known]):
             raise ToolError(
-                f"{name} does not take {one_line(', '.join(unknown), 100)}: it takes"
+                f"{name} does not accept {one_line(', '.join(unknown), 100)}. It accepts"
                 f" {', '.join(known)}."
             )
         scope: Scope = "read" if name in _READING else "ask"
@@ -264,7 +337,7 @@ class Server(MCPServer[ToolContext]):
             if said := word_fault(cause) if cause else "":
                 raise ToolError(said) from None
             raise UnexpectedToolError(
-                f"{name} failed in spadework itself; the log of the server has the details."
+                f"{name} failed inside spadework; the server's log has the details."
             ) from cause
         except (Left, Stopping) as error:
             raise ToolError(str(error)) from None
@@ -275,9 +348,7 @@ class Server(MCPServer[ToolContext]):
 
 
 def build_server(settings: Settings, *, local: bool = False) -> Server:
-    """Return a server with the six tools. `local`: the caller is on this machine and may know file
-    paths.
-    """
+    """Return a server with the six tools. A `local` caller may know file paths."""
 
     @asynccontextmanager
     async def opened(_: MCPServer[ToolContext]) -> AsyncIterator[ToolContext]:
@@ -288,7 +359,7 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
             try:
                 yield ToolContext(settings, people, local)
             finally:
-                pruning.cancel()  # what its thread has started is completed
+                pruning.cancel()  # its thread completes what it has started
                 with suppress(asyncio.CancelledError):
                     await pruning
 
@@ -296,8 +367,7 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
         "spadework",
         title="spadework",
         description=(
-            "Deep research in which every sentence of fact cites words that really stand in a"
-            " source."
+            "Deep research in which every factual sentence cites the exact words of a source."
         ),
         instructions=INSTRUCTIONS,
         version=version("spadework"),
@@ -320,12 +390,12 @@ def build_server(settings: Settings, *, local: bool = False) -> Server:
 
 async def _prune(homes: Sequence[Path]) -> None:
     for home in homes:
-        with suppress(OSError):  # a broken home is reported elsewhere
+        with suppress(OSError):  # reported elsewhere
             await prune(home)
 
 
 def _ends(context: Context[ToolContext, Any] | None) -> dict[str, Coroutine[Any, Any, object]]:
-    """Return what ends an HTTP call early, by reason as a sentence."""
+    """Return the waits that end an HTTP call early, keyed by the reason shown to the user."""
     request = context.request_context.request if context else None
     found: Mapping[str, asyncio.Event] = getattr(request, "scope", {}).get(ENDS, {})
     return {why: event.wait() for why, event in found.items()}

@@ -1,4 +1,4 @@
-"""Routes of the OpenAI-compatible API: models, and chat completions, whole or streamed."""
+"""Routes of the OpenAI-compatible API: models, chat completions and responses."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
+from spadework.apps.exit import Left, apart
 from spadework.apps.openai.chat_completion import completion_of, most_words, shorten
 from spadework.apps.openai.chat_request import MODELS, ChatRequest, Refused, no_model, read_request
 from spadework.apps.openai.completion_stream import (
@@ -33,7 +34,6 @@ from spadework.apps.openai.responses import (
     response_of,
     stream_response,
 )
-from spadework.apps.patience import Left, apart
 from spadework.apps.web.page_context import web_of
 from spadework.backend import backend_of
 from spadework.errors import (
@@ -52,7 +52,7 @@ from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_metadata, session_folder
 from spadework.settings import Settings
-from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Result
 
 FOLDER = "answers"
@@ -60,19 +60,19 @@ _LOG = logging.getLogger(__name__)
 
 
 async def remember(settings: Settings, answer: str, session_id: str) -> None:
-    """Record which session gave an answer; only on this machine if the database is down."""
+    """Record which session gave an answer, on this machine if the database cannot."""
     known, noted = _hash(answer), False
     with suppress(DiskFailed, SettingsError):
         noted = await backend_of(settings).note_answer(settings, known, session_id)
     if not noted:
         try:
             await asyncio.to_thread(_write, settings.home / FOLDER / known, session_id)
-        except OSError as error:  # the answer is there, but cannot be followed up
-            _LOG.warning("Session %s: its answer cannot be noted: %s", session_id, error)
+        except OSError as error:  # it cannot be followed up
+            _LOG.warning("The answer of session %s could not be recorded: %s", session_id, error)
 
 
 async def recall_session(settings: Settings, answer: str) -> str:
-    """Return the session that gave an answer; "" if unknown, deleted or broken."""
+    """Return the id of the session that gave an answer; "" if it is unknown, deleted or damaged."""
     known = _hash(answer)
     session_id = await backend_of(settings).answered_by(settings, known) or await asyncio.to_thread(
         _read, settings.home / FOLDER / known
@@ -106,7 +106,7 @@ RunsOf = Callable[[Request], Runs]
 
 
 class _Form(NamedTuple):
-    """The forms of an answer: a result whole, a run as a stream, and an answer without research."""
+    """How an API answers: with a whole result, with the stream of a run, or without research."""
 
     whole: Callable[[ChatRequest, Result], dict[str, Any]]
     stream: Callable[[AsyncGenerator[News, None], ChatRequest, str], AsyncGenerator[str, None]]
@@ -117,13 +117,13 @@ _CHAT = _Form(completion_of, stream_chunks, at_once)
 _RESPONSE = _Form(response_of, stream_response, response_at_once)
 Handler = Callable[[Request], Awaitable[Response]]
 
-#: Maximum questions per user running or waiting at once.
+#: Maximum questions of one user that run or wait.
 MOST_AT_ONCE = 100
 
 
 def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> list[BaseRoute]:
-    """Return the routes. `runs_of` returns the runs of a request's user; the server handles
-    authentication.
+    """Return the routes, which the server protects. `runs_of` returns the runs of a request's
+    user.
     """
     door = Door(runs_of)
     return [
@@ -147,12 +147,12 @@ async def model(request: Request) -> Response:
 
 
 async def document(request: Request) -> Response:
-    """Return this API as an OpenAPI document."""
+    """Return an OpenAPI document of this API."""
     return JSONResponse(openapi())
 
 
 class Door:
-    """Completions and responses, each a run; the numbers running and left in each home."""
+    """Answers completions and responses with runs, and counts those of each home."""
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
@@ -172,7 +172,7 @@ class Door:
             raise named_here(refused) from None
 
     async def _answer(self, request: Request, asked: ChatRequest, form: _Form) -> Response:
-        """Research the last user message, or answer what needs no research. Raises Refused."""
+        """Research the user's last message, or answer what needs no research. Raises Refused."""
         asked.check()
         runs = self._runs_of(request)
         question, _, _ = asked.question()
@@ -193,10 +193,10 @@ class Door:
 
     @contextmanager
     def _place(self, home: Path) -> Iterator[None]:
-        """Reserve a place among a home's questions. Raises Refused if none is free."""
+        """Reserve one of a home's places. Raises Refused if none is free."""
         if self._going[home] >= MOST_AT_ONCE:
             raise Refused(
-                f"{MOST_AT_ONCE} questions are being researched or wait: ask again later.",
+                f"{MOST_AT_ONCE} questions are already running or waiting. Ask again later.",
                 status=429,
                 code="rate_limit_exceeded",
             )
@@ -209,7 +209,7 @@ class Door:
     async def _until_left(
         self, runs: Runs, session: Session, most_tokens: int
     ) -> AsyncGenerator[Event, None]:
-        """Yield the session's events, its report cut to fit; closing cancels the run."""
+        """Run a session and yield its events, the report shortened. Closing cancels the run."""
         run, session_id = runs.start(session), session.session_id
         try:
             async with aclosing(run.watch(0)) as events:
@@ -222,14 +222,14 @@ class Door:
                     yield told
         finally:
             if not run.over and not run.finished:
-                # In its own task: this one is being cancelled.
+                # In a task of its own: this one is being cancelled.
                 task = asyncio.create_task(_cancel(runs, session_id))
                 self._cancelling.add(task)
                 task.add_done_callback(self._cancelling.discard)
 
 
 async def _session(asked: ChatRequest, runs: Runs) -> Session:
-    """Return a request's session, following up the last answer's. Raises Refused."""
+    """Return a request's session, which follows the last answer's. Raises Refused."""
     question, earlier, answer = asked.question()
     named = asked.session_id
     await backend_of(runs.settings).find(runs.settings, named)
@@ -252,27 +252,26 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
 
 
 class _Stream(StreamingResponse):
-    """A stream that releases its place even if abandoned before it began."""
+    """A stream that releases its place even if it is abandoned before it began."""
 
     def __init__(self, lines: AsyncGenerator[str, None], place: ExitStack) -> None:
         super().__init__(lines, media_type="text/event-stream", headers=AS_IT_COMES)
         self._place = place
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request (ASGI)."""
         with self._place:
             await super().__call__(scope, receive, send)
 
 
 async def _wait_for_result(request: Request, news: AsyncGenerator[News, None]) -> Result:
-    """Return a run's result. Raises Refused, also when the client leaves first."""
+    """Return the result of a run. Raises Refused, also if the client leaves first."""
 
     async def wait_for_leaving() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
     try:
-        return await apart(_result(news), {"The client has left.": wait_for_leaving()})
+        return await apart(_result(news), {"The client disconnected.": wait_for_leaving()})
     except Left as left:
         raise Refused(str(left), status=499) from None
 
@@ -300,7 +299,7 @@ _HOW: tuple[tuple[type[SpadeworkError], tuple[int, str | None]], ...] = (
 
 
 def _in_their_shape(handler: Handler) -> Handler:
-    """Wrap a handler so that refusals have OpenAI's error format."""
+    """Wrap a handler so that its errors have OpenAI's format."""
 
     async def handled(request: Request) -> Response:
         try:

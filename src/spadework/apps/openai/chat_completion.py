@@ -1,4 +1,4 @@
-"""A result as a chat completion: marks become annotations, sources citations."""
+"""A result as a chat completion: marks become annotations, sources become citations."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from spadework.apps.openai.chat_request import ChatRequest
-from spadework.tools.export.fitted_text import largest, shorten_report
+from spadework.tools.export.compressed import largest, shorten_report
 from spadework.tools.text import tokens
 from spadework.values import Result, Usage
 
-#: Words of an answer per token of its report, including marks, sources and closing sections
-#: (docs/examples: 0.36 and 0.45).
+#: Words per token of a report, with its marks and sources (docs/examples: 0.36 and 0.45).
 WORDS_A_TOKEN = 0.4
 _MARKDOWN = MarkdownIt("commonmark")
 _MARK = re.compile(r"(?<!\\)\[(\d{1,4})\](?!\()")
-#: The sources section at the end of a report, each source, and what a link quotes.
+#: The section of sources at the end of a report.
 _SOURCES = re.compile(r"\n\n(## [^\n]+)\n\n((?:\d+\. [^\n]+\n)+)(?:\n[^\n]+\n)?\Z")
 _SOURCE = re.compile(r"^((\d+)\. .+)$", re.MULTILINE)
 _FRAGMENT = re.compile(r"#:~:text=[^)\s]*")
@@ -28,14 +27,12 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 
 
 def most_words(most_tokens: int) -> int:
-    """Return the words for a report of this many tokens, 0 for no limit."""
+    """Return how many words a report of this many tokens has; 0 for no limit."""
     return max(1, int(WORDS_A_TOKEN * most_tokens)) if most_tokens else 0
 
 
 async def shorten(result: Result, most_tokens: int) -> Result:
-    """Return the result, its report shortened to the first whole blocks that fit and the sources
-    they cite.
-    """
+    """Return the result, its report cut to the whole blocks that fit and the sources they cite."""
     if not most_tokens:
         return result
     await tokens.ready()
@@ -49,8 +46,8 @@ async def shorten(result: Result, most_tokens: int) -> Result:
 
 
 def _shortener(report: str) -> Callable[[int], str]:
-    """Return a function that shortens a report to a number of characters: links lose their text
-    fragments, and unmarked sources are dropped.
+    """Return a function that cuts a report to a number of characters, without text fragments in
+    links and without uncited sources.
     """
     listed = _SOURCES.search(report)
     body = report[: listed.start()] if listed else report
@@ -68,7 +65,7 @@ def _shortener(report: str) -> Callable[[int], str]:
 
 
 def finish_reason(result: Result, most_tokens: int) -> str:
-    """Return why a completion ends: "stop" if the report is whole, "length" if cut."""
+    """Return why a completion ends: "stop" if the report is whole, "length" if it was cut."""
     whole = not most_tokens or result.report.endswith("\n")
     return "stop" if whole else "length"
 
@@ -89,9 +86,7 @@ def _message_of(result: Result) -> dict[str, Any]:
 
 
 def around(result: Result) -> dict[str, Any]:
-    """Return extra fields: source URLs up to the last one cited, the session, and pages that could
-    not be read.
-    """
+    """Return extra fields: URLs up to the last source cited, session, unread pages and problems."""
     last = max((n for _, _, n in _marks(result.report)), default=0)
     urls = [source.url for source in result.sources if source.n <= last]
     return {
@@ -101,12 +96,13 @@ def around(result: Result) -> dict[str, Any]:
             "status": result.status,
             "confidence": result.confidence,
             "unread": [one.model_dump() for one in result.unread],
+            "problems": [one.model_dump() for one in result.problems],
         },
     }
 
 
 def cite_marks(result: Result) -> list[dict[str, Any]]:
-    """Return every mark [n] outside code as a citation, positioned in code points."""
+    """Return the marks [n] outside code as citations, with their positions in code points."""
     sources = {source.n: source for source in result.sources}
     found = [(start, end, sources[n]) for start, end, n in _marks(result.report) if n in sources]
     cited = [
@@ -117,7 +113,7 @@ def cite_marks(result: Result) -> list[dict[str, Any]]:
 
 
 def head_of(name: str, model: str) -> dict[str, Any]:
-    """Return the head of a completion or chunk."""
+    """Return the first fields of a completion or chunk."""
     return {"id": f"chatcmpl-{name}", "created": int(time.time()), "model": model}
 
 
@@ -131,7 +127,7 @@ def completion(
 
 
 def used_tokens(used: Usage) -> dict[str, Any]:
-    """Return the models' token usage; zeros for a report of quotes without a model."""
+    """Return the tokens that models used, as usage."""
     return {
         "prompt_tokens": used.tokens_in,
         "completion_tokens": used.tokens_out,

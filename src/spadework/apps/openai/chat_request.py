@@ -1,4 +1,4 @@
-"""Chat requests: the question, earlier ones, and instructions for the form."""
+"""Chat requests: the question, the earlier ones, and the form of the answer."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
+from spadework.form import fault_sentence
+from spadework.sessions.storage.files import MOST_EARLIER
 from spadework.settings import Effort
 
-#: Models and the effort each stands for.
+#: The models, and the effort each makes.
 MODELS: dict[str, Effort] = {
     "spadework": "normal",
     "spadework-quick": "quick",
@@ -18,18 +20,14 @@ MODELS: dict[str, Effort] = {
 }
 MOST_BYTES = 1_000_000
 MOST_QUESTION_CHARS = 20_000
-#: Maximum earlier questions passed to the lead.
-MOST_EARLIER = 5
-#: Clients that put files before a question mark the question with these.
+#: Marks of the question in clients that put files before it.
 _FRAME = ("<user_query>", "</user_query>")
-
-
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 B = TypeVar("B", bound=BaseModel)
 
 
 class Refused(Exception):
-    """A refusal in OpenAI's format: a sentence, the `param` at fault, a `code` for programs."""
+    """A refusal in OpenAI's format: a sentence, the `param` at fault, and a `code` for programs."""
 
     def __init__(
         self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None
@@ -38,7 +36,7 @@ class Refused(Exception):
         self.status, self.param, self.code = status, param, code
 
     def shape(self) -> dict[str, Any]:
-        """Return the response body."""
+        """Return the body of the response."""
         kind = "server_error" if self.status >= 500 else "invalid_request_error"
         kind = "rate_limit_error" if self.status == 429 else kind
         return {
@@ -63,7 +61,7 @@ class Part(BaseModel):
         return self.type.endswith("text")
 
     def words(self) -> str:
-        """Return its text, or its kind, such as "[image]"."""
+        """Return its text, or its kind in brackets: "[image]"."""
         kind = self.type.removeprefix("input_").removesuffix("_url")
         return self.text if self.is_text else f"[{kind}]"
 
@@ -77,18 +75,18 @@ class Message(BaseModel):
     content: str | list[Part] | None = None
 
     def words(self) -> str:
-        """Return its text, other parts by their kind."""
+        """Return its text; other parts are given by their kind."""
         if isinstance(self.content, list):
             return "\n".join(part.words() for part in self.content)
         return self.content or ""
 
     def question(self) -> str:
-        """Return its text alone. Raises Refused if there are only other parts."""
+        """Return its text alone. Raises Refused if it has only other parts."""
         parts = self.content if isinstance(self.content, list) else []
         text = "\n".join(part.text for part in parts if part.is_text)
         if parts and not text.strip():
             raise Refused(
-                f"A message cannot hold {parts[0].type!r} alone: only text is read.",
+                f"A message must have text: {parts[0].type!r} alone is not supported.",
                 param="messages",
             )
         return text or self.words()
@@ -104,6 +102,11 @@ class Format(BaseModel):
     """The requested response format."""
 
     type: Annotated[str, Field(max_length=50)] = "text"
+    json_schema: dict[str, Any] | None = None
+
+    def shape(self) -> Any:
+        """Return the requested JSON schema, or None."""
+        return (self.json_schema or {}).get("schema")
 
 
 class ChatRequest(BaseModel):
@@ -117,8 +120,8 @@ class ChatRequest(BaseModel):
         str,
         Field(
             description=(
-                "spadework; spadework-quick for few topics and few calls; spadework-deep for more"
-                " checks and more reading."
+                "spadework; spadework-quick has fewer topics and model calls; spadework-deep reads"
+                " and checks more."
             )
         ),
     ]
@@ -126,45 +129,51 @@ class ChatRequest(BaseModel):
     stream: bool | None = False
     max_tokens: Annotated[int, Field(ge=1)] | None = Field(
         default=None,
-        description="Most tokens of the answer; the report is written for that length.",
+        description="Maximum number of tokens in the answer; the report is written to fit.",
     )
     max_completion_tokens: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="The same as `max_tokens`."
     )
     stream_options: StreamOptions | None = None
     n: int | None = Field(default=1, description="Only 1.")
-    tools: list[Any] | None = Field(default=None, description="Only none: the answer is a report.")
-    functions: list[Any] | None = Field(default=None, description="Only none.")
-    response_format: Format | None = Field(default=None, description="Only text.")
+    tools: list[Any] | None = Field(
+        default=None,
+        description="Called only for a client's own task, such as a title; never for a question.",
+    )
+    tool_choice: Any = Field(default=None, description="Must not require a call.")
+    functions: list[Any] | None = Field(default=None, description="Ignored: none is called.")
+    function_call: Any = Field(default=None, description="Must not require a call.")
+    response_format: Format | None = Field(default=None, description="Must be text.")
     metadata: dict[str, Any] | None = Field(
         default=None,
-        description="`session_id` names a session that is followed up; the rest is ignored.",
+        description="`session_id` names a session to follow up on; everything else is ignored.",
     )
 
     def check(self) -> None:
-        """Raise Refused, in one sentence, for unsupported parameters."""
+        """Raise Refused for an unknown model or more than one answer."""
         if self.model not in MODELS:
             raise no_model(self.model, "model")
         if self.n not in (None, 1):
-            raise Refused("n must be 1: a question has one report.", param="n")
+            raise Refused("n must be 1: each question gets one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raise Refused for a missing or overlong question, or for formats other than a report."""
+        """Raise Refused if the question is missing or too long, or no report is wanted."""
         if not question:
             raise Refused(
-                "There is no question: the last message of the user is what is researched.",
+                "There is no question. The user's last message must contain one.",
                 param="messages",
             )
         if len(question) > MOST_QUESTION_CHARS:
-            said = f"The question has {len(question)} characters: at most"
-            said = f"{said} {MOST_QUESTION_CHARS} are taken."
+            said = f"The question has {len(question)} characters, but at most"
+            said = f"{said} {MOST_QUESTION_CHARS} are accepted."
             raise Refused(said, param="messages", code="string_above_max_length")
-        if self.tools or self.functions:
-            name = "tools" if self.tools else "functions"
-            raise Refused(
-                f"{name} cannot be used: spadework answers with a report and calls none.",
-                param=name,
-            )
+        for name in ("tool_choice", "function_call"):
+            if getattr(self, name) not in (None, "auto", "none"):
+                raise Refused(
+                    f"{name} cannot require a call: spadework answers with a report and calls"
+                    " no functions.",
+                    param=name,
+                )
         if self.response_format and self.response_format.type != "text":
             raise Refused(
                 "response_format must be text: the answer is a report in Markdown.",
@@ -178,12 +187,12 @@ class ChatRequest(BaseModel):
 
     @property
     def most_tokens(self) -> int:
-        """Maximum tokens of the answer, 0 for no limit."""
+        """Maximum tokens of the answer; 0 for no limit."""
         return min((n for n in (self.max_tokens, self.max_completion_tokens) if n), default=0)
 
     @property
     def session_id(self) -> str:
-        """The session explicitly followed up, or ""."""
+        """The id of the session that the request names to follow; "" if none."""
         named = (self.metadata or {}).get("session_id")
         return named if isinstance(named, str) else ""
 
@@ -193,8 +202,8 @@ class ChatRequest(BaseModel):
         return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
-        """Return the user's last message, the ones before it, and the answer before it; ""
-        for none. Raises Refused where the last message has no text.
+        """Return the user's last message, those before it, and the answer before it, each empty if
+        there is none. Raises Refused if the last message has no text.
         """
         said = [m.words() if m.role == "user" else "" for m in self.messages]
         asked = [i for i, words in enumerate(said) if words.strip()]
@@ -215,19 +224,18 @@ async def read_request(request: Request, kind: type[B]) -> B:
         body += piece
         if len(body) > MOST_BYTES:
             raise Refused(
-                f"The request is too large: at most {MOST_BYTES} bytes are taken.", status=413
+                f"The request is too large: at most {MOST_BYTES} bytes are accepted.", status=413
             )
     try:
         return kind.model_validate_json(bytes(body))
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         where = ".".join(str(step) for step in fault["loc"])
-        named = f"{where} cannot be {fault['input']!r:.80}"
-        what = named if where else "The body is no request of this API"
-        raise Refused(f"{what}: {fault['msg'][:200]}.", param=where or None) from None
+        said = fault_sentence(where or "The body", fault)
+        raise Refused(said, param=where or None) from None
 
 
 def no_model(name: str, param: str | None = None) -> Refused:
     """Return the refusal for an unknown model."""
-    said = f"The model {name[:80]!r} does not exist: there are {', '.join(MODELS)}."
+    said = f"The model {name[:80]!r} does not exist. The models are {', '.join(MODELS)}."
     return Refused(said, status=404, param=param, code="model_not_found")

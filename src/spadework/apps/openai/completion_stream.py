@@ -1,5 +1,5 @@
-"""Streamed completions: a run's progress as `reasoning_content`, its report as `content`. Also
-replies without research (small talk, a client's chores), whole or streamed.
+"""Streamed completions: the progress of a run is `reasoning_content`, its report `content`. Also
+answers without research (small talk, a client's chores), whole or streamed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from spadework.apps.exit import with_pauses
 from spadework.apps.openai.chat_completion import (
     around,
     cite_marks,
@@ -22,8 +23,7 @@ from spadework.apps.openai.chat_completion import (
     used_tokens,
 )
 from spadework.apps.openai.chat_request import ChatRequest, Refused
-from spadework.apps.patience import with_pauses
-from spadework.apps.terminal.progress import word_event
+from spadework.apps.terminal.live_run import word_event
 from spadework.events import Ended, Event, Finished
 from spadework.sessions.receptionist import Greeted
 from spadework.tools.export.markdown_report import escape_markdown
@@ -33,17 +33,16 @@ AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 #: Seconds without news until a comment is sent, so that proxies keep the connection.
 QUIET_SECONDS = 15.0
 
-#: News of a run: see `news_of`.
 News = str | Result | Refused | None
-#: A piece of a report sent at once, and the comment sent when there is no news.
+#: A piece of the report that is sent at once.
 REPORT_PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
 QUIET = ": still researching\n\n"
 DONE = "data: [DONE]\n\n"
 
 
 async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, None]:
-    """Yield a stream's news of a run: progress lines, None when quiet, and last its result, or why
-    there is none. Closing it closes `events`.
+    """Yield the news of a run: lines of progress, None when it is quiet, and last its result or a
+    refusal. Closing the iterator closes `events`.
     """
     async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
         async for event in told:
@@ -56,15 +55,15 @@ async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, N
                 yield _failure(event.text or "The research was cancelled.")
                 return
             elif text := word_event(event):
-                # Markdown, which clients draw: a page's title is not to be more than words in it.
+                # Clients render Markdown, and page titles may contain some.
                 yield "".join(f"{escape_markdown(line)}\n" for line in text.split("\n"))
-        yield _failure("The server is being stopped; the research can be taken up.")
+        yield _failure("The server is stopping; the research can be resumed.")
 
 
 async def stream_chunks(
     news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
 ) -> AsyncGenerator[str, None]:
-    """Yield a stream of chunks as lines; closing it closes `news`."""
+    """Yield the lines of a stream of chunks. Closing the iterator closes `news`."""
     head = head_of(session_id, asked.model) | {"object": "chat.completion.chunk"}
     async with aclosing(news):
         yield _chunk(head, {"role": "assistant", "content": ""})
@@ -88,7 +87,6 @@ def _report(result: Result, head: dict[str, Any], end: str, *, with_usage: bool)
 
 
 def _chunk(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -> str:
-    """Return a stream line with new content; `end` is the finish reason."""
     choice = {"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}
     return data(head | {"choices": [choice]})
 
@@ -98,7 +96,7 @@ def _last_chunk(head: dict[str, Any], used: Usage) -> str:
 
 
 def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
-    """Return a completion without a session, whole or as a single-chunk stream."""
+    """Return a completion without a session, whole or as a stream."""
     head = head_of(uuid4().hex, asked.model)
     said, end = _build_message(greeted, asked)
     if asked.stream:
@@ -111,21 +109,32 @@ def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
 
 
 def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any], str]:
-    """Return the message and finish reason; a chore requested as a function call becomes one."""
-    function = _function(asked) if greeted.task else None
-    if function is None:
+    """Return message and finish reason. A chore may want a function call or JSON of a schema."""
+    function, format_ = _function(asked, greeted.task), asked.response_format
+    wanted = function.get("parameters") if function else format_ and format_.shape()
+    if not greeted.task or not (function or wanted):
         return {"role": "assistant", "content": greeted.answer}, "stop"
-    names = list(_fields(_fields(function.get("parameters")).get("properties")))
+    names = list(_fields(_fields(wanted).get("properties")))
     own = next((name for name in names if name == greeted.task), names[0] if names else "answer")
-    arguments = dict.fromkeys(names, "") | {own: greeted.answer}
-    call = {"name": function["name"], "arguments": json.dumps(arguments, ensure_ascii=False)}
+    arguments = json.dumps(dict.fromkeys(names, "") | {own: greeted.answer}, ensure_ascii=False)
+    if not function:
+        return {"role": "assistant", "content": arguments}, "stop"
+    call = {"name": function["name"], "arguments": arguments}
     called = {"index": 0, "id": f"call_{uuid4().hex}", "type": "function", "function": call}
     return {"role": "assistant", "content": None, "tool_calls": [called]}, "tool_calls"
 
 
-def _function(asked: ChatRequest) -> dict[str, Any] | None:
-    found = _fields(_fields(next(iter(asked.tools or ()), None)).get("function"))
-    return found if isinstance(found.get("name"), str) else None
+def _function(asked: ChatRequest, task: str) -> dict[str, Any] | None:
+    """Return the function for a chore: the one `tool_choice` names, or the only one offered, if it
+    is required or has a field for the chore.
+    """
+    choice, tools = asked.tool_choice, [_fields(tool).get("function") for tool in asked.tools or ()]
+    offered = [tool for tool in map(_fields, tools) if isinstance(tool.get("name"), str)]
+    if named := _fields(_fields(choice).get("function")).get("name"):
+        return next((tool for tool in offered if tool["name"] == named), None)
+    [only] = offered if len(offered) == 1 else [{}]
+    fits = task in _fields(_fields(only.get("parameters")).get("properties"))
+    return only if choice == "required" or (fits and choice != "none") else None
 
 
 def _fields(given: Any) -> dict[str, Any]:
@@ -137,6 +146,6 @@ def _failure(text: str) -> Refused:
 
 
 def data(body: dict[str, Any], event: str = "") -> str:
-    """Return a message of an event stream, with its name if any."""
+    """Return a message of an event stream, with the name of its event if any."""
     named = f"event: {event}\n" if event else ""
     return f"{named}data: {json.dumps(body, ensure_ascii=False)}\n\n"

@@ -1,4 +1,4 @@
-"""This API as an OpenAPI document, derived from its request models."""
+"""The OpenAPI document of this API, derived from its request models."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def openapi() -> dict[str, Any]:
         "info": {"title": "spadework, OpenAI-compatible", "version": version("spadework")},
         "paths": {
             "/v1/models": {
-                "get": {"responses": {"200": _answer("The models.", {"type": "object"})}}
+                "get": {"responses": {"200": _answer("The available models.", {"type": "object"})}}
             },
             "/v1/models/{name}": {
                 "get": {
                     "parameters": [named],
                     "responses": {
-                        "200": _answer("The model.", _MODEL),
+                        "200": _answer("The requested model.", _MODEL),
                         "404": _answer("No such model.", _REFUSED),
                     },
                 }
@@ -76,11 +76,11 @@ def openapi() -> dict[str, Any]:
 
 
 _REFUSALS = {
-    "400": "The request cannot be answered as it is.",
+    "400": "The request is not valid.",
     "404": "No such model or session.",
     "413": "The request is too large.",
     "429": "Too many questions at once.",
-    "503": "The research could not be done.",
+    "503": "The research failed.",
 }
 
 
@@ -89,8 +89,7 @@ def _answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _post(request: dict[str, Any], what: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a path that responds with `what`, whole or as a stream."""
-    answer = _answer(f"A {what}, or with `stream` its events.", schema)
+    answer = _answer(f"A {what} or, with `stream`, its events.", schema)
     answer["content"]["text/event-stream"] = {"schema": _TEXT}
     refusals = {status: _answer(text, _REFUSED) for status, text in _REFUSALS.items()}
     body = {"required": True, "content": {"application/json": {"schema": request}}}

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API: its requests as chat requests, a result as a response or its events."""
+"""OpenAI's Responses API: requests as chat requests, a result as a response or its events."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from spadework.values import Result, Usage
 
 _Json = dict[str, Any]
 _PREFIX = "resp_"
-#: The ids of responses without a session: small talk and chores.
+#: Starts the ids of responses without a session.
 _ASIDE = "resp_aside_"
-#: Names of refused parameters in a chat request and in this API.
+#: Names of refused parameters in a chat request, and their names in this API.
 _PARAMS = {
     "messages": "input",
     "metadata.session_id": "previous_response_id",
@@ -31,7 +31,7 @@ _PARAMS = {
 
 
 class Item(BaseModel):
-    """An input item: a message, or one without a role, which is ignored."""
+    """An input item: a message, or something without a role, which is ignored."""
 
     role: Role | None = None
     content: str | list[Part] | None = None
@@ -48,18 +48,17 @@ class ResponseRequest(BaseModel):
 
     model: str
     input: str | Annotated[list[Item], Field(max_length=1_000)] = Field(
-        description="The question, or a conversation that ends with it."
+        description="The question, or a conversation that ends with the question."
     )
-    instructions: str | None = Field(None, description="Wishes for the form of the report.")
+    instructions: str | None = Field(None, description="Instructions for the form of the report.")
     stream: bool | None = False
     max_output_tokens: int | None = Field(None, ge=1)
-    previous_response_id: str | None = Field(
-        None, description="A response whose session is followed up."
-    )
+    previous_response_id: str | None = Field(None, description="The response to follow up on.")
     metadata: dict[str, Any] | None = None
     tools: list[dict[str, Any]] | None = Field(
-        None, description="Only web search, which is done anyway: no function is called."
+        None, description="Ignored: the web is always searched, and no function is called."
     )
+    tool_choice: Any = Field(None, description="Must not require a function call.")
     text: TextForm | None = None
 
     def as_chat(self) -> ChatRequest:
@@ -70,20 +69,22 @@ class ResponseRequest(BaseModel):
         told = [Message(role=item.role, content=item.content) for item in items if item.role]
         before = self.previous_response_id or ""
         follows = before.removeprefix(_PREFIX) if before and not before.startswith(_ASIDE) else ""
-        functions = [tool for tool in self.tools or () if tool.get("type") == "function"]
+        choice, offered = self.tool_choice, [tool.get("type") for tool in self.tools or ()]
+        called = choice.get("type") if isinstance(choice, dict) else choice
+        requires = "function" in offered and called in ("required", "function")
         return ChatRequest(
             model=self.model,
             messages=[*wishes, *told],
             stream=self.stream,
             max_tokens=self.max_output_tokens,
-            tools=functions or None,
+            tool_choice=choice if requires else None,
             response_format=self.text.format if self.text else None,
             metadata=(self.metadata or {}) | ({"session_id": follows} if follows else {}),
         )
 
 
 def named_here(refused: Refused) -> Refused:
-    """Return a chat request's refusal with this API's parameter name."""
+    """Return the refusal of a chat request with the parameter's name in this API."""
     refused.param = _PARAMS.get(refused.param or "", refused.param)
     return refused
 
@@ -100,9 +101,7 @@ def response_of(asked: ChatRequest, result: Result) -> _Json:
 async def stream_response(
     news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
 ) -> AsyncGenerator[str, None]:
-    """Yield the lines of a response as they come: progress as a reasoning summary, then the report.
-    Closing it closes `news`.
-    """
+    """Yield a response's lines: a reasoning summary, then the report. Closing closes `news`."""
     numbers = count()
     async with aclosing(news), aclosing(_events(news, asked, session_id)) as events:
         async for event in events:
@@ -110,7 +109,7 @@ async def stream_response(
 
 
 def response_at_once(greeted: Greeted, asked: ChatRequest) -> Response:
-    """Return an answer without research as a response, whole or as a stream."""
+    """Return an answer without research, whole or as a stream."""
     body, message = _body(asked, _ASIDE + uuid4().hex), _message(greeted.answer, [])
     ended = _ended(body, [message], "stop", greeted.usage)
     if not asked.stream:
@@ -125,7 +124,7 @@ async def _events(
 ) -> AsyncGenerator[_Json | None, None]:
     body, thought = _body(asked, _PREFIX + session_id), ""
     item: _Json = {"type": "reasoning", "id": f"rs_{uuid4().hex}", "summary": []}
-    for event in [*_begin(body), *_reasoning(item, thought, "added")]:
+    for event in [*_begin(body), *_reasoning_item(item, thought, "added")]:
         yield event
     async for told in news:
         if told is None:
@@ -136,7 +135,7 @@ async def _events(
         elif isinstance(told, Result):
             item |= {"summary": [{"type": "summary_text", "text": thought}]}
             message = _message(told.report, cite_marks(told))
-            for event in [*_reasoning(item, thought, "done"), *_message_events(message, 1)]:
+            for event in [*_reasoning_item(item, thought, "done"), *_message_events(message, 1)]:
                 yield event
             end = finish_reason(told, asked.most_tokens)
             yield _last(_ended(body, [item, message], end, told.usage) | around(told))
@@ -153,8 +152,8 @@ def _last(body: _Json) -> _Json:
     return {"type": f"response.{body['status']}", "response": body}
 
 
-def _reasoning(item: _Json, thought: str, end: str) -> list[_Json]:
-    """Return the events with which the summary of reasoning is "added" or "done"."""
+def _reasoning_item(item: _Json, thought: str, end: str) -> list[_Json]:
+    """Return the events for a reasoning summary that is "added" or "done"."""
     part = _of_summary(item, f"part.{end}", {"part": {"type": "summary_text", "text": thought}})
     whole = {"type": f"response.output_item.{end}", "output_index": 0, "item": item}
     if end == "added":
@@ -172,11 +171,7 @@ def _message_events(message: _Json, index: int) -> Iterator[_Json]:
     place = {"item_id": message["id"], "output_index": index, "content_index": 0}
     empty = {"status": "in_progress", "content": []}
     bare = part | {"text": "", "annotations": []}
-    yield {
-        "type": "response.output_item.added",
-        "output_index": index,
-        "item": message | empty,
-    }
+    yield {"type": "response.output_item.added", "output_index": index, "item": message | empty}
     yield {"type": "response.content_part.added", "part": bare} | place
     for piece in REPORT_PIECE.findall(part["text"]):
         yield {"type": "response.output_text.delta", "delta": piece, "logprobs": []} | place
@@ -207,7 +202,7 @@ def _body(asked: ChatRequest, name: str) -> _Json:
 
 
 def _ended(body: _Json, output: list[_Json], end: str, used: Usage) -> _Json:
-    """Return the response with its output; `end` is why a chat completion would end."""
+    """Return the response with its output; `end` is a finish reason."""
     cut = end == "length"
     usage = {
         "input_tokens": used.tokens_in,

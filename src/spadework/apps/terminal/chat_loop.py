@@ -1,4 +1,4 @@
-"""The chat: each question follows up the previous one; commands show details of the last answer."""
+"""The chat: each question follows up the last one; commands show details of the last answer."""
 
 from __future__ import annotations
 
@@ -17,22 +17,20 @@ from rich.text import Text
 
 from spadework.apps.messages import say
 from spadework.apps.outputs import Output, print_report, write_output
-from spadework.apps.terminal import views
+from spadework.apps.terminal import commands as views
 from spadework.apps.terminal.commands import (
     Ask,
     Command,
     Wrong,
     answer,
     choice,
+    closing_line,
     parse,
     read_reply,
     source_number,
 )
-from spadework.apps.terminal.live_run import Run
-from spadework.apps.terminal.progress import Progress, progress_for
-from spadework.apps.terminal.report import terminal_console
-from spadework.apps.terminal.screen import is_plain
-from spadework.apps.terminal.views import closing_line
+from spadework.apps.terminal.live_run import Progress, Run, progress_for
+from spadework.apps.terminal.screen import is_plain, terminal_console
 from spadework.errors import BudgetSpent, SpadeworkError
 from spadework.events import Asked
 from spadework.home import absolute
@@ -44,7 +42,6 @@ from spadework.settings import Settings
 from spadework.values import Result
 from spadework.visible import visible
 
-#: Maximum bytes of a line from standard input.
 MOST_LINE = 100_000
 
 
@@ -52,15 +49,14 @@ class Typed:
     """Lines typed in a terminal."""
 
     def __init__(self, history: Path, sessions: Callable[[], list[str]]) -> None:
-        from spadework.apps.terminal.prompt import Commands, Prompt
-        from spadework.apps.terminal.questions import Questions
+        from spadework.apps.terminal.question_input import Commands, Prompt, Questions
 
         self._prompt = Prompt(history, Commands(sessions), keep_on_interrupt=True)
         self._questions = Questions()
 
     async def line(self) -> str | None:
         """Return the next line; None after Ctrl-D."""
-        from spadework.apps.terminal.prompt import LeftError
+        from spadework.apps.terminal.question_input import LeftError
 
         try:
             return await self._prompt.line()
@@ -68,18 +64,17 @@ class Typed:
             return None
 
     async def answer(self, asked: Asked) -> str | None:
-        """Return the user's answer; None leaves the run."""
+        """Return the user's answer; None if they leave the run."""
         return await self._questions.answer(asked)
 
 
 class Piped:
-    """Lines of standard input. The next line answers a question."""
+    """Lines of standard input; the next line answers a question."""
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._more = threading.Semaphore(0)
-        # A thread waiting for a line must not keep the process alive: it reads the descriptor and
-        # holds no Python lock.
+        # A daemon thread that holds no lock does not keep the process alive.
         threading.Thread(target=self._feed, args=(asyncio.get_running_loop(),), daemon=True).start()
 
     async def line(self) -> str | None:
@@ -88,9 +83,7 @@ class Piped:
         return await self._lines.get()
 
     async def answer(self, asked: Asked) -> str | None:
-        """Return the next line as answer; for a plan, its changes, separated by semicolons. Empty
-        means continue.
-        """
+        """Return the next line as the answer; changes to a plan are separated by semicolons."""
         said = await self.line() or ""
         if asked.kind == "clarify":
             chosen = choice(asked.options, said)
@@ -113,7 +106,7 @@ class Piped:
                 rest += chunk
             over = not rest
             line, _, rest = rest.partition(b"\n")
-            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with suppress(RuntimeError):  # the loop is closed: nobody waits
                 loop.call_soon_threadsafe(
                     self._lines.put_nowait, None if over else line.decode(errors="replace")
                 )
@@ -126,44 +119,42 @@ def _chunk() -> bytes:
         return b""
 
 
-#: Input history, stored in the home.
 HISTORY = "chat_history"
 
 
 class Screen:
-    """Output on stdout. `live`: a terminal at both ends, so lines can be edited."""
+    """Output on stdout. It is `live` between two terminals, where lines can be edited."""
 
     def __init__(self) -> None:
         self.live = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
         self._console = _plain_console() if is_plain(sys.stdout) else terminal_console()
 
     def lines(self, home: Path, sessions: Callable[[], list[str]]) -> Typed | Piped:
-        """Return the source of lines. `sessions` returns resumable ids. Raises SettingsError."""
+        """Return where lines come from. `sessions` returns resumable ids. Raises SettingsError."""
         return Typed(home / HISTORY, sessions) if self.live else Piped()
 
     def show(self, what: RenderableType) -> None:
-        """Show requested output."""
-        # In a group, since the console joins texts and drops their wrapping.
+        """Print what the user asked to see."""
+        # In a Group, since the console joins texts and drops their wrapping.
         with self._console.capture() as capture:
             self._console.print(Group(what), crop=False)
         typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()), color=True)
 
     def say(self, text: str) -> None:
-        """Print a message that is not part of any answer."""
+        """Print a message that is not part of an answer."""
         if self.live:
             self._console.print(Text(visible(text), "dim"))
         else:
             say(text, err=True)
 
     def report(self, result: Result) -> None:
-        """Print a report and, in a terminal, the available commands."""
+        """Print a report and, in a terminal, what can be done with it."""
         print_report(result)
         if self.live:
             self._console.print(Text("\n") + closing_line(result))
 
 
 def _plain_console() -> Console:
-    """Return a console for plain text with whole lines, since a program may read it."""
     width = None if sys.stdout.isatty() else 10_000
     return Console(
         width=width,
@@ -175,11 +166,11 @@ def _plain_console() -> Console:
     )
 
 
-NOTHING_YET = "There is no answer yet: ask a question first."
+NOTHING_YET = "There is no answer yet. Ask a question first."
 
 
 class Chat:
-    """One conversation: its last answer, and the run left, if any."""
+    """A conversation: its last answer, and the run that the user left, if any."""
 
     def __init__(self, settings: Settings, screen: Screen) -> None:
         self._settings = settings
@@ -198,11 +189,11 @@ class Chat:
         }
 
     def go_on_from(self, session_id: str) -> None:
-        """Follow up a finished session. Raises SessionNotFound."""
+        """Follow up a finished session. Raises SessionNotFound, SessionUnreadable."""
         self._last = read_result(session_folder(self._settings.home, session_id))
 
     async def run(self) -> None:
-        """Process lines until the end of input or /quit."""
+        """Process lines until their end or /quit."""
         if self._screen.live:
             self._screen.show(views.draw_header(self._settings, version("spadework")))
         while (line := await self._lines.line()) is not None:
@@ -235,7 +226,7 @@ class Chat:
         await self._carry_out(Session.start(question, settings=self._settings, follows=follows))
 
     async def _carry_out(self, session: Session) -> None:
-        """Run a session and show its report; one that the user leaves can be resumed."""
+        """Run a session and show its report, unless the user leaves it."""
         self._left = session.session_id
         typed: list[Callable[[str], None]] = []
         progress = progress_for(
@@ -245,7 +236,7 @@ class Chat:
         typed.append(lambda line: _take_typed(line, run, progress))
         result = await run.result()
         if result is None:
-            self._screen.say("Left. /resume takes it up where it was.")
+            self._screen.say("You left the run. To continue it, type /resume.")
             return
         self._left, self._last = "", result
         self._screen.report(result)
@@ -253,7 +244,7 @@ class Chat:
     async def _resume(self, session_id: str) -> None:
         session_id = session_id or self._left or next(iter(self.unfinished()), "")
         if not session_id:
-            self._screen.say("There is no run to take up.")
+            self._screen.say("There is no run to resume.")
             return
         await self._carry_out(Session.resume(session_id, home=self._settings.home))
 
@@ -268,7 +259,7 @@ class Chat:
             self._screen.say(NOTHING_YET)
             return
         file = await asyncio.to_thread(_export_result, self._last, name)
-        self._screen.show(Text(f"Written: {file}"))
+        self._screen.show(Text(f"Wrote {file}"))
 
     def _about_last(self, view: Callable[[Result], RenderableType]) -> None:
         if self._last is None:
@@ -285,7 +276,7 @@ class Chat:
 
     def _new(self) -> None:
         self._last = None
-        self._screen.say("The next question stands alone.")
+        self._screen.say("The next question starts afresh.")
 
 
 def _export_result(result: Result, name: str) -> Path:
@@ -300,20 +291,20 @@ def _take_typed(line: str, run: Run, progress: Progress) -> None:
     if meant == Command("stop"):
         run.interrupts.stop()
     elif meant is not None:
-        progress.note("While a run goes on only /stop is understood.")
+        progress.note("During a run, only /stop works.")
 
 
 def begin(settings: Settings, follows: str) -> None:
     """Chat until the user leaves. Raises SettingsError, and SessionNotFound for `follows`."""
     screen = Screen()
     if screen.live:
-        # A user at a terminal is asked, unless they opted out.
+        # At a terminal, the user is asked unless they opted out.
         asked = {
             name: True for name in ("clarify", "approve") if name not in settings.model_fields_set
         }
         settings = settings.with_(**asked)
 
-    async def chat() -> None:  # reads its lines in the event loop
+    async def chat() -> None:  # reads lines in the event loop
         chatting = Chat(settings, screen)
         if follows:
             chatting.go_on_from(follows)

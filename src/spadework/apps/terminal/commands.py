@@ -1,4 +1,4 @@
-"""Interpretation of typed lines: commands, questions, answers, plan changes."""
+"""What typed lines mean: commands, questions, answers, changes to a plan."""
 
 from __future__ import annotations
 
@@ -7,23 +7,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
 from spadework.agents.plan_edits import FORMS, WISH, YES, change_plan, with_names
-from spadework.tools.text.markdown import one_line
-from spadework.values import Plan
+from spadework.apps.messages import number_of
+from spadework.apps.terminal.live_view import MARKS, state_words
+from spadework.apps.terminal.screen import stored_file
+from spadework.settings import Settings
+from spadework.tools.text.language import ENGLISH
+from spadework.values import Evidence, Plan, Result, Source
+from spadework.visible import one_line
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "plan": ("", "the topics of the last answer, and how far each is proven"),
-    "sources": ("", "the sources of the last answer, numbered as in the report"),
-    "quote": ("N", "what was quoted from source N, and where its page is kept"),
-    "conflicts": ("", "where the sources disagree"),
-    "export": ("FILE", "write the report to FILE.md, .html, .pdf, .docx, .json, sources to .bib"),
-    "stop": ("", "while a run goes on: write now with what there is"),
-    "resume": ("[ID]", "take up the run that was left, or the session ID"),
-    "new": ("", "forget what was asked before: the next question stands alone"),
-    "help": ("", "this list"),
+    "plan": ("", "show the topics of the last answer, and how far each is proven"),
+    "sources": ("", "list the sources of the last answer, numbered as in the report"),
+    "quote": ("N", "show the quotes from source N, and where its page is stored"),
+    "conflicts": ("", "show where the sources disagree"),
+    "export": ("FILE", "write the report to FILE.md, .html, .pdf, .docx or .json; .bib: sources"),
+    "stop": ("", "during a run: write the report now"),
+    "resume": ("[ID]", "resume the run you left, or the session ID"),
+    "new": ("", "forget earlier questions: the next one starts afresh"),
+    "help": ("", "show this list"),
     "quit": ("", "leave (also Ctrl-D)"),
 }
-#: `/etc/hosts` is not a command, `/plan` is.
+#: `/plan` is a command, `/etc/hosts` is not.
 _COMMAND = re.compile(r"/([A-Za-z]*)(?:\s+(.*))?", re.DOTALL)
 
 
@@ -36,7 +47,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Command:
-    """A command's name and argument."""
+    """A command and its argument."""
 
     name: str
     argument: str = ""
@@ -44,7 +55,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Wrong:
-    """An invalid line, and why."""
+    """Why a line is invalid."""
 
     said: str
 
@@ -61,33 +72,35 @@ def parse(line: str) -> Line:
         return Ask(line)
     name, argument = match[1].lower(), (match[2] or "").strip()
     if name not in COMMANDS:
-        return Wrong(f"There is no command /{one_line(match[1], 40)}: /help lists them.")
+        return Wrong(f"There is no command /{one_line(match[1], 40)}. Type /help for a list.")
     takes, _ = COMMANDS[name]
     if takes and not takes.startswith("[") and not argument:
         return Wrong(
             f"/{name} needs {takes}, as in /{name} {'report.md' if takes == 'FILE' else '1'}."
         )
     if argument and not takes:
-        return Wrong(f"/{name} takes nothing after it.")
+        return Wrong(f"/{name} takes no argument.")
     return Command(name, argument)
 
 
 def source_number(argument: str, count: int) -> int | Wrong:
-    """Parse a source number from 1 to `count`: `3` or `[3]`."""
+    """Parse the number of a source from 1 to `count`: `3` or `[3]`."""
     digits = argument.strip("[] .")
     if not digits.isdecimal():
-        return Wrong(f"“{one_line(argument, 40)}” is no number of a source: /sources lists them.")
+        return Wrong(
+            f"“{one_line(argument, 40)}” is not the number of a source. Type /sources for a list."
+        )
     n = int(digits) if len(digits) < 10 else 0
     if not count:
         return Wrong("The report has no sources.")
     if not 1 <= n <= count:
-        return Wrong(f"There is no source {one_line(digits, 20)}: the report has {count}.")
+        return Wrong(f"There is no source {one_line(digits, 20)}; the last is {count}.")
     return n
 
 
 class Reply(NamedTuple):
-    """The plan after a typed line. `reason` says why it was not changed; `done`: accepted; `edit`:
-    show the list; `wish`: text that only a model can interpret.
+    """The plan after a typed line. `reason` says why it did not change, and `wish` is text that
+    only a model understands. `done` accepts the plan, `edit` asks for the list to edit.
     """
 
     plan: Plan
@@ -100,11 +113,11 @@ class Reply(NamedTuple):
 def how_to_answer() -> str:
     """Return the line that explains how to answer a plan."""
     forms = ", ".join(FORMS)
-    return f"Enter accepts · or type a change: {forms} · e: edit the list · /stop: leave"
+    return f"Enter: accept · or type a change: {forms} · e: edit the list · /stop: leave"
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
-    """Return the numbered option, else the words; None for an unknown number."""
+    """Return the option with that number, else the words; None for an unknown number."""
     said = one_line(line, 2_000)
     if not options or not said.rstrip(".").isdecimal():
         return said
@@ -124,7 +137,7 @@ def read_reply(plan: Plan, line: str) -> Reply:
 
 
 def replace_topics(plan: Plan, text: str) -> Reply:
-    """Replace the plan's topics by an edited list, one per line."""
+    """Replace the topics of a plan by an edited list, one per line."""
     now, reason, _ = with_names(
         plan, [one_line(line) for line in text.splitlines() if line.strip()]
     )
@@ -132,14 +145,148 @@ def replace_topics(plan: Plan, text: str) -> Reply:
 
 
 def answer(plan: Plan, wanted: Plan, wish: str = "") -> str:
-    """Return the engine's answer: empty if the plan is unchanged, else the topics, one bullet per
-    line. With a free-text `wish` the plan is shown again.
+    """Return the answer to the engine: "" for an unchanged plan, else the topics, one bullet per
+    line. After a free-text `wish`, the plan is shown again.
     """
-    # The bullet keeps a topic named "Go" from being read as a yes.
+    # The bullet keeps a topic called "Go" from being read as a yes.
     topics = [f"- {topic.name}" for topic in wanted.topics] if names(plan) != names(wanted) else []
     return "\n".join([*topics, *([f"{WISH}{wish}"] if wish else [])])
 
 
 def names(plan: Plan) -> list[str]:
-    """Return the plan's topic names."""
+    """Return the names of a plan's topics."""
     return [topic.name for topic in plan.topics]
+
+
+def draw_header(settings: Settings, version: str) -> Text:
+    """Return two lines: the program and its configuration."""
+    model = settings.model_for("lead") or (
+        "the model of your server" if settings.openai_base_url else "none, so answers are quotes"
+    )
+    first = (
+        (f"spadework {version}", "bold"),
+        ("  Ask a question; /help lists the commands, Ctrl-D leaves.\n", ""),
+    )
+    second = (f"Model: {model}. Search: {settings.search}. Sessions: {settings.home}", "dim")
+    return Text.assemble(*first, second, no_wrap=True, overflow="ellipsis")
+
+
+def help_view() -> Text:
+    """Return the commands and keys, with what they do."""
+    rows = [
+        f"  {f'/{name} {takes}'.strip():<14} {what}" for name, (takes, what) in COMMANDS.items()
+    ]
+    keys = "  Ctrl-C during a run: once to write the report now, twice to leave and resume later."
+    return Text("\n".join([*rows, keys]))
+
+
+def plan_view(result: Result) -> RenderableType:
+    """Return the topics with their states and gaps."""
+    table = Table.grid(padding=(0, 1))
+    for topic in result.topics:
+        mark, style = MARKS[topic.state]
+        state = f"{mark} {state_words(topic.state, len(topic.evidence))}"
+        gaps = [] if topic.covered else [Text(one_line(gap), "dim") for gap in topic.gaps]
+        table.add_row(
+            Text(f" {state}", style, no_wrap=True), Group(Text(one_line(topic.name)), *gaps)
+        )
+    return table
+
+
+def sources_view(result: Result) -> RenderableType:
+    """Return the numbered sources: title, host, date, and number of quotes."""
+    if not result.sources:
+        return Text("The report has no sources.")
+    table = Table.grid(padding=(0, 1))
+    for source in result.sources:
+        table.add_row(Text(f" [{source.n}]", no_wrap=True), _source(result, source))
+    return table
+
+
+def quotes_view(result: Result, n: int) -> RenderableType:
+    """Return the quotes of source `n` by topic, then its title, address and stored text."""
+    source = result.sources[n - 1]
+    found = evidence_of(result, source)
+    parts: list[RenderableType] = []
+    for evidence in found:
+        parts.append(Text(f"{evidence.id}  {one_line(evidence.topic)}", "bold"))
+        parts.append(Padding(Text(evidence.quote.strip("\n")), (0, 0, 0, 2)))
+    if not found:
+        parts.append(Text(f"Nothing is quoted from source {n}."))
+    places = ", ".join(dict.fromkeys(f"{e.start}–{e.end}" for e in found))
+    file = stored_file(result, source)
+    parts.append(_link_text(f"[{n}] {one_line(source.title or source.url)}", source))
+    parts.append(_whole(one_line(source.url, 2_000), source.url))
+    parts.append(_whole(one_line(str(file), 2_000), file.as_uri()))
+    if found:
+        by = _found_by(result, source)
+        parts.append(Text(f"at characters {places}{f', {by}' if by else ''}", "dim"))
+    return Group(*parts)
+
+
+def conflicts_view(result: Result) -> RenderableType:
+    """Return the disagreements with the claims and source numbers of each side."""
+    if not result.conflicts:
+        return Text("No disagreement between the sources was found.")
+    numbers = {e.id: s.n for s in result.sources for e in evidence_of(result, s)}
+    lines = []
+    for conflict in result.conflicts:
+        kind, topic = ENGLISH(f"kind_{conflict.kind}"), one_line(conflict.topic)
+        lines.append(Text(ENGLISH("disagree", topic=topic, kind=kind), "bold"))
+        for side in conflict.sides:
+            cited = "".join(
+                f"[{n}]"
+                for n in dict.fromkeys(numbers[i] for i in side.evidence_ids if i in numbers)
+            )
+            lines.append(Text(f"  - {one_line(side.claim, 1_000)} {cited}"))
+    return Text("\n").join(lines)
+
+
+def _found_by(result: Result, source: Source) -> str:
+    """Return how a source was found: "found by 3 of 5 queries"; "" if by none."""
+    asked = {query for topic in result.topics for query in topic.queries}
+    asked |= {found.query for other in result.sources for found in other.found_by}
+    by = {found.query for found in source.found_by}
+    return f"found by {len(by)} of {len(asked)} queries" if by else ""
+
+
+def evidence_of(result: Result, source: Source) -> list[Evidence]:
+    """Return the distinct quotes from a source, by number."""
+    found = {e.id: e for topic in result.topics for e in topic.evidence if e.url == source.url}
+    return sorted(found.values(), key=lambda e: int(e.id[1:]))
+
+
+def closing_line(result: Result) -> Text:
+    """Return the line below a report: how the run ended, and commands to go on with."""
+    how = {"completed": "Done", "partial": "Stopped", "failed": "Failed"}.get(
+        result.status, "Stopped at a limit"
+    )
+    more = " · /sources · /quote 1 · /plan · /export report.html" if result.sources else ""
+    cited = sum(not source.unused for source in result.sources)
+    return Text(f"{how}: {number_of(cited, 'source')}{more}", "dim")
+
+
+def _source(result: Result, source: Source) -> Text:
+    date = source.published_at.date().isoformat() if source.published_at else ""
+    quotes = len(evidence_of(result, source))
+    count = number_of(quotes, "quote") if quotes else ""
+    kind = ENGLISH(f"kind_{source.kind}") if source.kind else ""
+    told = (one_line(source.place), kind, date, count)
+    return Text.assemble(
+        _link_text(one_line(source.title or source.url), source),
+        (f" ({', '.join(filter(None, told))})", "dim"),
+    )
+
+
+def _link_text(text: str, source: Source) -> Text:
+    return Text(text, Style(link=source.url) if source.url.startswith("http") else "")
+
+
+def _whole(address: str, link: str) -> Text:
+    """Return an address that can be copied, since only the terminal wraps it."""
+    return Text(
+        address,
+        Style(dim=True, link=None if link.startswith("library:") else link),
+        no_wrap=True,
+        overflow="ignore",
+    )

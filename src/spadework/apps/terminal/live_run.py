@@ -1,28 +1,163 @@
-"""Running a session: progress on stderr, questions, Ctrl-C, report on stdout, exit code."""
+"""Runs a session: progress on stderr, questions, Ctrl-C, report on stdout, exit code."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import psutil
 
-from spadework.apps.exit import FAILED, INTERRUPTED, describe_error
-from spadework.apps.messages import say, say_json
+from spadework.apps.exit import FAILED, INTERRUPTED, LEAVING, describe_error
+from spadework.apps.messages import number_of, say, say_json
 from spadework.apps.outputs import Output, print_report, write_output
-from spadework.apps.process_exit import LEAVING
-from spadework.apps.terminal.progress import Progress, progress_for
-from spadework.apps.terminal.screen import can_ask
+from spadework.apps.terminal.screen import can_ask, in_foreground, is_plain
+from spadework.apps.view_model import foretold
+from spadework.budget import Budget
 from spadework.errors import DiskFailed
-from spadework.events import Answered, Asked, Finished
+from spadework.events import (
+    Answered,
+    Asked,
+    Assessed,
+    Checked,
+    Event,
+    Finished,
+    Foreseen,
+    Notice,
+    Planned,
+    Read,
+    Searched,
+    Started,
+)
 from spadework.sessions.session import Session
 from spadework.tools.web.background_threads import aside
-from spadework.values import Result, Status
+from spadework.values import STATE_WORDS, Result, Status
+from spadework.visible import one_line, visible
+
+if TYPE_CHECKING:
+    from spadework.apps.terminal.live_view import Live
+
+
+def progress_for(
+    budget: Budget, *, as_json: bool = False, on_line: Callable[[str], None] | None = None
+) -> Progress:
+    """Return a live view in a terminal, else lines or JSON. `on_line` receives typed lines."""
+    if as_json or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
+        return Lines(as_json=as_json)
+    from spadework.apps.terminal.live_view import Live
+
+    return Live(budget, on_line)
+
+
+Progress: TypeAlias = "Lines | Live"
+
+
+class Lines:
+    """Prints a line for each event worth one, with searches and pages summed up, or JSON."""
+
+    def __init__(self, *, as_json: bool = False) -> None:
+        self._as_json = as_json
+        self._searches = 0
+        self._read: set[str] = set()
+        self._unread: set[str] = set()
+
+    def show(self, event: Event) -> None:
+        """Print the line of an event, if any."""
+        if self._as_json:
+            say_json(event.model_dump_json())
+        elif isinstance(event, Searched):
+            self._searches += 1
+        elif isinstance(event, Read):
+            (self._unread if event.reason else self._read).add(event.url)
+        elif not isinstance(event, Checked) and (text := word_event(event)):
+            self._sum_up()
+            self.note(text)
+
+    def _sum_up(self) -> None:
+        parts = (
+            (self._searches, f"searched {number_of(self._searches, 'time')}"),
+            (len(self._read), f"read {number_of(len(self._read), 'page')}"),
+            (len(self._unread), f"{len(self._unread)} could not be read"),
+        )
+        if said := ", ".join(text for count, text in parts if count):
+            self.note(said[0].upper() + said[1:])
+        self._searches, self._read, self._unread = 0, set(), set()
+
+    def note(self, text: str) -> None:
+        """Print a line."""
+        sys.stderr.write(visible(text) + "\n")
+        sys.stderr.flush()
+
+    def pause(self) -> None:
+        """Do nothing."""
+
+    def go_on(self) -> None:
+        """Do nothing."""
+
+    async def close(self) -> None:
+        """Print what is left."""
+        self._sum_up()
+
+
+def word_event(event: Event) -> str:
+    """Return an event in words, usually one line; "" if it is not worth one."""
+    if isinstance(event, Started):
+        mode = "with a language model" if event.mode == "model" else "without a language model"
+        verb = "Resuming" if event.resumed else "Researching"
+        return (
+            f"{verb} {mode}. Searching {'; '.join(event.searching) or 'nothing'}. Session"
+            f" {event.session_id}"
+        )
+    if isinstance(event, Notice):
+        return f"Note: {event.text}"
+    if isinstance(event, Asked):
+        options = (f"  {n}. {one_line(option)}" for n, option in enumerate(event.options, 1))
+        return "\n".join([one_line(event.text), *options])
+    if isinstance(event, Answered):
+        return f"Answer: {one_line(event.text) or 'none, continuing'}"
+    if isinstance(event, Foreseen):
+        return f"Estimate: {foretold(event.forecast)}"
+    if isinstance(event, Planned):
+        lines = ["Plan:", *(f"  - {one_line(topic.name)}" for topic in event.plan.topics)]
+        lines += [f"Estimate: {foretold(event.forecast)}"] if event.forecast else []
+        return "\n".join(lines)
+    return _of_work(event)
+
+
+def _of_work(event: Event) -> str:
+    if isinstance(event, Searched):
+        how = "Searched" if event.topic else "Before planning, searched"
+        return (
+            f"{how} {event.provider} for “{one_line(event.query)}”: {number_of(event.hits, 'hit')}"
+        )
+    if isinstance(event, Checked):
+        return (
+            f"Checked {number_of(event.hits, 'hit')} for {one_line(event.topic)}:"
+            f" {len(event.against)} not worth reading"
+        )
+    if isinstance(event, Read):
+        name = one_line(event.title or event.url)
+        return (
+            f"Not read: {name}: {one_line(event.reason)}"
+            if event.reason
+            else f"Read: {name} ({event.chars} characters)"
+        )
+    if isinstance(event, Assessed):
+        states = "\n".join(
+            f"  - {one_line(c.topic)}: {STATE_WORDS[c.state]}"
+            f" ({number_of(len(c.evidence_ids), 'quote')})"
+            for c in event.coverage
+        )
+        known = "Already known" if event.round == 0 else f"Round {event.round}"
+        return f"{known}: {number_of(event.evidence, 'quote')}\n{states}"
+    return ""
+
 
 EXIT: dict[Status, int] = {
     "completed": 0,
@@ -37,8 +172,8 @@ Answer = Callable[[Asked], Awaitable[str | None]]
 
 
 class Interrupts:
-    """Ctrl-C during a run: once stops searching and writes, twice leaves the run, to be resumed
-    later. `left` is set when the user leaves.
+    """Handles Ctrl-C: once to stop searching and write the report, twice to leave the run, which
+    can be resumed. `left` is set when the user leaves.
     """
 
     def __init__(self, session: Session, note: Callable[[str], None]) -> None:
@@ -51,7 +186,7 @@ class Interrupts:
     def listen(self) -> None:
         """Take over the signals, even from another handler."""
         loop = asyncio.get_running_loop()
-        # Windows event loops have no signal handlers; Ctrl-C quits at once there.
+        # Event loops on Windows have no signal handlers: Ctrl-C quits at once.
         with suppress(NotImplementedError):
             loop.add_signal_handler(signal.SIGINT, self.pressed)
             loop.add_signal_handler(signal.SIGTERM, self.left.set)
@@ -73,14 +208,14 @@ class Interrupts:
     def stop(self) -> None:
         """Stop searching and write the report."""
         self._stopping = True
-        self._note("Stopping: writing with what there is. Ctrl-C again quits.")
+        self._note("Stopping: writing the report with the evidence. Press Ctrl-C again to quit.")
         self._session.stop()
 
 
 @dataclass
 class Run:
-    """One run in an interface. Without `answer` no questions are asked; `deliver` gets the result
-    before anything is closed.
+    """A run in a terminal. Without `answer`, nothing is asked. `deliver` gets the result at
+    once.
     """
 
     session: Session
@@ -93,7 +228,7 @@ class Run:
         self._delivering: asyncio.Task[Result] | None = None
 
     async def result(self) -> Result | None:
-        """Return the result, or None if the user left before."""
+        """Return the result; None if the user left before."""
         self.interrupts.listen()
         watching = asyncio.create_task(self._watch())
         leaving = asyncio.create_task(self.interrupts.left.wait())
@@ -155,10 +290,12 @@ async def _ignore_cancel(*tasks: asyncio.Task[object] | asyncio.Task[None]) -> N
 
 
 def run(session: Session, output: Output) -> int:
-    """Run a session and print its result; return the exit code."""
-    # Also before and after the run itself, a signal is reported.
+    """Run a session, print its result and return the exit code. Raises SystemExit if the user
+    leaves.
+    """
+    # A signal outside the run is reported, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # A run's clock starts with its process, not after its imports.
+    # The time of a run counts from the start of the process.
     session.budget.start(time.monotonic() - (time.time() - psutil.Process().create_time()))
 
     def deliver(result: Result) -> None:
@@ -171,8 +308,8 @@ def run(session: Session, output: Output) -> int:
 
     result = asyncio.run(_run(session, output, deliver))
     if result is None:
-        say(f"Interrupted. Take it up with: spadework resume {session.session_id}", err=True)
-        return INTERRUPTED
+        say(f"Interrupted. To resume it, run: spadework resume {session.session_id}", err=True)
+        raise SystemExit(INTERRUPTED)
     LEAVING.closed(session.settings.home)
     return EXIT[result.status]
 
@@ -182,14 +319,14 @@ async def _run(
 ) -> Result | None:
     answer = None
     if can_ask() and (session.settings.clarify or session.settings.approve):
-        from spadework.apps.terminal.questions import Questions
+        from spadework.apps.terminal.question_input import Questions
 
         answer = Questions().answer
     progress = progress_for(session.budget, as_json=output.events)
     try:
         return await Run(session, progress, answer, deliver).result()
     except DiskFailed as error:
-        # Threads still waiting for the disk would keep the process alive: do not wait for them.
+        # Threads that wait for the disk would keep the process alive.
         say(describe_error(error), err=True)
         if LEAVING.alone:
             LEAVING.begin(session.budget.seconds_left(), FAILED)

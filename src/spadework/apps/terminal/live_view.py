@@ -1,4 +1,4 @@
-"""The live view of a run: pure functions that return its lines, redrawn on every event and key."""
+"""The live view of a run: functions that return its lines, redrawn on every event and key."""
 
 from __future__ import annotations
 
@@ -14,22 +14,20 @@ from typing import NamedTuple, TextIO
 from rich.cells import cell_len
 from rich.text import Text
 
-from spadework.apps.forecast_text import foretold
 from spadework.apps.messages import number_of
 from spadework.apps.terminal.screen import Panel, in_foreground
-from spadework.apps.view_model import Phase, SourceView, TopicView, ViewModel
+from spadework.apps.view_model import Phase, SourceView, TopicView, ViewModel, foretold
 from spadework.budget import Budget, Limits
-from spadework.events import Event, Notice, Planned
-from spadework.tools.text.markdown import one_line
+from spadework.events import Event, Foreseen, Notice, Planned
 from spadework.tools.web.urls import host_of, hosts_for_urls
 from spadework.values import STATE_WORDS, Usage
+from spadework.visible import one_line
 
 MOST_SOURCES = 6
-#: Columns of a topic's state, and minimum columns for its name.
 STATE_COLUMNS = 29
 LEAST_NAME = 12
 
-#: Mark and colour of each state. The words alone suffice without colour.
+#: The words suffice without colour.
 MARKS: dict[Phase, tuple[str, str]] = {
     "waiting": ("·", "dim"),
     "searching": ("…", "cyan"),
@@ -41,7 +39,7 @@ MARKS: dict[Phase, tuple[str, str]] = {
 
 
 class Meter(NamedTuple):
-    """What a run has used, in seconds and by its limits."""
+    """What a run has used so far, and its limits."""
 
     seconds: float
     limits: Limits
@@ -49,7 +47,7 @@ class Meter(NamedTuple):
 
 
 def picture(view: ViewModel, meter: Meter, width: int, height: int, status: str = "") -> list[Text]:
-    """Return the view in `height` lines of `width` columns; `status` comes before the plan."""
+    """Return the view in `height` lines of `width` columns; `status` is shown before the plan."""
     room = max(1, height - 2)
     head = [_head(view, status)] if height > 2 else []
     topics = [topic_line(topic, _state(view, topic), width) for topic in view.topics.values()]
@@ -82,7 +80,7 @@ def topic_line(topic: TopicView, state: Phase, width: int) -> Text:
 
 
 def state_words(state: Phase, quotes: int) -> str:
-    """Return a state in words, with its number of supporting quotes."""
+    """Return a state in words, with the number of quotes that prove it."""
     if state == "answered" or state == "partly":
         return f"{STATE_WORDS[state]} ({number_of(quotes, 'quote')})"
     return state
@@ -100,7 +98,7 @@ def source_line(source: SourceView, width: int) -> Text:
         if host
         else ""
     )
-    # The suffix is shown even after a long title; a reason may take half the line.
+    # The suffix stays after a long title; a reason may take half the line.
     room = width - 5 - min(cell_len(behind), width // 2)
     name.truncate(max(1, room), overflow="ellipsis")
     return Text.assemble(f"   {mark} ", name, behind, style="dim")
@@ -121,7 +119,7 @@ def meter_line(view: ViewModel, meter: Meter) -> Text:
 
 
 def format_count(n: int) -> str:
-    """Return a number as 950, 12k or 1.2M."""
+    """Return a number as 9999, 12k or 1.2M."""
     if n < 10_000:
         return str(n)
     return f"{n // 1_000}k" if n < 1_000_000 else f"{n / 1_000_000:.1f}M"
@@ -135,7 +133,7 @@ def clock(seconds: float) -> str:
 
 
 def fit_line(line: Text, width: int) -> Text:
-    """Cut a line to `width` columns, counting wide characters as two."""
+    """Cut a line to `width` columns; wide characters count as two."""
     line = line.copy()
     line.truncate(max(1, width), overflow="ellipsis")
     return line
@@ -157,13 +155,12 @@ try:
 except ImportError:  # pragma: no cover  (Windows: what is typed shows)
     termios = None  # type: ignore[assignment]
 
-#: Maximum characters of a typed line.
 MOST_TYPED = 200
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]?|O.?|.)?", re.DOTALL)
 
 
 class Keys:
-    """A terminal without echo; with `on_line`, typed lines are read and passed on."""
+    """A terminal without echo. With `on_line`, typed lines are read and passed on."""
 
     def __init__(self, terminal: TextIO, on_line: Callable[[str], None] | None = None) -> None:
         self.typed = ""
@@ -173,7 +170,7 @@ class Keys:
         self._before: list[object] | None = None
 
     def start(self) -> None:
-        """Disable echo and start listening."""
+        """Turn off echo and start listening."""
         if termios is None or self._before is not None or not in_foreground(self._fd):
             return
         self._before = termios.tcgetattr(self._fd)
@@ -207,7 +204,7 @@ class Keys:
                 self._on_line(line)
 
     def take(self, text: str) -> list[str]:
-        """Return the lines completed by `text`; the rest stays in `typed`."""
+        """Return the lines that `text` completes; the rest stays in `typed`."""
         lines = []
         for key in _SEQUENCE.sub("", text):
             if key in "\r\n":
@@ -222,13 +219,12 @@ class Keys:
         return lines
 
 
-#: Seconds between frames.
 FRAME = 0.125
-_HINT = "/stop or Ctrl-C: write now with what there is"
+_HINT = "/stop or Ctrl-C: write the report now"
 
 
 class Live:
-    """Shows a run on stderr until closed. With `on_line`, lines can be typed below."""
+    """Shows a run on stderr until closed. With `on_line`, lines can be typed below it."""
 
     def __init__(self, budget: Budget, on_line: Callable[[str], None] | None = None) -> None:
         self._budget = budget
@@ -245,13 +241,13 @@ class Live:
         """Update the view with an event."""
         if isinstance(event, Notice):
             self._panel.say(Text(f"Note: {one_line(event.text, 1_000)}", "dim"))
-        if isinstance(event, Planned) and event.forecast:
+        if isinstance(event, Foreseen | Planned) and event.forecast:
             self._panel.say(Text(f"Estimate: {foretold(event.forecast)}", "dim"))
         self._view.take(event)
         self._draw()
 
     def note(self, text: str) -> None:
-        """Show the current activity; callable from any thread."""
+        """Show what is being done; may be called from any thread."""
 
         def noted() -> None:
             self._status = text
@@ -260,7 +256,7 @@ class Live:
         self._loop.call_soon_threadsafe(noted)
 
     def pause(self) -> None:
-        """Release the terminal to others."""
+        """Release the terminal."""
         if self._ticking:
             self._ticking.cancel()
             self._ticking = None
@@ -290,7 +286,6 @@ class Live:
             return
         columns, rows = self._panel.size
         meter = Meter(self._budget.elapsed(), self._budget.limits, self._budget.used)
-        # Below the view: a message to the user, and what they type.
         extra = []
         if self._status and self._view.topics:
             extra.append(Text(f" {one_line(self._status)}", "bold"))

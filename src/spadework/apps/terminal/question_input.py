@@ -1,4 +1,4 @@
-"""Input of a question: its text, attachments, piped text, and the session it follows up."""
+"""Input of a question: its text, attachments, piped text, and the session it follows."""
 
 from __future__ import annotations
 
@@ -8,27 +8,49 @@ import select
 import stat
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.input import create_input
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.output import create_output
+from rich.console import Console
+from rich.text import Text
+
 from spadework.apps.messages import say_aside
 from spadework.apps.outputs import checked_attachments
-from spadework.apps.terminal.screen import can_ask
+from spadework.apps.terminal.commands import (
+    COMMANDS,
+    Reply,
+    answer,
+    choice,
+    how_to_answer,
+    names,
+    read_reply,
+    replace_topics,
+)
+from spadework.apps.terminal.screen import WIDEST, can_ask
 from spadework.errors import SettingsError
+from spadework.events import APPROVE, Asked
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_metadata, session_folder
 from spadework.sessions.storage.session_list import readable_sessions
 from spadework.settings import Settings
 from spadework.tools.extract.document_kinds import kind_of
-from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import private_file, write_atomically
+from spadework.values import Plan
+from spadework.visible import one_line
 
-#: Seconds until a silent pipe is ignored: cron, CI, ssh and others leave one open that never sends
-#: anything.
+#: Seconds until a silent pipe is ignored: cron, CI, ssh and others leave one open.
 FIRST_BYTE_SECONDS = 1.0
-#: Maximum seconds of silence once something has come.
+#: Maximum seconds of silence after the first byte.
 SILENCE_SECONDS = 10.0
-#: Maximum share of a run's time spent reading input.
+#: Share of a run's time for reading input.
 MOST_OF_THE_TIME = 0.5
 _CHUNK = 65_536
 
@@ -44,11 +66,10 @@ class Material:
 def material(
     *, most: int, minutes: float, asked_for: bool, tell: Callable[[str], None]
 ) -> Material | None:
-    """Return standard input, None if it is not a pipe or file, or stays silent. `asked_for`: wait
-    out the silence.
+    """Return what standard input holds; None if it is no pipe or file, or stays silent and was not
+    `asked_for`. `tell` receives what was ignored or cut.
 
-    Raises SettingsError for more than `most` bytes or an unreadable format. `tell` is called with
-    what was ignored or cut.
+    Raises SettingsError for more than `most` bytes or an unreadable format.
     """
     if (descriptor := _readable()) is None:
         if asked_for:
@@ -59,19 +80,18 @@ def material(
     )
     if len(body) > most:
         raise SettingsError(
-            f"Standard input has more than {most} bytes, the most that is read (setting"
-            " page_bytes)."
+            f"Standard input has more than {most} bytes, the limit of the setting page_bytes."
         )
     if not body.strip():
         return None
     kind = kind_of(body, "", "")
     if not kind.reader:
-        raise SettingsError(f"Standard input cannot be read as material: it is {kind.media_type}.")
+        raise SettingsError(f"Standard input cannot be read: {kind.media_type} is not supported.")
     return Material(f"stdin{mimetypes.guess_extension(kind.media_type) or '.txt'}", body)
 
 
 def _readable() -> int | None:
-    """Return stdin's descriptor if it can hold material, which a terminal cannot."""
+    """Return the descriptor of standard input if it is a pipe, socket or file."""
     if sys.stdin is None or sys.stdin.closed:
         return None
     try:
@@ -85,19 +105,18 @@ def _readable() -> int | None:
 def _read(
     descriptor: int, most: int, end: float, asked_for: bool, tell: Callable[[str], None]
 ) -> bytes:
-    """Read to the end of input, one byte over `most`, or too long a silence."""
+    """Read to the end of the input, to one byte over `most`, or until it is silent for too long."""
     body = b""
     while len(body) <= most:
         silence = end - time.monotonic()
         if not asked_for:
             silence = min(silence, SILENCE_SECONDS if body else FIRST_BYTE_SECONDS)
-        # Windows can only wait for sockets; there the read itself blocks.
+        # Windows can wait only for sockets; there, the read blocks.
         if os.name != "nt" and not select.select([descriptor], [], [], max(0.0, silence))[0]:
             tell(
-                f"Standard input did not end: the {len(body)} bytes that came are used."
+                f"Standard input did not end in time. Using the {len(body)} bytes that arrived."
                 if body
-                else "Nothing came on standard input: it is left alone. With --attach - it is"
-                " waited for."
+                else "Nothing arrived on standard input. To wait for it, use --attach -."
             )
             break
         if not (chunk := os.read(descriptor, min(_CHUNK, most + 1 - len(body)))):
@@ -117,12 +136,12 @@ def session_of(
     *,
     last: bool = False,
 ) -> Session:
-    """Return a question's session with its attachments, not started; it follows up the `last`
-    session or the one named. Raises SettingsError for invalid input, SessionNotFound.
+    """Return a question's session with its attachments, not started, which follows the `last`
+    session or `follows`. Raises SettingsError for invalid input, SessionNotFound.
     """
     for name in sorted({"clarify", "approve"} & settings.given):
         if getattr(settings, name) and not can_ask():
-            raise SettingsError(f"--{name} needs a terminal: there is nobody here to answer.")
+            raise SettingsError(f"--{name} needs a terminal: without one, nobody can answer.")
     attached = checked_attachments([path for path in attach if path != STDIN])
     before = followed_session(settings.home, follows, last=last)
     settings = searching_as(settings, before)
@@ -139,18 +158,16 @@ def session_of(
 
 
 def followed_session(home: Path, follows: str, *, last: bool) -> str:
-    """Return the id of the session to follow up, "" for none. Raises SettingsError."""
+    """Return the id of the session to follow, or "". Raises SettingsError."""
     if last and follows:
-        raise SettingsError(
-            "--continue and --follow cannot be used together: each names the session to follow up."
-        )
+        raise SettingsError("--continue and --follow cannot be used together. Choose one of them.")
     return last_finished(home) if last else follows
 
 
 def searching_as(settings: Settings, follows: str) -> Settings:
-    """Take over the search settings of the followed session unless options or environment set them;
-    missing folders are dropped. For local users only: a server's callers search what the server
-    searches. Raises SessionNotFound.
+    """Return settings that search what the followed session searched, unless options or environment
+    say otherwise. Only for local users: a server's clients search what it searches. Raises
+    SessionNotFound.
     """
     if not follows:
         return settings
@@ -165,24 +182,201 @@ def searching_as(settings: Settings, follows: str) -> Settings:
 
 
 def last_finished(home: Path) -> str:
-    """Return the id of the newest session with a report on a question. Raises SettingsError if
-    none.
-    """
+    """Return the id of the newest session with a report. Raises SettingsError if there is none."""
     ended = (session for session in readable_sessions(home) if session.status)
     found = next((session.id for session in ended if session.kind == "research"), None)
     if found is None:
-        raise SettingsError("There is no finished session to follow up: ask a question first.")
+        raise SettingsError("There is no finished session to follow up on. Ask a question first.")
     return found
 
 
 def _keep(session: Session, piped: Material) -> None:
-    # In the session's folder, so that it can be resumed and is deleted with it.
+    # In the session's folder, to be resumed and deleted with it.
     file = session.folder / "material" / piped.name
     try:
         write_atomically(file, piped.body)
     except OSError as error:
         raise SettingsError(
-            f"What was piped in cannot be kept in {file.parent}: {error.strerror}. Choose another"
-            " --home."
+            f"Piped input cannot be stored in {file.parent}: {error.strerror}. Choose another"
+            " folder with --home."
         ) from None
     session.attach([file])
+
+
+MARK = "› "
+
+
+class LeftError(Exception):
+    """The user pressed Ctrl-C or Ctrl-D at a prompt."""
+
+
+class Prompt:
+    """Reads lines from the terminal, with history and Tab completion."""
+
+    def __init__(
+        self,
+        history: Path | None = None,
+        completer: Completer | None = None,
+        *,
+        keep_on_interrupt: bool = False,
+    ) -> None:
+        keys = KeyBindings()
+        if keep_on_interrupt:
+            keys.add("c-c")(lambda event: event.current_buffer.reset())
+        self._session: PromptSession[str] = PromptSession(
+            history=_history(history),
+            completer=completer,
+            complete_while_typing=False,
+            reserve_space_for_menu=4,
+            key_bindings=keys,
+            interrupt_exception=LeftError,
+            eof_exception=LeftError,
+            input=create_input(always_prefer_tty=True),
+            output=create_output(stdout=sys.stderr if sys.stderr.isatty() else sys.stdout),
+        )
+
+    async def line(self) -> str:
+        """Return a line. Raises LeftError."""
+        return await self._session.prompt_async(MARK)
+
+    async def lines(self, text: str) -> str:
+        """Let the user edit `text` until Ctrl-D, and return it. Raises LeftError."""
+        keys = KeyBindings()
+        keys.add("c-d")(lambda event: event.current_buffer.validate_and_handle())
+        session: PromptSession[str] = PromptSession(
+            input=self._session.input,
+            output=self._session.output,
+            key_bindings=keys,
+            interrupt_exception=LeftError,
+            multiline=True,
+            prompt_continuation=MARK,
+        )
+        return await session.prompt_async(MARK, default=text)
+
+
+def _history(file: Path | None) -> History:
+    if file is None:
+        return InMemoryHistory()
+    try:
+        private_file(file)
+    except OSError as error:
+        raise SettingsError(
+            f"{file} cannot be written: {error.strerror}. Choose another folder with --home."
+        ) from None
+    return FileHistory(str(file))
+
+
+class Commands(Completer):
+    """Tab completion in the chat: commands, files for /export, and the ids that /resume takes."""
+
+    def __init__(self, sessions: Callable[[], list[str]]) -> None:
+        self._sessions = sessions
+        self._files = PathCompleter(expanduser=True)
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
+        """Yield completions of the text before the cursor."""
+        text = document.text_before_cursor
+        name, space, rest = text.partition(" ")
+        if not text.startswith("/"):
+            return
+        if not space:
+            yield from (
+                _command(known, text) for known in COMMANDS if f"/{known}".startswith(text.lower())
+            )
+        elif name == "/export":
+            yield from self._files.get_completions(Document(rest), complete_event)
+        elif name == "/resume":
+            yield from (
+                Completion(id_, -len(rest)) for id_ in self._sessions() if id_.startswith(rest)
+            )
+
+
+def _command(name: str, typed: str) -> Completion:
+    takes, what = COMMANDS[name]
+    return Completion(
+        f"/{name}{' ' if takes else ''}",
+        -len(typed),
+        display=f"/{name} {takes}".strip(),
+        display_meta=what,
+    )
+
+
+#: Commands that leave a run when it asks something.
+LEAVE = ("/stop", "/quit")
+
+
+class Questions:
+    """Asks on the terminal. An answer is None if the user leaves the run."""
+
+    def __init__(self) -> None:
+        self._prompt = Prompt()
+        stream = sys.stderr if sys.stderr.isatty() else sys.stdout
+        self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
+
+    async def answer(self, asked: Asked) -> str | None:
+        """Return the user's answer."""
+        try:
+            return await (self._clarify(asked) if asked.kind == "clarify" else self._approve(asked))
+        except LeftError:
+            return None
+
+    async def _clarify(self, asked: Asked) -> str | None:
+        how = "a number or your own words" if asked.options else "your answer"
+        self._show(
+            one_line(asked.text, 1_000),
+            asked.options,
+            f"Type {how}; Enter continues without an answer.",
+        )
+        while True:
+            line = await self._prompt.line()
+            if line.strip() in LEAVE:
+                return None
+            if (said := choice(asked.options, line)) is not None:
+                return said
+            self._say(
+                f"There are {len(asked.options)} answers to choose from: type a number from 1 to"
+                f" {len(asked.options)}, or your own words."
+            )
+
+    async def _approve(self, asked: Asked) -> str | None:
+        if asked.plan is None:
+            return ""
+        reply = Reply(asked.plan, "" if asked.text == APPROVE else asked.text)
+        if reply.reason:
+            self._say(reply.reason)
+            reply = Reply(asked.plan)
+        shown: Plan | None = None
+        while not reply.done:
+            if reply.wish:
+                return answer(asked.plan, reply.plan, reply.wish)
+            if reply.reason:
+                self._say(reply.reason)
+            if not reply.reason or reply.plan != shown:
+                shown = reply.plan
+                recent = " (pages of the last year)" if shown.freshness == "recent" else ""
+                self._show(f"Plan{recent}:", names(shown), how_to_answer())
+            line = await self._prompt.line()
+            if line.strip() in LEAVE:
+                return None
+            reply = read_reply(reply.plan, line)
+            if reply.edit:
+                reply = await self._edited(reply.plan)
+        return answer(asked.plan, reply.plan)
+
+    async def _edited(self, plan: Plan) -> Reply:
+        self._say("One topic per line. Ctrl-D finishes; Ctrl-C leaves the list unchanged.")
+        try:
+            shown = "\n".join(one_line(name) for name in names(plan))
+            return replace_topics(plan, await self._prompt.lines(shown))
+        except LeftError:
+            return Reply(plan)
+
+    def _show(self, head: str, lines: Sequence[str], how: str) -> None:
+        numbered = [Text(f"  {n}. {one_line(line)}") for n, line in enumerate(lines, 1)]
+        for line in (Text(head, "bold"), *numbered, Text(how, "dim")):
+            self._console.print(line, width=min(WIDEST, self._console.width))
+
+    def _say(self, text: str) -> None:
+        self._console.print(Text(text, "dim"))

@@ -1,35 +1,43 @@
-"""Capabilities of the terminal, and lines at its bottom that are redrawn in place."""
+"""What the terminal can do, and lines at its bottom that are redrawn in place."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import TextIO
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TextIO, cast
 
+from markdown_it.token import Token
 from rich.console import Console
+from rich.markdown import Markdown
+from rich.style import Style
+from rich.syntax import ANSISyntaxTheme
 from rich.text import Text
+from rich.theme import Theme
 
-#: Maximum line width on any terminal, for readability.
+from spadework.tools.export.markdown_report import safe_url
+from spadework.values import Result, Source
+
+#: Maximum width of a line, for readability.
 WIDEST = 100
-#: Default size of a terminal.
 USUAL = (80, 24)
 
 
 def can_ask() -> bool:
-    """Return whether the user can be asked: progress goes to a terminal."""
+    """Return whether the user can be asked, because progress goes to a terminal."""
     return sys.stderr.isatty()
 
 
 def is_plain(stream: TextIO) -> bool:
-    """Return whether output must stay plain lines: no terminal, NO_COLOR, or no UTF-8."""
+    """Return whether output must be plain lines: no terminal, NO_COLOR, or no UTF-8."""
     dumb = os.environ.get("TERM", "") in ("dumb", "") and os.name != "nt"
     no_marks = "utf" not in (stream.encoding or "").lower()
     return not stream.isatty() or bool(os.environ.get("NO_COLOR")) or dumb or no_marks
 
 
 def in_foreground(descriptor: int) -> bool:
-    """Return whether the process is in the foreground and owns the terminal."""
+    """Return whether this process owns the terminal."""
     try:
         return os.tcgetpgrp(descriptor) == os.getpgrp()
     except (AttributeError, OSError):
@@ -37,7 +45,7 @@ def in_foreground(descriptor: int) -> bool:
 
 
 def size_of(stream: TextIO) -> tuple[int, int]:
-    """Return the current columns and rows of a terminal."""
+    """Return the columns and rows of a terminal."""
     try:
         columns, rows = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
@@ -66,23 +74,23 @@ class Panel:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows available to a frame: one less each than the terminal has."""
+        """Columns and rows of a frame: one less than the terminal has."""
         columns, rows = size_of(self._stream)
         return max(1, columns - 1), max(1, rows - 1)
 
     def say(self, text: Text) -> None:
-        """Print text permanently above the panel with the next frame."""
+        """Print text above the panel, to stay there, with the next frame."""
         self._waiting.append(self._rendered(text, wrap=True))
 
     def draw(self, lines: Sequence[Text]) -> None:
-        """Replace the panel's lines. They must fit `size`."""
+        """Replace the lines of the panel; they must fit `size`."""
         if not in_foreground(self._stream.fileno()):
             self._away = True
             return
         if self._away:
-            # Others have written here: what was drawn cannot be erased.
+            # Others have written here, so the old lines cannot be erased.
             self._away, self._widths = False, []
-        # Erase whole lines: some terminals count the erased rest as text when wrapping.
+        # Whole lines, since some terminals wrap what was erased.
         rows = [_ERASE_LINE + self._rendered(line, wrap=False) for line in lines]
         self._write(_NO_WRAP + "\r\n".join(rows) + _ERASE_BELOW + _WRAP)
         self._widths = [line.cell_len for line in lines]
@@ -96,7 +104,7 @@ class Panel:
     def _write(self, frame: str) -> None:
         above = "".join(text + "\r\n" for text in self._waiting)
         self._waiting = []
-        # Return to the panel's start. A terminal that became narrower has wrapped its lines.
+        # Go back to the start of the panel. A terminal that became narrower has wrapped its lines.
         columns, _ = size_of(self._stream)
         up = sum(max(1, -(-width // columns)) for width in self._widths) - 1
         start = "\r" + (f"\x1b[{up}A" if up > 0 else "") + (_ERASE_BELOW if above else "")
@@ -110,3 +118,57 @@ class Panel:
                 text, end="", width=columns, no_wrap=not wrap, overflow="fold" if wrap else "crop"
             )
         return capture.get().replace("\n", "\r\n")
+
+
+#: Colours readable on light and dark backgrounds.
+_THEME = Theme(
+    {
+        "markdown.code": "bold",
+        "markdown.code_block": "none",
+        "markdown.h1": "bold",
+        "markdown.item.number": "bold",
+    }
+)
+_CODE = ANSISyntaxTheme(
+    {
+        ("Comment",): Style(italic=True, dim=True),
+        ("Keyword",): Style(bold=True),
+        ("Literal", "String"): Style(color="green"),
+        ("Literal", "Number"): Style(color="magenta"),
+        ("Name", "Function"): Style(color="cyan"),
+        ("Name", "Class"): Style(color="cyan"),
+    }
+)
+
+
+def terminal_console() -> Console:
+    """Return the console on stdout, no wider than is readable."""
+    console = Console(highlight=False, markup=False, emoji=False, theme=_THEME)
+    console.width = min(console.width, WIDEST)
+    return console
+
+
+def draw_report(result: Result, console: Console | None = None) -> None:
+    """Print a report on stdout. A library source links to its stored page."""
+    drawn = Markdown(result.report, code_theme=cast(str, _CODE))
+    files = {
+        safe_url(s.url): stored_file(result, s).as_uri()
+        for s in result.sources
+        if not s.url.startswith("http")
+    }
+    _lead(drawn.parsed, files)
+    (console or terminal_console()).print(drawn)
+
+
+def _lead(tokens: Sequence[Token], files: Mapping[str, str]) -> None:
+    """Replace links to library sources, which Markdown would not accept."""
+    for token in tokens:
+        if token.type == "link_open":
+            address = str(token.attrs.get("href", ""))
+            token.attrs["href"] = files.get(address, address)
+        _lead(token.children or (), files)
+
+
+def stored_file(result: Result, source: Source) -> Path:
+    """Return the file with the stored text of a source."""
+    return Path(result.session_dir).absolute() / "pages" / f"{source.content_hash}.md"

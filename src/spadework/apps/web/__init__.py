@@ -1,1 +1,1 @@
-"""The web page: ask, watch, read, check; all assets are in this package."""
+"""The web page: ask, watch, read, check. All assets are in this package."""

@@ -49,7 +49,7 @@ async def ask(request: Request) -> Response:
 
 
 async def _at_once(web: Web, form: FormData) -> str:
-    """Return a direct answer to input that needs no research; "" for a question or with files."""
+    """Return an answer to input that needs no research; "" for a question, or with files."""
     given = any(isinstance(each, UploadFile) and each.filename for _, each in form.multi_items())
     said = text_of(form, "question")
     if given or not said or len(said) > MOST_QUESTION:
@@ -61,10 +61,14 @@ async def _session(web: Web, form: FormData) -> Session:
     question = text_of(form, "question")
     if len(question) > MOST_QUESTION:
         raise SettingsError(
-            f"The question is longer than {MOST_QUESTION:,} characters: put the rest into a file"
-            " and give it along."
+            f"The question is longer than {MOST_QUESTION:,} characters. Put the rest into a"
+            f" file and attach it."
         )
     wishes = {name: text_of(form, name) or None for name in ("minutes", "effort", "search")}
+    if model := text_of(form, "model"):
+        if not await web.offers(model):
+            raise SettingsError(f"The model {model[:80]} is not available here. Choose another.")
+        wishes |= {"model": model, "writer_model": model}
     follows = text_of(form, "follows")
     await backend_of(web.settings).find(web.settings, follows)
     settings = web.settings.with_(clarify=True, approve=not text_of(form, "unseen"), **wishes)
@@ -78,29 +82,27 @@ async def _session(web: Web, form: FormData) -> Session:
 
 
 async def answer(request: Request) -> Response:
-    """Answer a question of the run: in words, with an option, or with the topics."""
+    """Answer a question of the run: in words, with an option, or with topics."""
     form = await form_of(request)
     run = _find_run(request)
     asked = run.open_question
     if asked is None:
-        raise HTTPException(409, "This session is not waiting for an answer any more.")
+        raise HTTPException(409, "This session is no longer waiting for an answer.")
     if asked.kind == "clarify":
         run.session.answer(text_of(form, "option") or text_of(form, "answer"))
     else:
-        # One topic per line; the last field may hold several.
+        # The last field may hold several topics, one per line.
         given = (" ".join(str(name).split()) for name in form.getlist("topic"))
         topics = [name for name in given if name]
         planned = [topic.name for topic in asked.plan.topics] if asked.plan else []
-        # The bullet keeps a topic named "Go" from being read as a yes.
+        # The bullet keeps a topic called "Go" from being read as a yes.
         listed = "\n".join(f"- {name}" for name in topics)
         run.session.answer("" if topics == planned else listed)
     return _redirect_back(request)
 
 
 async def edit_plan(request: Request) -> Response:
-    """Apply one `change` to the topics: `up 2`, `down 2`, `remove 2` or `add`; nothing is
-    submitted.
-    """
+    """Apply one `change` to the topics in the form: `up 2`, `down 2`, `remove 2` or `add`."""
     form = await form_of(request)
     names = [str(name) for name in form.getlist("topic")]
     what, _, place = request.query_params.get("change", "").partition(" ")
@@ -119,7 +121,7 @@ async def edit_plan(request: Request) -> Response:
 
 
 async def stop(request: Request) -> Response:
-    """Stop searching and write the report with the evidence so far."""
+    """Stop searching and write the report from the evidence so far."""
     await form_of(request)
     _find_run(request).session.stop()
     if "hx-request" in request.headers:
@@ -153,7 +155,7 @@ async def delete(request: Request) -> Response:
     await form_of(request)
     session_id = await known_session(web, request.path_params["id"])
     if web.runs.find_running(session_id) is not None:
-        raise SessionBusy("This session is still running.", hint="Cancel it first, then delete it.")
+        raise SessionBusy("This session is still running.", hint="Cancel the run first.")
     await asyncio.to_thread(delete_session, web.settings.home, session_id)
     await backend_of(web.settings).forget(web.settings, session_id)
     return RedirectResponse("/", 303)
@@ -162,7 +164,7 @@ async def delete(request: Request) -> Response:
 def _find_run(request: Request) -> Run:
     run = web_of(request).runs.find_running(request.path_params["id"])
     if run is None or run.over:
-        raise HTTPException(409, "This session does not run any more.")
+        raise HTTPException(409, "This session is no longer running.")
     return run
 
 

@@ -1,4 +1,4 @@
-"""The server: the web page and other mounted interfaces, all behind one gate."""
+"""The server: the web page and other interfaces, all behind one gate."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def build_app(
 ) -> Starlette:
     """Return the server as an ASGI application.
 
-    `routes` are those of other interfaces, such as `/mcp` and `/v1`: they precede the page's, and
-    the gate (host, origin, token) covers them; their handlers get the user's runs from
-    `web_of(request).runs`. `lifespans` are entered at startup and left at shutdown. `access`
-    defaults to a loopback server's; requests must have a known `Host`.
+    `routes` are those of other interfaces (`/mcp`, `/v1`), behind the gate (host, origin, token)
+    like the page's; they find their user's runs in `web_of(request).runs`. `lifespans` are open
+    while the server runs. `access` is that of a loopback server by default; a request's `Host` must
+    be known.
     """
     server = Server(settings, access or Access.of(settings))
     app = Starlette(
@@ -68,13 +68,13 @@ def build_app(
 async def _serve(
     server: Server, lifespans: Sequence[Lifespan], app: Starlette
 ) -> AsyncGenerator[None, None]:
-    """Hold what runs with the server: the other interfaces, and the resumed runs."""
+    """Keep open what runs with the server."""
     owner = server.owner.settings
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(backend_of(owner).connected(owner))
         for enter in lifespans:
             await stack.enter_async_context(enter())
-        # Imported in advance: it takes a second or more, which would block the first question.
+        # Importing takes a second or more, which the first question need not wait for.
         warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
         await server.take_up()
         try:
@@ -101,6 +101,7 @@ def page_routes() -> list[BaseRoute]:
         Route(f"{session}/cancel", actions.cancel, methods=done),
         Route(f"{session}/resume", actions.resume, methods=done),
         Route(f"{session}/delete", actions.delete, methods=done),
+        Route(f"{session}/related", pages.related),
         Route(session + "/report.{ending}", pages.export),
         Route(session + "/pages/{hash}", pages.snapshot),
         Route("/favicon.ico", _favicon),
@@ -135,11 +136,11 @@ def _address(host: str, port: int, access: Access) -> str:
         host, f"[{host}]" if ":" in host else host
     )
     token = f"?token={access.token}" if access.token else ""
-    return f"spadework is at http://{shown}:{port}/{token}  (Ctrl-C stops it)"
+    return f"spadework is running at http://{shown}:{port}/{token}  (press Ctrl-C to stop)"
 
 
 class DrainingServer(uvicorn.Server):
-    """A server that drains on SIGTERM."""
+    """A server that lets runs finish for a while after SIGTERM."""
 
     def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
@@ -148,21 +149,21 @@ class DrainingServer(uvicorn.Server):
         self._until: float | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Start draining, or end. Only recorded here, as signals come at any time."""
+        """Record a signal: the first SIGTERM lets runs finish, any other ends the server."""
         if sig == signal.SIGTERM and not self._told:
             self._told = True
         else:
             super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
-        """Return whether it is time to end; called ten times a second."""
+        """Return whether it is time to end. Called ten times a second."""
         if self._told and self._until is None:
             self._until = self._drain()
         over = self._until is not None and (self._server.quiet() or time.monotonic() >= self._until)
         return await super().on_tick(counter) or over
 
     async def main_loop(self) -> None:
-        """Serve until it is time to end. Streams are notified while they still can be."""
+        """Serve until it is time to end, then end the streams while they are still open."""
         await super().main_loop()
         admission.here().close()
         await self._server.close()
@@ -172,8 +173,8 @@ class DrainingServer(uvicorn.Server):
         seconds = self._server.owner.settings.drain_seconds
         if seconds and (running := admission.here().inside):
             say(
-                f"{number_of(running, 'run')} may go on for {seconds:g} s; another signal ends"
-                " that.",
+                f"{number_of(running, 'run')} may continue for {seconds:g} s; send another signal"
+                f" to stop now.",
                 err=True,
             )
         return time.monotonic() + seconds

@@ -1,7 +1,8 @@
-"""A session's events as server-sent events, each once and in order."""
+"""The events of a session as server-sent events, each once and in order."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from collections.abc import AsyncGenerator
@@ -10,28 +11,27 @@ from contextlib import aclosing
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from spadework.apps.patience import with_pauses
+from spadework.apps.exit import with_pauses
 from spadework.apps.view_model import ViewModel
 from spadework.apps.web.forms import csrf_cookie, csrf_token, whole_number
-from spadework.apps.web.history import known_session, question_of
+from spadework.apps.web.history import known_session, read_versions
 from spadework.apps.web.page_context import Seen, seen_of
 from spadework.apps.web.page_templates import changes
 from spadework.events import Event, Notice, Started
 
 #: Seconds without an event until a comment keeps the connection alive.
 HEARTBEAT_SECONDS = 15.0
-#: Browsers open at most six connections per server. With more runs than this, streams end and take
-#: turns.
+#: Browsers open at most six connections to a server: more streams take turns.
 MOST_STREAMS = 4
 TURN_SECONDS = 1.0
-#: Maximum streams of a server; further ones are asked to retry.
+#: Maximum streams of a server; more are asked to try again later.
 MOST_IN_ALL = 500
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 async def events(request: Request) -> Response:
-    """Stream events after number `Last-Event-ID` or `?after=`; renewed until an event `done`."""
+    """Stream the events after number `Last-Event-ID` or `?after=`, up to an event `done`."""
     seen = seen_of(request)
     web = seen.web
     session_id = await known_session(web, request.path_params["id"])
@@ -39,6 +39,7 @@ async def events(request: Request) -> Response:
         return Response(status_code=503, headers={"Retry-After": "5"})
     named = request.headers.get("last-event-id") or request.query_params.get("after", "")
     after = whole_number(named, 0)
+    await web.learn_models()  # for the form below the report
     stream = _Stream(seen, session_id, request.cookies.get(csrf_cookie(request), ""))
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(
@@ -52,10 +53,10 @@ class _Stream:
         self._web = seen.web
         self._id = session_id
         self._browser = browser
-        self._before = ""
+        self._before = list[tuple[str, str, str]]()
 
     async def messages(self, after: int, csrf: str) -> AsyncGenerator[str, None]:
-        """Yield the page changes by each event after number `after`."""
+        """Yield the changes of the page by each event after number `after`."""
         streams, picture = self._web.streams, ViewModel()
         streams[self._browser] += 1
         began = news = time.monotonic()
@@ -76,8 +77,9 @@ class _Stream:
                             yield ": still here\n\n"
                         continue
                     news = now
-                    if isinstance(beat[1], Started) and beat[1].follows:
-                        self._before = await question_of(self._web, beat[1].follows)
+                    if isinstance(beat[1], Started) and (follows := beat[1].follows):
+                        home = self._web.settings.home
+                        self._before = await asyncio.to_thread(read_versions, home, follows)
                     if (text := self._message(picture, beat, after, csrf)) is not None:
                         yield text
             if not self._web.closing.is_set():
@@ -89,7 +91,7 @@ class _Stream:
     def _message(
         self, picture: ViewModel, beat: tuple[int, Event], after: int, csrf: str
     ) -> str | None:
-        """Return the message of an event, None if the page has it. Notes have no number."""
+        """Return the message of an event; None if the page has it. Notes have no number."""
         n, event = beat
         if n == picture.n and isinstance(event, Notice):
             picture.note = event.text
@@ -108,6 +110,7 @@ class _Stream:
             before=self._before,
             left=run.session.budget.seconds_left() if run else 0.0,
             settings=self._web.settings,
+            models=self._web.models,
             seen=self._seen,
         )
 

@@ -1,4 +1,4 @@
-"""Form parsing: within limits, and only with the page's CSRF token."""
+"""Parses forms, within limits and only with the page's CSRF token."""
 
 from __future__ import annotations
 
@@ -15,24 +15,21 @@ from starlette.types import Message, Receive
 
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.page_store import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 
 CSRF = "spadework_csrf"
-#: Maximum files of a question, and their total bytes.
 UPLOAD_FILES, UPLOAD_BYTES = 5, 20_000_000
-_TOO_MANY = f"At most {UPLOAD_FILES} files can be given along with a question."
-#: Maximum non-file fields of a form, and their total bytes: questions and plans are short.
+_TOO_MANY = f"At most {UPLOAD_FILES} files can be attached to a question."
 MOST_FIELDS = 60
 MOST_FIELD_BYTES = 200_000
-#: An oversized body is read up to this multiple of the limit, so that the browser receives the
-#: error.
+#: So far beyond the limit, a body is read, so that the browser gets the error.
 READ_ON = 10
 
 _KEPT = re.compile(r"[^\w. ()+-]")
 
 
 def csrf_cookie(request: Request) -> str:
-    """Return the cookie's name, distinct for servers on other ports of this host."""
+    """Return the name of the cookie, which differs between servers on other ports of this host."""
     return f"{CSRF}_{(request.scope.get('server') or ('', 0))[1]}"
 
 
@@ -45,8 +42,8 @@ def csrf_token(request: Request) -> str:
 
 
 async def form_of(request: Request) -> FormData:
-    """Return a request's form. Raises HTTPException: 403 without the token, 413 over the limits,
-    400 for an invalid body.
+    """Return the form of a request. Raises HTTPException: 403 without the token, 413 over the
+    limits, 400 if the body is invalid.
     """
     most = UPLOAD_BYTES + MOST_FIELD_BYTES
     limited = Request(request.scope, _limited(request.receive, most))
@@ -57,23 +54,23 @@ async def form_of(request: Request) -> FormData:
             max_part_size=MOST_FIELD_BYTES,
         )
     except ClientDisconnect:
-        raise HTTPException(400, "The form did not arrive whole.") from None
+        raise HTTPException(400, "The form did not arrive completely. Send it again.") from None
     except HTTPException as error:
         if error.status_code == 413:
             raise
         few = "Too many files" in error.detail
         raise HTTPException(
-            413 if few else 400, _TOO_MANY if few else "The form cannot be read."
+            413 if few else 400, _TOO_MANY if few else "The form cannot be read. Reload the page."
         ) from None
     sent, kept = str(form.get("csrf", "")), request.cookies.get(csrf_cookie(request), "")
     if not kept or not hmac.compare_digest(sent.encode(), kept.encode()):
         await form.close()
-        raise HTTPException(403, "This form is out of date: reload the page and send it again.")
+        raise HTTPException(403, "This form is out of date. Reload the page and send it again.")
     return form
 
 
 def text_of(form: FormData, name: str) -> str:
-    """Return a field as text, "" if missing."""
+    """Return a field as text; "" if it is missing."""
     value = form.get(name)
     return value.strip() if isinstance(value, str) else ""
 
@@ -84,7 +81,7 @@ def whole_number(text: str, otherwise: int) -> int:
 
 
 async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list[Path]:
-    """Write a form's files into a folder, under sanitized names."""
+    """Write the files of a form into a folder, under safe names, and return their paths."""
     files = [
         value for value in form.getlist("files") if isinstance(value, UploadFile) and value.filename
     ]
@@ -99,14 +96,14 @@ async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list
 
 
 def safe_name(name: str) -> str:
-    """Return a file name's last part without characters special to file systems or shells."""
+    """Return the last part of a file name, without special characters."""
     last = _KEPT.sub("_", re.split(r"[/\\]", name)[-1]).strip(" .") or "file"
     stem, dot, ending = last.rpartition(".")
     return f"{stem[:80]}.{ending[:10]}" if dot else last[:80]
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    """Wrap a body's messages; over `most` bytes HTTPException 413 is raised."""
+    """Wrap the receiving of a body; over `most` bytes, it raises HTTPException 413."""
     seen = 0
 
     async def limited() -> Message:
@@ -124,6 +121,8 @@ def _limited(receive: Receive, most: int) -> Receive:
                 message = await receive()
                 seen += len(message.get("body", b""))
         allowed = f"{most - MOST_FIELD_BYTES:,} bytes"
-        raise HTTPException(413, f"The files are too large: together they may have {allowed}.")
+        raise HTTPException(
+            413, f"The files are too large. Together they may have at most {allowed}."
+        )
 
     return limited

@@ -15,6 +15,7 @@ from spadework.apps.web.page_context import Web
 from spadework.backend import backend_of
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable
 from spadework.events import Event, Finished
+from spadework.sessions.library_index import related
 from spadework.sessions.record.log import read_log
 from spadework.sessions.storage.files import (
     read_ledger,
@@ -29,7 +30,7 @@ from spadework.values import STATE_WORDS, CoverageState, Evidence, Result
 
 
 async def known_session(web: Web, session_id: str) -> str:
-    """Return the id itself. Raises SessionNotFound if there is no such session."""
+    """Return the id. Raises SessionNotFound if there is no such session."""
     await web.runs.find(session_id)
     if web.runs.find_running(session_id) is None:
         await asyncio.to_thread(session_folder, web.settings.home, session_id)
@@ -37,12 +38,12 @@ async def known_session(web: Web, session_id: str) -> str:
 
 
 async def view_model_of(web: Web, session_id: str) -> tuple[ViewModel, bool]:
-    """Return what a session's page shows, and whether it runs. Raises SessionNotFound."""
+    """Return what the page of a session shows, and whether it runs. Raises SessionNotFound."""
     await web.runs.find(session_id)
     run = web.runs.find_running(session_id)
     if run is None:
         return await asyncio.to_thread(_load_picture, web.settings.home, session_id), False
-    return _fold(run.session.question, run.told), not run.over
+    return _fold(run.session.question, run.recorded), not run.over
 
 
 def _fold(question: str, told: Iterable[Event | None]) -> ViewModel:
@@ -57,7 +58,7 @@ def _fold(question: str, told: Iterable[Event | None]) -> ViewModel:
 def _load_picture(home: Path, session_id: str) -> ViewModel:
     folder = session_folder(home, session_id)
     picture = _fold(read_metadata(folder).query, read_log(folder))
-    with suppress(SessionUnreadable):  # show what the log tells anyway
+    with suppress(SessionUnreadable):  # the log is shown anyway
         if picture.result is None and (result := read_result(folder)) is not None:
             picture.take(Finished(result=result))
     picture.elsewhere = picture.result is None and is_held(folder)
@@ -65,7 +66,7 @@ def _load_picture(home: Path, session_id: str) -> ViewModel:
 
 
 async def result_of(web: Web, session_id: str) -> Result:
-    """Return a session's result. Raises SessionNotFound if there is none yet."""
+    """Return the result of a session. Raises SessionNotFound if there is none yet."""
     folder = await _folder_of(web, session_id)
     if (result := await asyncio.to_thread(read_result, folder)) is None:
         raise SessionNotFound("This session has no report yet.")
@@ -77,48 +78,55 @@ async def _folder_of(web: Web, session_id: str) -> Path:
     return await asyncio.to_thread(session_folder, web.settings.home, session_id)
 
 
-async def question_of(web: Web, session_id: str) -> str:
-    """Return a session's question; "" if it does not exist or is unreadable."""
+def read_versions(home: Path, session_id: str) -> list[tuple[str, str, str]]:
+    """Return id, question and report of a session and those it follows, oldest first, as far back
+    as they can be read.
+    """
+    found: list[tuple[str, str, str]] = []
     with suppress(SessionError):
-        return await asyncio.to_thread(read_question, web.settings.home, session_id)
-    return ""
-
-
-def read_question(home: Path, session_id: str) -> str:
-    """Return a session's question. Raises SessionNotFound, SessionUnreadable."""
-    return read_metadata(session_folder(home, session_id)).query
+        while session_id and len(found) < MOST_VERSIONS:
+            folder = session_folder(home, session_id)
+            metadata, result = read_metadata(folder), read_result(folder)
+            found.insert(0, (session_id, metadata.query, result.report if result else ""))
+            session_id = metadata.follows
+    return found
 
 
 async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, list[Evidence]]:
-    """Return a page's text and the evidence on it. Raises SessionNotFound."""
+    """Return the text of a page and the evidence on it. Raises SessionNotFound."""
     return await asyncio.to_thread(_page, await _folder_of(web, session_id), content_hash)
+
+
+async def related_questions(web: Web, session_id: str) -> list[str]:
+    """Return questions a reader may ask next. Raises SessionNotFound if there is no report."""
+    result = await result_of(web, session_id)
+    return await asyncio.to_thread(related, await _folder_of(web, session_id), result)
 
 
 def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:
     text = read_page(folder, content_hash)
     if text is None:
-        raise SessionNotFound("This session has not read such a page.")
+        raise SessionNotFound("This session did not read that page.")
     return text, [e for e in read_ledger(folder) if e.content_hash == content_hash]
 
 
-#: Maximum sessions listed; older ones are reached by address.
-MOST_LISTED = 100
+#: Maximum sessions listed, and earlier reports on a page; older ones have only their address.
+MOST_LISTED, MOST_VERSIONS = 100, 20
 
-#: Days that are shown by name.
 DAYS_NAMED = 7
 _NEAR = ("Today", "Yesterday")
 UNFINISHED, UNREADABLE, ELSEWHERE = "not finished", "cannot be read", "running elsewhere"
 
-#: State of a whole question; one without topics has no state.
+#: The coverage of a whole question, in words.
 _FOUND: dict[CoverageState, str] = {**STATE_WORDS, "open": "not found"}
 DONE = "done"
-#: Why a run ended early; other statuses are self-explanatory.
+#: How a run ended early; other statuses are words already.
 _EARLY = {"completed": "", "partial": "stopped early"}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A session in the list; `state` and `when` in words; `time` of that day, "" if unknown."""
+    """A session in the list: `state` and `when` are words, `time` is that of the day."""
 
     id: str
     question: str
@@ -129,7 +137,7 @@ class Entry:
 
 
 async def history_of(web: Web) -> list[Entry]:
-    """Return the newest sessions, without single pages read by MCP clients."""
+    """Return the newest sessions, without those that read a single page."""
     live = await backend_of(web.settings).know_all(web.settings)
     kept = await asyncio.to_thread(_newest, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
@@ -149,7 +157,6 @@ def _newest(home: Path) -> list[Listed]:
 
 
 def _running_elsewhere(web: Web, listed: Sequence[Listed]) -> frozenset[str]:
-    """Return the listed unfinished sessions that another process is running."""
     unfinished = (one.id for one in listed if not one.status and not one.unreadable)
     folders = web.settings.home / "sessions"
     return frozenset(
@@ -158,7 +165,7 @@ def _running_elsewhere(web: Web, listed: Sequence[Listed]) -> frozenset[str]:
 
 
 def words_of(picture: ViewModel) -> tuple[str, bool]:
-    """Return a session's state in words, and whether it is live, as on its page."""
+    """Return the state of a session in words, and whether it is live."""
     if picture.result:
         return _words(picture.result.status, picture.result.state), False
     if picture.elsewhere:
@@ -169,7 +176,7 @@ def words_of(picture: ViewModel) -> tuple[str, bool]:
 
 
 def _words(status: str, found: CoverageState | None) -> str:
-    """Return the outcome of a session in words; `status` is "" without a report."""
+    """Return how a session ended, in words; `status` is "" if it has no report."""
     if not status:
         return UNFINISHED
     early = _EARLY.get(status, status.replace("_", " "))
@@ -179,7 +186,7 @@ def _words(status: str, found: CoverageState | None) -> str:
 
 
 def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
-    """Return a session's list entry; workers run some, other processes here hold some."""
+    """Return the entry of a session; `workers` run some, other processes `held` some."""
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.find_running(data.id)

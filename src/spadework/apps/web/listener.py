@@ -1,4 +1,4 @@
-"""Listening sockets, HTTP timeouts, and operating routes."""
+"""Listening sockets, HTTP timeouts, and routes for operating the server."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from spadework.apps.web.page_context import server_of
-from spadework.errors import SettingsError
+from spadework.errors import SettingsError, must_be
 
-#: Seconds for a request to arrive, or for this many bytes of a large one.
+#: A request, or this many bytes of a large one, must arrive in time.
 REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 
 
 def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
-    """Return a listening socket; `both`: at `::`, IPv4 too. Raises SettingsError."""
+    """Return a listening socket; with `both`, one at `::` takes IPv4, too. Raises SettingsError."""
     if not 0 <= port < 65_536:
-        raise SettingsError(f"port cannot be {port}: it must be 0 to 65535.")
+        raise SettingsError(must_be("port", "0 to 65535", port))
     try:
-        # For a name with both families, such as localhost, the one that every client tries.
+        # Every client tries IPv4 for a name with both families, such as localhost.
         family = min(found[0] for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         both = both and family == socket.AF_INET6 and socket.has_dualstack_ipv6()
         made = socket.create_server((host, port), family=family, dualstack_ipv6=both)
-        # asyncio disables Nagle's algorithm only for sockets marked as TCP; otherwise each response
-        # on a kept connection is delayed by 40 ms.
+        # asyncio turns off Nagle's algorithm, a delay of 40 ms, only for sockets marked as TCP.
         return socket.socket(family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
     except UnicodeError:
-        raise SettingsError(f"spadework cannot listen on {host[:80]!r}: it is no host.") from None
+        raise SettingsError(
+            f"spadework cannot listen on {host[:80]!r}: it is not a host name."
+        ) from None
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
         why = f"port {port} is in use" if taken else (error.strerror or str(error))
@@ -45,7 +46,7 @@ def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
 
 
 def config_of(app: ASGIApp, grace_seconds: int) -> uvicorn.Config:
-    """Return uvicorn's configuration; open requests get the grace period at shutdown."""
+    """Return uvicorn's configuration. At shutdown, open requests get the grace period."""
     return uvicorn.Config(
         app,
         http=PatientProtocol,
@@ -53,15 +54,15 @@ def config_of(app: ASGIApp, grace_seconds: int) -> uvicorn.Config:
         access_log=False,
         ws="none",
         server_header=False,
-        proxy_headers=False,  # handled in `proxies`
+        proxy_headers=False,  # see `Proxies`
         timeout_graceful_shutdown=grace_seconds,
     )
 
 
 class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one of two classes, as installed
-    """uvicorn's HTTP, but it closes a connection whose request does not arrive."""
+    """uvicorn's HTTP, which also closes a connection whose request does not arrive."""
 
-    # Set in both base classes.
+    # Both base classes set these.
     cycle: Any
     loop: asyncio.AbstractEventLoop
     transport: Any
@@ -74,11 +75,11 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Receive part of a request; once complete, stop waiting."""
+        """Receive part of a request, and stop waiting once it is complete."""
         self._came += len(data)
         before = self.cycle
         super().data_received(data)
-        # On a reused connection, a finished cycle belongs to an earlier request.
+        # On a reused connection, a finished cycle belongs to the request before.
         another = self.cycle is before and before is not None and before.response_complete
         if self.cycle is not None and not self.cycle.more_body and not another:
             self._stop_waiting()
@@ -111,7 +112,7 @@ FRESH = {"Cache-Control": "no-store"}
 
 
 def operating_routes() -> list[BaseRoute]:
-    """Return the routes; see `permissions` for access."""
+    """Return the routes; `permissions` says who may use them."""
     return [
         Route("/healthz", tell_alive),
         Route("/readyz", tell_ready),
@@ -120,18 +121,18 @@ def operating_routes() -> list[BaseRoute]:
 
 
 async def tell_alive(request: Request) -> Response:
-    """Report that the process lives."""
+    """Report that the process is alive."""
     return PlainTextResponse("ok\n", headers=FRESH)
 
 
 async def tell_ready(request: Request) -> Response:
-    """Report whether questions may be sent here, or why not."""
+    """Report whether this server takes questions, or why not."""
     fault = await server_of(request).readiness.fault()
     return PlainTextResponse(f"{fault or 'ready'}\n", 503 if fault else 200, headers=FRESH)
 
 
 async def tell_numbers(request: Request) -> Response:
-    """Return the process's metrics for Prometheus."""
+    """Return the metrics of this process for Prometheus."""
     from spadework.sessions.metrics.prometheus import expose  # rarely needed
 
     accept = request.headers.get("accept", "")

@@ -1,9 +1,11 @@
-"""Shared context of the page by user: settings, runs, and shutdown."""
+"""What the page shares, by user: settings, runs, and shutdown."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from starlette.requests import Request
@@ -11,16 +13,21 @@ from starlette.requests import Request
 from spadework.apps.web.permissions import user_of
 from spadework.apps.web.security import Access
 from spadework.sessions import admission
-from spadework.sessions.health.readiness import Readiness
-from spadework.sessions.people.people import People
+from spadework.sessions.health import offered_models
+from spadework.sessions.health.machine_check import Readiness
 from spadework.sessions.runs import Runs
+from spadework.sessions.users import People
 from spadework.settings import Settings
+
+#: Seconds a list of models is kept.
+MODELS_SECONDS = 60.0
 
 
 @dataclass
 class Web:
     """The server for one user, with their `settings` and `runs`. `streams` counts open event
-    streams per browser; `examples` are questions the library answers.
+    streams by browser, `examples` are questions that the library can answer, and `models` those to
+    choose from, as (setting, label), the default first.
     """
 
     settings: Settings
@@ -30,10 +37,24 @@ class Web:
     closing: asyncio.Event = field(default_factory=asyncio.Event)
     streams: Counter[str] = field(default_factory=Counter)
     examples: tuple[str, ...] = ()
+    models: Sequence[tuple[str, str]] = ()
+    _models_until: float = 0.0
+
+    async def learn_models(self) -> None:
+        """Update the models that a question may choose, at most once a minute."""
+        if time.monotonic() >= self._models_until:
+            self.models = await offered_models(self.settings, self.models)
+            self._models_until = time.monotonic() + MODELS_SECONDS
+
+    async def offers(self, model: str) -> bool:
+        """Return whether a question may choose a model; the list is updated for an unknown one."""
+        if model not in dict(self.models):
+            self.models = await offered_models(self.settings, self.models)
+        return model in dict(self.models)
 
 
 class Server:
-    """The whole server; `owner` is its view without user names."""
+    """The whole server; `owner` is the server for its owner."""
 
     def __init__(self, settings: Settings, access: Access) -> None:
         self.people = access.people or People(settings)
@@ -54,7 +75,7 @@ class Server:
         return not admission.here().inside and all(web.runs.written() for web in self._of.values())
 
     async def take_up(self) -> None:
-        """Resume, for all users, what an earlier server was stopped in."""
+        """Resume the sessions of all users that an earlier server left unfinished."""
         for user in list(self.people.names()):
             await self.web(user).runs.take_up()
 
@@ -66,14 +87,14 @@ class Server:
 
 @dataclass(frozen=True)
 class Seen:
-    """The server for the session's owner, and whether the visitor may act on the session."""
+    """The server for a user, and whether they may change sessions."""
 
     web: Web
     changes: bool
 
 
 def seen_of(request: Request) -> Seen:
-    """Return the server for the visitor, and whether they may act on sessions."""
+    """Return the server for a visitor, and whether they may change sessions."""
     return Seen(web_of(request), changes=user_of(request.scope).may("ask"))
 
 
@@ -84,5 +105,5 @@ def server_of(request: Request) -> Server:
 
 
 def web_of(request: Request) -> Web:
-    """Return the server of a request, for its user."""
+    """Return the server of a request for its user."""
     return server_of(request).web(user_of(request.scope).name)

@@ -1,5 +1,5 @@
-"""Safe HTML from Markdown: no raw markup, no fetched images, links only to the web. In a stored
-page, quotes are marked wherever they occur: prose, lists, cells and code.
+"""Safe HTML from Markdown: no raw markup, no images, links only to the web. In a stored page,
+quotes are marked, also in lists, cells and code.
 """
 
 from __future__ import annotations
@@ -20,26 +20,25 @@ from spadework.visible import visible
 TAGS = {"p", "ul", "ol", "li", "h2", "h3", "h4", "blockquote", "pre", "code", "strong", "em", "a"}
 TAGS |= {"hr", "br", "table", "thead", "tbody", "tr", "th", "td"}
 _TITLE = re.compile(r"\A# .*\n+")
-#: Unicode noncharacters that mark a quote's start and end; its number precedes the second.
+# Unicode noncharacters. A quote's number follows the mark of its begin and that of its end; each
+# number ends with _NUMBERED.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
-#: The same characters in the page's own text would pass for a quote.
+#: Removed from a page, where these characters would pass for a quote.
 _FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
-#: Block marks must stay at the start of a line.
+#: Marks of blocks must stay at the start of a line.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")
-#: Headings of the page rank below those of its view.
+#: Headings of a page rank below those of its view.
 _LOWEST = 6
 
 
 def draft_html(markdown: str) -> str:
-    """Return a draft report as HTML without its title, which the page has already."""
+    """Return a draft as HTML without its title, which the page has already."""
     return _clean(_parser().render(_TITLE.sub("", markdown)))
 
 
 def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: str = "") -> str:
-    """Return a part of a page from `start` on as HTML with its evidence marked, `wanted` more
-    strongly.
-    """
+    """Return part of a page from `start` as HTML, its evidence marked, `wanted` more strongly."""
     marks = _Marks([e for e in evidence if e.start < start + len(text) and e.end > start], wanted)
     markdown, renderer = _parser(), RendererHTML()
     for rule in ("text", "code_inline", "fence", "code_block", "image"):
@@ -59,7 +58,7 @@ def _parser() -> MarkdownIt:
 
 
 def _clean(html: str, tags: Iterable[str] = (), attributes: Mapping[str, set[str]] = {}) -> str:
-    """Return the HTML with allowed tags only; wide code and tables scroll."""
+    """Return the HTML with allowed tags only. Wide code and tables scroll."""
     html = nh3.clean(
         html,
         tags=TAGS | {*tags},
@@ -70,11 +69,10 @@ def _clean(html: str, tags: Iterable[str] = (), attributes: Mapping[str, set[str
     wide = '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'
     html = html.replace("<pre>", '<pre tabindex="0">')
     html = html.replace("<table>", wide).replace("</table>", "</table></div>")
-    return visible(html)  # decoded entities may be invisible too
+    return visible(html)  # decoded entities may be invisible, too
 
 
 def _sign_quotes(text: str, start: int, evidence: Sequence[Evidence]) -> str:
-    """Return the Markdown with a sign at each quote's start and end."""
     text = text.translate(_FOREIGN)
     signs: list[tuple[int, int, str]] = []
     for n, each in enumerate(evidence):
@@ -94,7 +92,7 @@ def _sign_quotes(text: str, start: int, evidence: Sequence[Evidence]) -> str:
 
 
 class _Marks:
-    """Renders tokens with text, tracking open quotes."""
+    """Renders tokens with text, and remembers which quotes are open."""
 
     def __init__(self, evidence: Sequence[Evidence], wanted: str) -> None:
         self.evidence = evidence
@@ -116,7 +114,7 @@ class _Marks:
     code_block = fence
 
     def image(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
-        """Render an image's alternative text."""
+        """Render the alternative text of an image."""
         return self._draw(tokens[n].content)
 
     def _draw(self, content: str) -> str:

@@ -1,4 +1,4 @@
-"""Rendering of pages and parts of pages. External content is text; the templates escape it."""
+"""Rendering of pages and their parts. The templates escape all values."""
 
 from __future__ import annotations
 
@@ -7,36 +7,41 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from spadework.apps.forecast_text import foretold, took_beside
-from spadework.apps.view_model import ViewModel
+from spadework.apps.messages import number_of
+from spadework.apps.view_model import ViewModel, foretold, took_beside
 from spadework.apps.web.forms import UPLOAD_BYTES, UPLOAD_FILES, csrf_cookie, csrf_token
 from spadework.apps.web.history import history_of, words_of
 from spadework.apps.web.page_context import web_of
 from spadework.apps.web.page_rendering import draft_html
 from spadework.apps.web.permissions import refusal, user_of
 from spadework.apps.web.report_view import show_report, web_link
+from spadework.sessions.health import NO_MODEL
 from spadework.settings import Settings
+from spadework.tools.export.chart import chart_of
 from spadework.tools.export.html_report import DRAWN_IN, split_last_word
 from spadework.tools.export.sheet import words
 from spadework.tools.search.dispatch.provider_choice import PROVIDERS
-from spadework.tools.web.urls import host_of
+from spadework.tools.web.urls import domain_of, host_of
+from spadework.values import Result, models_among
 
 _CODE = re.compile(r"`([^`\n]+)`")
 _MENU = (("/statistics", "Statistics"), ("/settings", "Settings check"))
 THEME_COOKIE = "spadework_theme"
-#: Seconds until a busy server is worth asking again.
 RETRY_SECONDS = "10"
-UNASKED = dict.fromkeys(("question", "minutes", "effort", "search", "unseen", "follows"), "")
+UNASKED = dict.fromkeys(
+    ("question", "minutes", "model", "effort", "search", "unseen", "follows"), ""
+)
 
 
 async def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Return a whole page with the session list."""
+    """Return a whole page with the list of sessions."""
     web, user = web_of(request), user_of(request.scope)
     around = {
         "history": await history_of(web),
@@ -48,6 +53,7 @@ async def page(request: Request, name: str, status: int = 200, **values: Any) ->
         "theme": request.cookies.get(THEME_COOKIE, ""),
         "csrf": csrf_token(request),
         "current": request.path_params.get("id", ""),
+        "models": web.models,
     }
     html = part(name, **around | values)
     response = HTMLResponse(html, status, {"Cache-Control": "no-store"})
@@ -69,37 +75,41 @@ def part(name: str, **values: Any) -> str:
 
 
 def changes(picture: ViewModel, changed: Iterable[str], **values: Any) -> str:
-    """Return the changes to a page showing `picture`, as htmx partials with targets."""
+    """Return the changes of a page that shows `picture`, as htmx partials."""
     return part("_changes.html", picture=picture, changed=sorted(changed), **values)
 
 
 def searches(settings: Settings) -> list[tuple[str, str]]:
-    """Return what can be searched, as (setting, label), the server's own setting first."""
+    """Return what can be searched, as (setting, label), with the server's setting first."""
     known = [name for name, provider in PROVIDERS.items() if not provider.lacks_setting(settings)]
-    names = {"auto": "Chosen by what is reachable", "library": "The library alone"}
+    names = {"auto": "Automatic: whatever can be reached", "library": "Only the library"}
     names |= {name: name for name in known}
-    first = f"As set: {settings.search}" if settings.search != "auto" else names.pop("auto")
+    first = f"Server default: {settings.search}" if settings.search != "auto" else names.pop("auto")
     return [("", first), *names.items()]
 
 
 def describe_searched(settings: Settings, chosen: str = "") -> str:
-    """Describe what a question is searched in; `chosen` is the form's value. A library is named by
-    its folders.
-    """
+    """Describe what a question is searched in; `chosen` is the value of the form."""
     named = chosen or settings.search
     found = named.split(",")
     if named == "auto":
         found = [name for name, known in PROVIDERS.items() if known.configured(settings)]
         found += ["library"] * bool(settings.library)
     if not found:
-        return "the web where it can be reached, else the documentation installed here"
+        return "the web if it can be reached, otherwise the documentation installed here"
     library = " and ".join(path.name for path in settings.library)
     named = f"the library {library}" if library else "the documentation installed here"
     return ", ".join(named if name == "library" else name for name in found)
 
 
+def describe_writers(result: Result) -> str:
+    """Return which models wrote the report, in words."""
+    wrote = models_among(cited.maker for cited in result.citations)
+    return f"written by {', '.join(wrote)}" if wrote else "quotes only, no model"
+
+
 def mark_code(text: str) -> Markup:
-    """Return text as HTML with backticks rendered as code."""
+    """Return text as HTML, with backticks as code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
@@ -116,12 +126,17 @@ def environment() -> Environment:
     )
     made.filters |= {
         "words": words,
+        "chart": chart_of,
         "coded": mark_code,
         "ending": split_last_word,
         "host": host_of,
+        "domain": domain_of,
+        "hue": lambda domain: crc32(domain.encode()) % 12 * 30,
         "weblink": web_link,
         "foretold": foretold,
         "beside": took_beside,
+        "took": lambda seconds: number_of(round(seconds), "second"),
+        "writers": describe_writers,
         "left_words": lambda seconds: f"{int(seconds) // 60}:{int(seconds) % 60:02} left",
     }
     made.globals |= {
@@ -130,6 +145,7 @@ def environment() -> Environment:
         "searches": searches,
         "searched": describe_searched,
         "unasked": UNASKED,
+        "no_model": NO_MODEL,
         "upload_files": UPLOAD_FILES,
         "upload_bytes": UPLOAD_BYTES,
         "draft": lambda markdown: Markup(draft_html(markdown)),

@@ -11,7 +11,13 @@ from starlette.responses import HTMLResponse, Response
 from spadework.apps.commands.statistics import by, foreseen, worth_name
 from spadework.apps.outputs import ENDINGS
 from spadework.apps.web.forms import whole_number
-from spadework.apps.web.history import page_of, question_of, result_of, view_model_of
+from spadework.apps.web.history import (
+    page_of,
+    read_versions,
+    related_questions,
+    result_of,
+    view_model_of,
+)
 from spadework.apps.web.page_context import Web, seen_of, web_of
 from spadework.apps.web.page_templates import UNASKED, page, part
 from spadework.apps.web.report_view import part_of
@@ -28,7 +34,6 @@ from spadework.sessions.health import COSTS, probe
 from spadework.sessions.library_index import from_library
 from spadework.sessions.metrics.statistics import statistics
 
-#: Maximum sessions in the statistics, newest first.
 MOST_LISTED = 200
 #: Maximum characters of a question in a URL.
 MOST = 2_000
@@ -41,7 +46,7 @@ MEDIA_TYPES = {
     ".bib": "text/x-bibtex; charset=utf-8",
 }
 
-#: Example questions that Python's installed documentation and the web can answer.
+#: Questions that Python's installed documentation can answer.
 INSTALLED = (
     "What is LangGraph and how do I use it?",
     "How do I retry a failing HTTP request in Python?",
@@ -49,7 +54,7 @@ INSTALLED = (
     "What does pydantic do and when should I use it?",
 )
 WEB = (
-    "What changed in the EU rules for batteries, and from when on?",
+    "What changed in the EU rules for batteries, and when do they apply?",
     "Compare PostgreSQL and SQLite for a small web application",
     "What do trials say about creatine and memory?",
     "How do I set up WireGuard between two Linux machines?",
@@ -57,14 +62,16 @@ WEB = (
 
 
 async def start(request: Request) -> Response:
-    """Show the question box, filled in from `?question=`."""
-    return await start_page(request, question=request.query_params.get("question", "")[:MOST])
+    """Show the form for a question, filled in from `?question=` and `?follows=`."""
+    question, follows = (request.query_params.get(n, "")[:MOST] for n in ("question", "follows"))
+    return await start_page(request, question=question, follows=follows)
 
 
 async def start_page(
     request: Request, status: int = 200, error: str = "", answer: str = "", **given: str
 ) -> Response:
-    """Show the question box with the previous input and the error or answer."""
+    """Show the form for a question with the last input and the error or answer."""
+    await web_of(request).learn_models()
     return await page(
         request,
         "start.html",
@@ -78,7 +85,7 @@ async def start_page(
 
 
 async def _examples(web: Web) -> tuple[str, ...]:
-    """Return four example questions, or ones that the user's indexed library answers."""
+    """Return example questions, from the user's library if it has an index."""
     if web.settings.search not in ("auto", "library"):
         return WEB
     if not web.settings.library:
@@ -92,8 +99,8 @@ async def session(request: Request) -> Response:
     """Show a session: question, plan, report, sources."""
     seen, session_id = seen_of(request), request.path_params["id"]
     web = seen.web
+    await web.learn_models()
     picture, live = await view_model_of(web, session_id)
-    before = await question_of(web, picture.follows)
     run = web.runs.find_running(session_id)
     return await page(
         request,
@@ -101,15 +108,22 @@ async def session(request: Request) -> Response:
         id=session_id,
         picture=picture,
         live=live,
-        before=before,
+        before=await asyncio.to_thread(read_versions, web.settings.home, picture.follows),
         left=run.session.budget.seconds_left() if run else 0.0,
         settings=web.settings,
         seen=seen,
     )
 
 
+async def related(request: Request) -> Response:
+    """Return questions that may come next, for the page of a session."""
+    session_id = request.path_params["id"]
+    found = await related_questions(seen_of(request).web, session_id)
+    return HTMLResponse(part("_related.html", id=session_id, related=found))
+
+
 async def snapshot(request: Request) -> Response:
-    """Show a page as read, with its quotes marked."""
+    """Show a page as it was read, with its quotes marked."""
     web, session_id = seen_of(request).web, request.path_params["id"]
     text, evidence = await page_of(web, session_id, request.path_params["hash"])
     number = whole_number(request.query_params.get("part", ""), 1)
@@ -138,7 +152,7 @@ async def export(request: Request) -> Response:
     """Return the report as a file."""
     ending = f".{request.path_params['ending']}"
     if ending not in ENDINGS:
-        raise HTTPException(404, f"A report is handed over as {', '.join(ENDINGS)}.")
+        raise HTTPException(404, f"A report can be downloaded as {', '.join(ENDINGS)}.")
     session_id = request.path_params["id"]
     result = await result_of(seen_of(request).web, session_id)
     body = await asyncio.to_thread(ENDINGS[ending], result)
@@ -158,18 +172,17 @@ async def statistics_page(request: Request) -> Response:
         by=by,
         foreseen=foreseen,
         most_listed=MOST_LISTED,
+        questions={figures.session_id: figures.question for figures in found.sessions},
     )
 
 
 async def settings_check(request: Request) -> Response:
-    """Show the settings check; its findings load later."""
+    """Show the settings check, which loads its findings later."""
     return await page(request, "settings.html", settings=web_of(request).settings, costs=COSTS)
 
 
 async def settings_findings(request: Request) -> Response:
-    """Return the findings alone. Everything is tested for them, which other sites must not
-    trigger.
-    """
+    """Return the findings alone. Other sites must not start these checks."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise HTTPException(403, "This request comes from another site and was refused.")
     return HTMLResponse(
@@ -179,7 +192,7 @@ async def settings_findings(request: Request) -> Response:
 
 
 async def refuse_request(request: Request, error: Exception) -> Response:
-    """Show an error in one sentence with its hint."""
+    """Show an error in one sentence, with its hint."""
     if isinstance(error, HTTPException):
         status, said, hint = error.status_code, error.detail, ""
     elif isinstance(error, SpadeworkError):
@@ -187,7 +200,7 @@ async def refuse_request(request: Request, error: Exception) -> Response:
     else:
         raise error
     if status == 404 and isinstance(error, (SessionNotFound, HTTPException)):
-        hint = "The sessions that are kept here are listed in the history."
+        hint = "The history lists the sessions stored here."
     return await page(request, "error.html", status, code=status, said=said, hint=hint)
 
 

@@ -1,4 +1,4 @@
-"""A finished report, and a stored page, as shown on the web."""
+"""A finished report, and a stored page, as the web page shows them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from spadework.tools.export.markdown_report import safe_url
 from spadework.tools.export.sheet import Quoted, Run, Sheet
 from spadework.values import Evidence, Result, Source
 
-#: Characters shown at once; a part ends at the next line end.
 PART_CHARS = 60_000
 
 LineKind = Literal["text", "heading", "code", "table"]
@@ -24,7 +23,7 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of a line; `marks` are its evidence ids, `first` those that start here."""
+    """Part of a line: `marks` are the ids of its evidence, `first` those that start here."""
 
     text: str
     marks: tuple[str, ...] = ()
@@ -41,9 +40,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a page: its number (from 1), the count, and its `plain` lines or rendered
-    HTML.
-    """
+    """A part of a page: its number (from 1), how many there are, and its `plain` lines or HTML."""
 
     number: int
     of: int
@@ -54,7 +51,7 @@ class Part:
 def part_of(
     text: str, evidence: Sequence[Evidence], wanted: int, current: str = "", *, plain: bool
 ) -> Part:
-    """Return the part with the evidence `current`, else number `wanted` (from 1) or the nearest."""
+    """Return the part with the evidence `current`, else the one nearest to number `wanted`."""
     cuts = _cuts(text)
     here = next((e.start for e in evidence if e.id == current), None)
     last = len(cuts) - 1
@@ -66,7 +63,7 @@ def part_of(
     start, end = cuts[number - 1], cuts[number]
     if plain:
         return Part(number, last, tuple(_lines(text, start, end, evidence)))
-    # A part that starts inside code gets its fence, which the page has earlier.
+    # A part that starts inside code gets the fence that opened it.
     fence = _fence_before(text, start)
     shown = f"{fence}\n{text[start:end]}" if fence else text[start:end]
     html = render_stretch(shown, end - len(shown), evidence, current)
@@ -74,9 +71,7 @@ def part_of(
 
 
 def _cuts(text: str) -> list[int]:
-    """Return where parts begin, and the end: each after a line end, none longer than twice the
-    size.
-    """
+    """Return where parts begin, and the end of the text; parts end with a line."""
     cuts = [0]
     while len(text) - cuts[-1] > PART_CHARS:
         at = text.find("\n", cuts[-1] + PART_CHARS, cuts[-1] + 2 * PART_CHARS)
@@ -99,7 +94,6 @@ def _lines(text: str, start: int, end: int, evidence: Sequence[Evidence]) -> lis
 
 
 def _fence_before(text: str, start: int) -> str:
-    """Return the fence of the code block open at `start`, or ""."""
     fence = ""
     for line in text[:start].split("\n") if start else ():
         fence = _fence_after(fence, line)
@@ -107,14 +101,13 @@ def _fence_before(text: str, start: int) -> str:
 
 
 def _fence_after(fence: str, line: str) -> str:
-    """Return the fence open after a line, given the one open before it."""
     if (mark := _FENCE.match(line)) is None:
         return fence
     return "" if fence and mark[1].startswith(fence) else fence or mark[1]
 
 
 def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
-    """Split a line wherever a quote starts or ends; `at` is its offset in the page."""
+    """Split a line where a quote starts or ends; `at` is its offset in the page."""
     borders = {0, len(line)} | {
         min(max(border - at, 0), len(line)) for e in evidence for border in (e.start, e.end)
     }
@@ -126,13 +119,13 @@ def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
     return made
 
 
-#: Verdict of code alone for a sentence that is its quote.
+#: The verdict of code alone, for a sentence that is its quote.
 QUOTED = "quoted word for word"
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What supports a quote: its snapshot, its source's trust (0..100), and the verdict on the
+    """What a quote is worth: its page, the trust in its source (0 to 100), and the verdict on its
     sentence, `judged` if a model took part.
     """
 
@@ -144,24 +137,20 @@ class Proof:
 
 @dataclass(frozen=True)
 class Listed:
-    """A listed source: cited (numbered), read, or not read."""
+    """A listed source: cited or read (a `source`), or not read for a `reason`."""
 
-    n: int | None
     title: tuple[Run, ...]
     state: str
-    host: str = ""
+    source: Source | None = None
     link: str = ""
     snapshot: str = ""
     reason: str = ""
-    trust: str = ""
-    date: str = ""
     quotes: tuple[Quoted, ...] = ()
-    shape: str = ""
 
 
 @dataclass(frozen=True)
 class ReportView:
-    """A report with everything its page needs."""
+    """A report, with all that its page shows."""
 
     sheet: Sheet
     proofs: dict[str, Proof]
@@ -169,9 +158,9 @@ class ReportView:
 
 
 def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
-    """Return the view of a report; `seen` are the run's pages, some of them not read."""
+    """Return the view of a report; `seen` are the pages that the run wanted."""
     sheet = laid_out(result)
-    # A premise may be cited outright elsewhere, which says more about the quote.
+    # A verdict on a direct citation says more about a quote than one on an inference.
     outright = sorted(result.citations, key=lambda citation: citation.verdict != "inference")
     verdicts = {citation.evidence_id: citation.verdict for citation in outright}
     judged = result.mode == "model"
@@ -197,39 +186,33 @@ def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
 
 
 def snapshot(session_id: str, content_hash: str, evidence_id: str = "") -> str:
-    """Return the address of a stored page, scrolled to an evidence."""
+    """Return the address of a stored page, at a quote if its evidence is given."""
     at = f"?e={evidence_id}#{evidence_id}" if evidence_id else ""
     return f"/s/{session_id}/pages/{content_hash}{at}"
 
 
 def web_link(url: str) -> str:
-    """Return the URL if a browser may follow it, "" if it is not a web address."""
+    """Return the URL if it is a web address that a browser may follow, else ""."""
     safe = safe_url(url)
     return safe if safe.startswith("http") else ""
 
 
 def _verdict_words(verdict: str, *, judged: bool) -> str:
-    """Return a verdict in words: without a model, a verbatim quote says nothing about its value as
-    an answer.
-    """
+    """Return a verdict in words. Without a model, code can only say that a sentence is a quote."""
     return QUOTED if verdict == "supported" and not judged else verdict
 
 
 def _list_source(session_id: str, source: Source, quotes: tuple[Quoted, ...]) -> Listed:
     return Listed(
-        source.n,
         runs(source.title) or (Run(source.url),),
         "cited" if quotes else "read",
-        host=source.place,
+        source,
         link=web_link(source.url),
         snapshot=snapshot(session_id, source.content_hash, quotes[0].id if quotes else ""),
-        trust=source.trust_told,
-        date=source.published_at.date().isoformat() if source.published_at else "",
         quotes=quotes,
-        shape=source.shape,
     )
 
 
 def _unread(view: SourceView) -> Listed:
-    reason = view.reason or "The run ended before it was read."
-    return Listed(None, runs(view.title) or (Run(view.url),), "not read", reason=reason)
+    reason = view.reason or "The run ended before this page was read."
+    return Listed(runs(view.title) or (Run(view.url),), "not read", reason=reason)

@@ -1,4 +1,4 @@
-"""Access control: by `Host`, `Origin`, and by token or proxy where required."""
+"""Access control: by `Host` and `Origin`, and by a token or proxy where required."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import secrets
 import socket
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -18,12 +18,69 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spadework.apps.web.permissions import OPEN, USER, refusal
-from spadework.apps.web.proxies import NONE, Proxies
 from spadework.errors import DiskFailed, SettingsError
-from spadework.sessions.people.people import People
-from spadework.sessions.people.user import NOBODY, OWNER, User
+from spadework.sessions.users import NOBODY, OWNER, People, User, user_name
+from spadework.sessions.users import Scope as Permission
 from spadework.settings import Settings
-from spadework.tools.stores.page_store import write_atomically
+from spadework.settings.interfaces import networks_of
+from spadework.tools.stores.private_files import write_atomically
+
+#: Scopes of a user that a proxy names.
+SCOPES: frozenset[Permission] = frozenset(("read", "ask"))
+
+
+@dataclass(frozen=True)
+class Proxies:
+    """The networks of the trusted proxies, and the header that names their users ("" for none)."""
+
+    networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    header: str = ""
+
+    @classmethod
+    def of(cls, settings: Settings) -> Proxies:
+        """Return the proxies. Raises SettingsError for a header without trusted proxies."""
+        networks = networks_of(settings.trusted_proxies)
+        if settings.user_header and not networks:
+            raise SettingsError(
+                "user_header needs trusted_proxies, the addresses of the proxies that set the"
+                " header."
+            )
+        return cls(networks, settings.user_header)
+
+    def user(self, scope: Scope, headers: Headers) -> User | None:
+        """Return the user that a trusted proxy names; None unless it is one valid name."""
+        if not self.header or not self._trusts(scope):
+            return None
+        named = headers.getlist(self.header)
+        with suppress(SettingsError):
+            return User(user_name(named[0]), SCOPES) if len(named) == 1 else None
+        return None
+
+    def scheme(self, scope: Scope, headers: Headers) -> str:
+        """Return the client's scheme, as a trusted or local proxy reports it."""
+        told = headers.get("x-forwarded-proto", "").strip().lower()
+        own: str = scope["scheme"]
+        peer = _peer(scope)
+        near = self._trusts(scope) or (peer is not None and peer.is_loopback)
+        return told if near and told in ("http", "https") else own
+
+    def _trusts(self, scope: Scope) -> bool:
+        peer = _peer(scope)
+        return peer is not None and any(peer in network for network in self.networks)
+
+
+NONE = Proxies()
+
+
+def _peer(scope: Scope) -> IPv4Address | IPv6Address | None:
+    """Return the peer's address; our servers ignore forwarded ones."""
+    try:
+        peer = ip_address((scope.get("client") or ("",))[0])
+    except ValueError:
+        return None
+    mapped = peer.ipv4_mapped if isinstance(peer, IPv6Address) else None
+    return mapped or peer
+
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -37,14 +94,13 @@ HEADERS = {
 }
 TOKEN_FILE = ".serve-token"
 COOKIE = "spadework_token"
-#: Seconds until a client refused because the database is down may retry.
 RETRY_SECONDS = "5"
 _TOKEN = re.compile(r"[\w-]{32,}")
 
 
 @dataclass(frozen=True)
 class Access:
-    """The owner's token ("" for none), the server's host names, its users, and trusted proxies."""
+    """The owner's token ("" for none), the server's host names, its users and trusted proxies."""
 
     token: str = ""
     hosts: frozenset[str] = frozenset()
@@ -53,9 +109,9 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access for a server's address: beyond loopback, with users, or if `ask_token`
-        is set, a token is required, created once and stored in the home. Raises SettingsError for
-        an untrusted header or a database.
+        """Return the access to a server at `host`. A token, made once per home, is required beyond
+        loopback, with users, or with `ask_token`. Raises SettingsError for a user header without
+        trusted proxies, or an unusable database.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)
@@ -67,7 +123,7 @@ class Access:
         return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
-        """Return whether a `Host` header names this server, which a rebinding attack does not."""
+        """Return whether a `Host` header names this server; in a rebinding attack, it does not."""
         try:
             name = urlsplit(f"//{header}").hostname or ""
             port = urlsplit(f"//{header}").port
@@ -81,14 +137,14 @@ class Access:
         return bool(self.token) or (self.people is not None and self.people.there)
 
     def user_of(self, given: str) -> User | None:
-        """Return a token's user, compared in constant time; None if unknown."""
+        """Return the user of a token, compared in constant time; None if it is unknown."""
         if self.token and hmac.compare_digest(given.encode(errors="replace"), self.token.encode()):
             return OWNER
         return self.people.tokens.user_of(given) if self.people and given else None
 
 
 class Gate:
-    """Passes a request to the application or refuses it in one sentence."""
+    """Passes a request on to the application, or refuses it in one sentence."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -101,7 +157,7 @@ class Gate:
         elif scope["type"] == "http":
             refused = await self._refuse_unverified(scope) or self._refusal(scope)
             await (refused or self._app)(scope, receive, _with_headers(send))
-        # WebSockets are not supported.
+        # There are no WebSockets.
 
     async def _refuse_unverified(self, scope: Scope) -> Response | None:
         """Refuse everyone while the users cannot be looked up."""
@@ -117,8 +173,8 @@ class Gate:
         headers = Headers(scope=scope)
         if not self._access.knows_host(headers.get("host", "")):
             return PlainTextResponse(
-                "This server does not answer to that host name. Set SPADEWORK_SERVE_HOSTS to add"
-                " one.\n",
+                "This server does not answer to that host name. To allow it, add it to"
+                " SPADEWORK_SERVE_HOSTS.\n",
                 421,
             )
         if "origin" in headers and not _same_origin(
@@ -148,13 +204,13 @@ class Gate:
         if scope["method"] == "GET" and self._access.user_of(token):
             return self._signed_in(scope, query, token)
         said = (
-            "A token is needed: open the address that the server printed when it started, or send"
-            " it as `Authorization: Bearer`.\n"
+            "A token is needed. Open the address that the server printed when it started, or send"
+            " the token as `Authorization: Bearer TOKEN`.\n"
         )
         return PlainTextResponse(said, 401, {"WWW-Authenticate": "Bearer"})
 
     def _signed_in(self, scope: Scope, query: list[tuple[str, str]], token: str) -> Response:
-        """Store the token in an HTTP-only cookie and remove it from the address."""
+        """Move the token from the address to an HTTP-only cookie."""
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         path = "/" + scope["path"].lstrip("/\\")  # a local path, never `//elsewhere`
         response = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
@@ -171,7 +227,7 @@ class Gate:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a server listening on `host` is reachable only from this machine."""
+    """Return whether a server at `host` can be reached only from this machine."""
     return host == "localhost" or (_is_address(host) and ip_address(host).is_loopback)
 
 
@@ -184,22 +240,22 @@ def _is_address(name: str) -> bool:
 
 
 def _same_origin(origin: str, scheme: str, host: str) -> bool:
-    # A proxy in front may use https where we see http.
+    # A proxy may use https where we see http.
     return origin.lower() in (f"{scheme}://{host}".lower(), f"https://{host}".lower())
 
 
 def _cookie_name(scope: Scope) -> str:
-    # Ports of a host share cookies; our servers must not overwrite each other's.
+    # Ports of a host share cookies; servers must not overwrite each other's.
     return f"{COOKIE}_{(scope.get('server') or ('', 0))[1]}"
 
 
 def _kept_token(home: Path) -> str:
-    """Return the home's token, created on first use; it outlives the server."""
+    """Return the token of a home, created if it is missing."""
     path = home / TOKEN_FILE
     with suppress(FileNotFoundError, UnicodeDecodeError):
         if _TOKEN.fullmatch(kept := path.read_text(encoding="ascii").strip()):
             return kept
-    # None yet, or a truncated file: an empty token would grant access.
+    # Missing or truncated: an empty token would grant access.
     token = secrets.token_urlsafe(32)
     write_atomically(path, token.encode())
     return token

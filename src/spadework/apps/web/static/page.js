@@ -61,6 +61,9 @@
     show(mark, true);
   });
 
+  // A file that is chosen closes the menu of exports.
+  document.addEventListener("click", (event) => event.target.closest?.(".export a")?.closest(".export").hidePopover());
+
   document.addEventListener("toggle", (event) => {
     if (event.target === shown && event.newState === "closed") kept = false;
   }, true);
@@ -70,7 +73,7 @@
     const words = document.querySelector("[data-filter]").value.trim().toLowerCase();
     const state = document.querySelector("[data-filter-state]").value;
     for (const row of all("#list > .source")) {
-      const right = !state || row.dataset.state === state || (state === "read" && row.dataset.state === "cited");
+      const right = ["", row.dataset.state, row.dataset.kind].includes(state) || (state === "read" && row.dataset.state === "cited");
       row.hidden = !(right && (!words || row.textContent.toLowerCase().includes(words)));
     }
   }

@@ -1,4 +1,4 @@
-"""`get_session_data`: a session's stored data, part by part, within the output's tokens."""
+"""Tools for stored sessions: their data in parts, and their report as a file."""
 
 from __future__ import annotations
 
@@ -13,14 +13,25 @@ from typing import Annotated, Any, Literal
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from spadework.apps.mcp.answer_pages import leading_rows, stretch
-from spadework.apps.mcp.output_schemas import AsJson, SessionAnswer, SessionId, build_answer
-from spadework.apps.mcp.tool_context import LATEST, Call, door_of
-from spadework.errors import SessionError, SessionNotFound, SettingsError
+from spadework.apps.mcp.call_runs import LATEST, Call, ToolContext, door_of, fetch_session, run
+from spadework.apps.mcp.tool_outputs import (
+    AsJson,
+    Format,
+    ReportAnswer,
+    SessionAnswer,
+    SessionId,
+    build_answer,
+    leading_rows,
+    stretch,
+)
+from spadework.apps.outputs import write_output
+from spadework.errors import SessionError, SessionNotFound, SettingsError, must_be
 from spadework.events import Planned, Read
 from spadework.prompts import fence
+from spadework.sessions.lookups.documents import of_quotes
 from spadework.sessions.record.log import read_log, was_cancelled
 from spadework.sessions.record.records import draft_of
+from spadework.sessions.session import Session
 from spadework.sessions.storage.files import (
     Metadata,
     read_ledger,
@@ -32,17 +43,17 @@ from spadework.sessions.storage.files import (
 )
 from spadework.sessions.storage.lock import is_held
 from spadework.sessions.storage.session_list import readable_sessions
-from spadework.tools.text.markdown import one_line
 from spadework.values import Result, Value
+from spadework.visible import one_line
 
 Part = Literal[
     "overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems", "page"
 ]
 CANCELLED = "cancelled"
-#: Default rows, and characters of text, per response.
+#: Rows and characters in an answer without a limit.
 MOST_ROWS, MOST_CHARS = 100, 30_000
 _HASH = re.compile(r"[0-9a-f]{8,64}")
-#: Overview keys that only locate things on the server.
+#: Metadata that only locates things on the server.
 _PRIVATE = ("settings", "attachments")
 
 
@@ -56,7 +67,7 @@ class Record:
 
     @property
     def state(self) -> str:
-        """Its status or current stage."""
+        """The status of its result, or how far it has come."""
         if self.result:
             return self.result.status
         if is_held(self.folder):
@@ -67,19 +78,19 @@ class Record:
 async def get_session_data(
     call: Call,
     session_id: SessionId,
-    part: Annotated[Part, Field(description="What to read.")] = "overview",
+    part: Annotated[Part, Field(description="Part of the session to read.")] = "overview",
     page: Annotated[
         str,
         Field(
             max_length=64,
-            description="For part page: the number of a source, or a content hash of evidence.",
+            description='With part="page": number of a source, or content_hash of a quote.',
         ),
     ] = "",
     offset: Annotated[
-        int, Field(ge=0, description="Begin at this row, or at this character of a text.")
+        int, Field(ge=0, description="Row, or character of a text, to start at.")
     ] = 0,
     limit: Annotated[
-        int | None, Field(ge=1, le=100_000, description="Most rows, or characters of a text.")
+        int | None, Field(ge=1, le=100_000, description="Maximum rows, or characters of a text.")
     ] = None,
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, SessionAnswer]:
@@ -101,11 +112,11 @@ async def get_session_data(
 
 
 def load_record(home: Path, session_id: str) -> Record:
-    """Return a session by id, or the newest for "latest". Raises SessionNotFound or -Unreadable."""
+    """Return a session, "latest" for the newest. Raises SessionNotFound, SessionUnreadable."""
     if session_id == LATEST:
         newest = next(readable_sessions(home), None)
         if newest is None:
-            raise SessionNotFound("There is no session yet.")
+            raise SessionNotFound("There are no sessions yet.")
         session_id = newest.id
     folder = session_folder(home, session_id)
     return Record(folder, read_metadata(folder), read_result(folder))
@@ -146,12 +157,12 @@ def _report(record: Record) -> str:
         return draft
     raise SessionError(
         f"Session {record.folder.name} has no report yet. Call create_research_report to have"
-        " one written from what it has found, or agentic_search with this session_id to go on."
+        " one written from what it has found, or agentic_search with this session_id to continue."
     )
 
 
 def page_text(record: Record, page: str) -> str:
-    """Return the stored text of a page, by source number or content hash prefix."""
+    """Return the text of a page by source number or start of its hash. Raises SettingsError."""
     digest = page if _HASH.fullmatch(page) else ""
     if page.isascii() and page.isdigit() and len(page) < 8:
         known = (row.get("content_hash") for row in _sources(record) if row.get("n") == int(page))
@@ -159,10 +170,8 @@ def page_text(record: Record, page: str) -> str:
     found = sorted((record.folder / "pages").glob(f"{digest}*.md")) if digest else []
     text = read_page(record.folder, found[0].stem) if len(found) == 1 else None
     if text is None:
-        raise SettingsError(
-            f"page cannot be {page[:64]!r}: give the number of a source (part sources lists them)"
-            " or a content_hash from part evidence."
-        )
+        wanted = "the number of a source (part sources) or a content_hash (part evidence)"
+        raise SettingsError(must_be("page", wanted, page))
     return text
 
 
@@ -212,12 +221,78 @@ _ROWS: dict[str, Callable[[Record], list[dict[str, Any]]]] = {
 
 
 def _text(answer: SessionAnswer) -> str:
-    more = "" if answer.next_offset is None else f" Read on with offset={answer.next_offset}."
+    more = "" if answer.next_offset is None else f" Continue with offset={answer.next_offset}."
     head = f"Session {answer.session_id} ({answer.state}): {answer.question}"
     if answer.part in ("report", "page"):
         end, shown = answer.offset + len(answer.text), answer.text
         span = f"characters {answer.offset} to {end} of {answer.total}."
     else:
         shown = "\n".join(json.dumps(row, ensure_ascii=False) for row in answer.rows)
-        span = f"{len(answer.rows)} of {answer.total} rows from {answer.offset}."
+        span = f"{len(answer.rows)} of {answer.total} rows, starting at row {answer.offset}."
     return f"{head}\n{answer.part}, {span}{more}\n\n{fence(shown)}"
+
+
+FOLDER = "exports"
+
+Composition = Literal["report", "quotes"]
+
+
+async def create_research_report(
+    call: Call,
+    session_id: SessionId,
+    format: Format = "md",  # noqa: A002  (the name the caller sees)
+    composition: Annotated[
+        Composition,
+        Field(description="report: as written. quotes: all quotes for each topic."),
+    ] = "report",
+    as_json: AsJson = False,
+) -> Annotated[CallToolResult, ReportAnswer]:
+    """Write the report of a research session to a file in its folder, and get its text.
+
+    This closes an interrupted session with the evidence it has. To continue searching instead, call
+    agentic_search with its session_id.
+    """
+    door = door_of(call)
+    await fetch_session(door.settings, session_id)
+    record = await asyncio.to_thread(load_record, door.settings.home, session_id)
+    result = record.result or await _close_session(record.folder.name, door, call)
+    return await asyncio.to_thread(
+        _write_report, result, format, composition, record.folder, door, as_json=as_json
+    )
+
+
+async def _close_session(session_id: str, door: ToolContext, call: Call) -> Result:
+    """End a session without more searching. Raises SessionBusy while it runs."""
+    session = Session.resume(session_id, home=door.settings.home, clarify=False, approve=False)
+    session.stop()
+    return await run(session, call.report_progress)
+
+
+def _write_report(
+    result: Result,
+    format_: str,
+    composition: Composition,
+    folder: Path,
+    door: ToolContext,
+    *,
+    as_json: bool,
+) -> CallToolResult:
+    if composition == "quotes":
+        result = of_quotes(result)
+    file = folder / FOLDER / f"{composition}.{format_}"
+    write_output(result, file, 0o600)
+    shown = stretch(result.report, 0, MOST_CHARS, door.form_tokens)
+    shaped = ReportAnswer(
+        session_id=result.session_id,
+        format=format_,
+        file=f"{FOLDER}/{file.name}",
+        path=str(file) if door.local else "",
+        bytes=file.stat().st_size,
+        report=shown.text,
+        next_offset=shown.next_offset,
+    )
+    where = shaped.path or f"{shaped.file} in the folder of session {result.session_id}"
+    more = f'\nFor the rest, call get_session_data with part="report", offset={shown.next_offset}.'
+    more = "" if shown.next_offset is None else more
+    text = f"Wrote {where} ({shaped.bytes} bytes).{more}\n\n{fence(shaped.report)}"
+    return build_answer(shaped, text, as_json=as_json)

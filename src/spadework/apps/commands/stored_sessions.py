@@ -1,4 +1,4 @@
-"""Stored sessions: print, export, delete and redraw."""
+"""Stored sessions: print, export, delete and redraw them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from spadework.apps.outputs import print_report as draw_report
 from spadework.errors import SessionError
 from spadework.sessions.record.records import delete_session, draft_of
 from spadework.sessions.record.records import redraw as redrawn
+from spadework.sessions.storage.archive import pack
 from spadework.sessions.storage.files import (
     read_report,
     read_result,
@@ -21,23 +22,23 @@ from spadework.sessions.storage.files import (
     whole_result,
 )
 from spadework.settings import Settings
-from spadework.tools.text.markdown import one_line
 from spadework.values import Result
+from spadework.visible import one_line
 
 
 def print_report(home: Path, session_id: str, as_json: bool) -> None:
-    """Print a session's report or whole result; if unfinished, its answer so far."""
+    """Print the report or whole result of a session; if it is unfinished, its answer so far."""
     folder, mend = session_folder(home, session_id), f"`spadework resume {session_id}`"
     if not as_json and whole_result(folder) is None:
         if (report := read_report(folder)) is not None:
             typer.echo(report)
-            said = f"Of session {session_id} only the report is there:"
-            say(f"{said} {mend} writes its result anew.", err=True)
+            said = f"Only the report of session {session_id} is left."
+            say(f"{said} To restore its result, run {mend}.", err=True)
             return
         if draft := draft_of(folder):
             typer.echo(draft)
-            said = f"Session {session_id} is not finished: this is its answer so far."
-            say(f"{said} {mend} goes on with it.", err=True)
+            said = f"Session {session_id} is not finished. This is its answer so far."
+            say(f"{said} To continue it, run {mend}.", err=True)
             return
     result = _result(home, session_id)
     if as_json:
@@ -47,7 +48,7 @@ def print_report(home: Path, session_id: str, as_json: bool) -> None:
 
 
 def print_files(home: Path, session_id: str, as_json: bool) -> None:
-    """Print one line per file: size, type and name, or a page's title."""
+    """Print a line for each file: size, type and name, and the title of a page."""
     files = session_files(session_folder(home, session_id))
     if as_json:
         say_json(json.dumps([one.model_dump() for one in files], ensure_ascii=False))
@@ -59,7 +60,11 @@ def print_files(home: Path, session_id: str, as_json: bool) -> None:
 
 
 def export(home: Path, session_id: str, file: Path) -> None:
-    """Write the report of a finished session to a file."""
+    """Write the report of a finished session to a file, or the whole session to a .zip."""
+    if file.suffix.lower() == ".zip":
+        file.write_bytes(pack(session_folder(home, session_id), _result(home, session_id)))
+        say(str(file), err=True)
+        return
     Output(file).check()
     write_output(_result(home, session_id), file)
     say(str(file), err=True)
@@ -69,14 +74,14 @@ def delete(home: Path, session_id: str) -> None:
     """Delete a session that is not running."""
     delete_session(home, session_id)
     kept = (
-        " Pages that it read may still be in the knowledge store: `spadework knowledge forget`"
-        " removes them."
+        " Pages that the session read may still be in the knowledge store. To remove them, run"
+        " `spadework knowledge forget`."
     )
     say(f"Deleted {session_id}.{kept if (home / 'knowledge').exists() else ''}", err=True)
 
 
 def redraw(home: Path | None, session_id: str) -> None:
-    """Redraw a session's files and print their names."""
+    """Redraw the files of a session and print their names."""
     settings = Settings.load(home=home)
     for name in redrawn(session_folder(settings.home, session_id), settings):
         say(name)
@@ -87,6 +92,6 @@ def _result(home: Path, session_id: str) -> Result:
     if result is None:
         raise SessionError(
             f"Session {session_id} has no report yet.",
-            hint=f"`spadework resume {session_id}` goes on with it.",
+            hint=f"To continue it, run `spadework resume {session_id}`.",
         )
     return result

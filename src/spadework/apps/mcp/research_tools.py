@@ -1,4 +1,4 @@
-"""`agentic_search`: the whole research loop, with a JSON result within the caller's tokens."""
+"""Tools that search and read: `agentic_search` writes a report, the other returns the pages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from typing import Annotated, Any
 from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
-from spadework.apps.mcp.answer_pages import first_within, tokens_of
-from spadework.apps.mcp.call_runs import run
-from spadework.apps.mcp.output_schemas import (
+from spadework.apps.mcp.call_runs import Call, ToolContext, door_of, run
+from spadework.apps.mcp.page_tools import facts_of, headline
+from spadework.apps.mcp.tool_outputs import (
+    AsJson,
     Completeness,
     ConflictShape,
+    GatheredAnswer,
+    GatheredPage,
     Iterations,
     Query,
     ResearchAnswer,
@@ -24,22 +27,32 @@ from spadework.apps.mcp.output_schemas import (
     TopicShape,
     UnreadShape,
     build_answer,
+    first_within,
+    tokens_of,
 )
-from spadework.apps.mcp.tool_context import Call, ToolContext, door_of
+from spadework.apps.messages import number_of
 from spadework.backend import backend_of
 from spadework.errors import SessionUnreadable
+from spadework.prompts import fence, plain
+from spadework.sessions.lookups.documents import excerpt
+from spadework.sessions.lookups.page_sessions import (
+    MOST_PAGES,
+    PAGES,
+    FullPage,
+    GatheredPages,
+    gathered_pages,
+    gathering_session,
+)
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_page, session_folder
 from spadework.settings import Settings
 from spadework.tools.export.compressed import Compressed, compress_result
-from spadework.tools.text.markdown import one_line
 from spadework.values import CoveredTopic, Problem, Result, Side, Source, Unread
+from spadework.visible import one_line
 
-#: Maximum shares of a result's tokens for its lists; report and sources get the rest.
+#: Shares of an output's tokens for its lists.
 LIST_SHARES = {"topics": 0.12, "conflicts": 0.1, "unread": 0.1, "problems": 0.1}
-#: Characters per sentence in a list, and sentences per topic.
 LINE_CHARS, MOST_GAPS = 240, 5
-#: Fields copied from the result.
 _AS_IT_IS = (
     "session_id",
     "status",
@@ -52,20 +65,20 @@ _AS_IT_IS = (
 )
 
 Minutes = Annotated[
-    float | None, Field(gt=0, description="Most minutes, within the server's limit.")
+    float | None, Field(gt=0, description="Maximum minutes, up to the server's limit.")
 ]
 Resumed = Annotated[
-    str, Field(max_length=100, description="Take up this session, which was cut off.")
+    str, Field(max_length=100, description="Id of an unfinished session to resume.")
 ]
 Followed = Annotated[
     str,
     Field(
         max_length=100,
-        description="Follow up this finished session: revise its report, or use its pages first.",
+        description="Id of a finished session to follow up on.",
     ),
 ]
 Instructions = Annotated[
-    str, Field(max_length=4_000, description="Length, form, language and readers of the report.")
+    str, Field(max_length=4_000, description="Length, form, language and audience of the report.")
 ]
 
 
@@ -104,7 +117,7 @@ async def agentic_search(
 
 
 def _session(query: str, session_id: str, settings: Settings, follows: str, wishes: str) -> Session:
-    """Return a new or an interrupted session. Raises SessionNotFound, SettingsError."""
+    """Return a new session, or the one to resume. Raises SessionNotFound, SettingsError."""
     if not session_id:
         made = Session.start(query, settings=settings, follows=follows)
         return made.wishing(wishes)
@@ -115,10 +128,8 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
 
 
 def _answer(result: Result, door: ToolContext) -> CallToolResult:
-    """Return the response to a call: one JSON object, as text and as structured content.
-
-    A failed run is an error, and so is one without any source because search failed; but a run out
-    of time is not, since its status says so.
+    """Return the answer to a call, as text and as structured content. It is an error if the run
+    failed, or found no source because search failed and not for lack of time.
     """
     in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
     failed = result.status == "failed" or (in_vain and result.status != "time_limited")
@@ -130,9 +141,8 @@ def _answer(result: Result, door: ToolContext) -> CallToolResult:
 def structure_result(
     result: Result, texts: Mapping[str, str], tokens: int, folder: str = ""
 ) -> ResearchAnswer:
-    """Return a result within `tokens`, with as much as fits of its lists, its report and the
-    `texts` of its pages (by content hash). `folder` holds its files, "" for callers that cannot
-    open them.
+    """Return a result within `tokens`: as much as fits of its lists, report and page `texts` (by
+    content hash). `folder` has its files, "" for callers that cannot open them.
     """
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],
@@ -168,7 +178,6 @@ def structure_result(
 
 
 def _frame(result: Result, folder: str) -> ResearchAnswer:
-    """Return the response without lists, report and source texts."""
     given: dict[str, Any] = {name: getattr(result, name) for name in _AS_IT_IS}
     return ResearchAnswer(
         **given,
@@ -197,6 +206,7 @@ def _shape(source: Source, content: str) -> ResultShape:
         title=_line(source.title),
         content=content,
         domain=_line(source.domain),
+        kind=source.kind,
         published_at=source.published_at.date().isoformat() if source.published_at else None,
         relevance=round(source.relevance, 3),
         trust=round(source.trust, 3),
@@ -205,8 +215,8 @@ def _shape(source: Source, content: str) -> ResultShape:
 
 
 def shape_unread(unread: Unread) -> UnreadShape:
-    """Return what was found but not read, on single lines."""
-    told = unread.model_dump(exclude={"topic", "score"})
+    """Return a page that was found but not read, with each text on one line."""
+    told = unread.model_dump(exclude={"topic", "score", "late"})
     score = round(unread.score, 3)
     return UnreadShape(**{name: _line(text) for name, text in told.items()}, score=score)
 
@@ -240,3 +250,85 @@ def _texts(result: Result) -> dict[str, str]:
             if (text := read_page(folder, digest)) is not None:
                 texts[digest] = text
     return texts
+
+
+MOST_UNREAD = 20
+
+
+async def intelligent_research_with_advanced_scraping(
+    call: Call,
+    query: Query,
+    max_pages: Annotated[
+        int,
+        Field(ge=1, le=MOST_PAGES, description="Maximum pages. With fewer, more of each is shown."),
+    ] = PAGES,
+    provider: Annotated[str, Field(max_length=200, description="Same as in serp_search.")] = "",
+    as_json: AsJson = False,
+) -> Annotated[CallToolResult, GatheredAnswer]:
+    """Search, read the best pages concurrently and get their cleaned contents; you judge them
+    yourself, no report is written.
+
+    Use it when you want the material rather than a conclusion; for a checked report with citations
+    use agentic_search. A page that fails is replaced by the next best; pages that need it are
+    opened in a browser, if the server has one. Long pages are cut to the parts that fit the query
+    best.
+    """
+    door = door_of(call)
+    settings = door.settings.with_(search=provider or None)
+    session = gathering_session(query, pages=max_pages, settings=settings)
+    result = await run(session, call.report_progress)
+    found = await gathered_pages(session, result)
+    return await asyncio.to_thread(_pages_answer, query, found, door.form_tokens, as_json=as_json)
+
+
+def _pages_answer(
+    query: str, found: GatheredPages, tokens: int, *, as_json: bool
+) -> CallToolResult:
+    result = found.result
+    numbers = {source.url: source.n for source in result.sources}
+    share = tokens // max(1, len(found.pages))
+    failed = {f"{p.subject}: {p.reason}": None for p in result.problems if p.stage == "search"}
+    beside = [
+        f"{p.reason} {p.effect}".rstrip()
+        for p in result.problems
+        if p.stage not in ("search", "read")
+    ]
+    shaped = GatheredAnswer(
+        session_id=result.session_id,
+        query=one_line(query),
+        searched=list(result.searched),
+        pages=[_page(numbers[read.page.url], read, query, share) for read in found.pages],
+        unread=[shape_unread(one) for one in found.unread[:MOST_UNREAD]],
+        failed=list(failed),
+        notices=beside,
+    )
+    return build_answer(shaped, _text(shaped), as_json=as_json)
+
+
+def _page(n: int, read: FullPage, query: str, tokens: int) -> GatheredPage:
+    facts, text = facts_of(read.page), read.text
+    room = tokens - tokens_of(facts) - 60
+    content = excerpt(text, query, lambda shown: tokens_of(shown) <= room)
+    return GatheredPage(
+        **facts, n=n, relevance=read.page.relevance, whole=content == text, content=content
+    )
+
+
+def _text(answer: GatheredAnswer) -> str:
+    read, by = number_of(len(answer.pages), "page"), "; ".join(answer.searched)
+    parts = [
+        f"{read} read for “{answer.query}”, found by {by}. Saved in session {answer.session_id}.",
+        *answer.notices,
+    ]
+    for page in answer.pages:
+        more = (
+            f"\nOnly parts are shown. For all {page.chars} characters, call get_session_data with"
+            f' part="page", page="{page.n}".'
+        )
+        more = "" if page.whole else more
+        parts.append(f"[{page.n}]{more}\n" + fence(f"{headline(page)}\n\n{page.content}"))
+    if not answer.pages:
+        parts.append("No page could be read. Try different words, or another provider.")
+    parts += [plain(f"Not read: {page.url}: {page.reason}") for page in answer.unread]
+    parts += [plain(f"Failed: {failure}") for failure in answer.failed]
+    return "\n\n".join(parts)

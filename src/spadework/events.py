@@ -1,0 +1,406 @@
+"""Define the events of a run, which in order are its record.
+The graph writes them to LangGraph's custom stream as JSON objects; `parse_event` makes them typed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
+
+from pydantic import Field, TypeAdapter
+
+from spadework.values import (
+    Choice,
+    Coverage,
+    Evidence,
+    Forecast,
+    Lead,
+    Need,
+    Plan,
+    Problem,
+    QueryKind,
+    Result,
+    Tried,
+    Usage,
+    Value,
+)
+
+#: Version of the record's format; 0 has no times.
+VERSION = 1
+
+
+class Timed(Value):
+    """An event with its time (`at`) and the second of the run (`after`).
+    The run's clock stops while nobody works on it. `v` is the version of the record, of which 0
+    knows no times; `seconds` is the duration, None if instant.
+    """
+
+    #: Fields that identify the subject of an event; () if it has none.
+    about: ClassVar[tuple[str, ...]] = ()
+    #: Kind of the subject, by default the event's own type.
+    thing: ClassVar[str] = ""
+
+    v: int = 0
+    at: datetime | None = None
+    after: float | None = None
+    seconds: float | None = None
+
+    @property
+    def failed(self) -> bool:
+        """True if it reports a failure that a retry may fix."""
+        return False
+
+    @property
+    def key(self) -> str:
+        """The id of its subject, "" if it has none."""
+        if not self.about:
+            return ""
+        told = self.model_dump(mode="json", include={"type", *self.about})
+        told["type"] = self.thing or told["type"]
+        return json.dumps(told, sort_keys=True, ensure_ascii=False)
+
+
+E = TypeVar("E", bound=Timed)
+
+
+def settle_events(events: Iterable[E]) -> list[E]:
+    """Return one event per subject, in order: its first success, else its last failure."""
+    known: dict[str, E] = {}
+    for n, event in enumerate(events):
+        key = event.key or str(n)
+        before = known.get(key)
+        if before is None or before.failed:
+            known[key] = event
+    return list(known.values())
+
+
+APPROVE = "Approve this plan?"
+
+
+class Started(Timed):
+    """A session began or was resumed."""
+
+    type: Literal["started"] = "started"
+    session_id: str
+    question: str
+    mode: str
+    searching: tuple[str, ...] = ()
+    resumed: bool = False
+    follows: str = ""
+
+
+class Notice(Timed):
+    """Something the user should know, such as that the web is unreachable."""
+
+    type: Literal["notice"] = "notice"
+    about: ClassVar[tuple[str, ...]] = ("text",)
+    text: str
+
+
+class Asked(Timed, extra="ignore"):  # an interrupt also holds a form for chat clients
+    """A question to the user: what the question means, or whether the plan is right.
+    The answer to `approve` is empty for "as it is", or has the wanted topics, one per line. A line
+    "change: …" asks for another change, and the plan is shown again unless the last line is "yes".
+    """
+
+    type: Literal["asked"] = "asked"
+    kind: Literal["clarify", "approve"]
+    text: str
+    options: tuple[str, ...] = ()
+    plan: Plan | None = None
+    forecast: Forecast | None = None
+
+
+class Answered(Timed):
+    """The user's answer; empty if the run went on without one."""
+
+    type: Literal["answered"] = "answered"
+    kind: Literal["clarify", "approve"]
+    text: str
+
+
+class Foreseen(Timed):
+    """What the run will take, estimated when the question is asked."""
+
+    type: Literal["foreseen"] = "foreseen"
+    forecast: Forecast
+
+
+class Planned(Timed):
+    """The plan is made, with a new estimate if there were no earlier runs to go by."""
+
+    type: Literal["planned"] = "planned"
+    about: ClassVar[tuple[str, ...]] = ("plan",)
+    plan: Plan
+    forecast: Forecast | None = None
+
+
+class Troubled(Timed):
+    """Something failed; the run continues."""
+
+    type: Literal["problem"] = "problem"
+    about: ClassVar[tuple[str, ...]] = ("problem",)
+    problem: Problem
+
+
+class Wrote(Timed):
+    """The report so far; `final` once it is verified."""
+
+    type: Literal["report"] = "report"
+    about: ClassVar[tuple[str, ...]] = ("markdown", "final")
+    markdown: str
+    final: bool = False
+
+
+class Finished(Timed):
+    """The run is over."""
+
+    type: Literal["finished"] = "finished"
+    result: Result
+
+
+class Ended(Timed):
+    """The run ended without a result. `text` says why it failed."""
+
+    type: Literal["ended"] = "ended"
+    how: Literal["cancelled", "failed"]
+    text: str = ""
+
+
+class Searched(Timed):
+    """A provider answered a query with `found`, best first; `round` is 0 before the plan."""
+
+    about: ClassVar[tuple[str, ...]] = ("topic", "round", "query", "provider")
+    type: Literal["searched"] = "searched"
+    topic: str
+    query: str
+    provider: str
+    hits: int
+    round: int = 0
+    kind: QueryKind = "original"
+    found: tuple[Lead, ...] = ()
+
+
+class Unanswered(Timed):
+    """A provider did not answer a query, for a `reason`."""
+
+    about: ClassVar[tuple[str, ...]] = ("topic", "round", "query", "provider")
+    thing: ClassVar[str] = "searched"
+    type: Literal["unanswered"] = "unanswered"
+    topic: str
+    query: str
+    provider: str
+    round: int = 0
+    kind: QueryKind = "original"
+    reason: str
+
+    @property
+    def failed(self) -> bool:
+        """True if a retry may succeed."""
+        return True
+
+
+class Checked(Timed):
+    """A topic's hits were judged before reading; `against` maps rejected URLs to reasons."""
+
+    about: ClassVar[tuple[str, ...]] = ("topic", "round")
+    type: Literal["checked"] = "checked"
+    topic: str
+    hits: int
+    round: int = 0
+    against: dict[str, str] = Field(default_factory=dict)
+
+
+class Selected(Timed):
+    """The decisions on a topic's hits in a round, best first.
+    `threshold` is the minimum relevance; `note` says if it was lowered. If `again`, pages led to
+    another search in the round.
+    """
+
+    about: ClassVar[tuple[str, ...]] = ("topic", "round", "again")
+    type: Literal["selected"] = "selected"
+    topic: str
+    round: int
+    threshold: float
+    again: bool = False
+    note: str = ""
+    hits: tuple[Choice, ...] = ()
+
+
+class Reading(Timed):
+    """A page is being fetched."""
+
+    about: ClassVar[tuple[str, ...]] = ("topic", "round", "url")
+    type: Literal["reading"] = "reading"
+    topic: str
+    url: str
+    title: str = ""
+    round: int = 0
+
+
+class Read(Timed, Tried):
+    """A page was read, or could not be for a `reason`. The fields are those of `Page`.
+    For an unread page they are those of the last attempt. `cleaning` is a part of the `seconds`.
+    """
+
+    about: ClassVar[tuple[str, ...]] = ("topic", "round", "url")
+    type: Literal["read"] = "read"
+    topic: str
+    url: str
+    title: str = ""
+    chars: int = 0
+    reason: str = ""
+    known: bool = False
+    round: int = 0
+    level: int | None = None
+    status: int = 0
+    media_type: str = ""
+    bytes: int = 0
+    content_hash: str = ""
+    cleaned_by: str = ""
+    cleaning: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        """True if a retry may succeed."""
+        return bool(self.reason)
+
+
+class Cleaned(Timed):
+    """A model cleaned a noisy page.
+    `content_hash` and `before` (characters) are those of its input, `after_hash` and `chars` those
+    of the result. If the text is unchanged, `reason` names the failure, if any.
+    """
+
+    about: ClassVar[tuple[str, ...]] = ("content_hash",)
+    type: Literal["cleaned"] = "cleaned"
+    url: str
+    content_hash: str
+    after_hash: str
+    before: int
+    chars: int
+    reason: str = ""
+
+
+#: How a model call ended. "fits" and "misshapen" are about the shape of the answer, "unsupported"
+#: is about the method of structured output.
+Verdict = Literal["fits", "misshapen", "unsupported", "too long", "late", "failed", "unpaid"]
+
+
+class Called(Timed):
+    """A role called a model for an answer of some `shape`.
+    Money is in US dollars, None if the price is unknown. `asked` is the hash of the request.
+    """
+
+    about: ClassVar[tuple[str, ...]] = ("asked",)
+    type: Literal["called"] = "called"
+    role: str
+    model: str
+    shape: str
+    method: str = ""
+    asked: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+    money: float | None = 0.0
+    verdict: Verdict
+    reason: str = ""
+
+    @property
+    def answered(self) -> bool:
+        """True if the model replied, in the requested shape or not."""
+        return self.verdict in ("fits", "misshapen")
+
+    @property
+    def failed(self) -> bool:
+        """True if a retry may succeed."""
+        return self.verdict in ("late", "failed", "unpaid")
+
+
+class Distilled(Timed):
+    """The pages of a topic were cut into passages to judge."""
+
+    type: Literal["distilled"] = "distilled"
+    about: ClassVar[tuple[str, ...]] = ("topic", "round")
+    topic: str
+    need: Need
+    passages: int
+    round: int = 0
+
+
+class Proven(Timed):
+    """Entries were added to the ledger."""
+
+    about: ClassVar[tuple[str, ...]] = ("evidence",)
+    type: Literal["proven"] = "proven"
+    evidence: tuple[Evidence, ...]
+
+
+class Scored(Timed):
+    """A topic's score (0..1) and quality (0..10, if rated) before and after a round.
+    `evidence` are the entries added in the round.
+    """
+
+    about: ClassVar[tuple[str, ...]] = ("topic", "round", "step")
+    type: Literal["scored"] = "scored"
+    topic: str
+    round: int
+    before: float
+    score: float
+    quality_before: float | None = None
+    quality: float | None = None
+    by: Literal["model", "code"]
+    step: Literal["assess", "verify"] = "assess"
+    why: str
+    evidence: tuple[str, ...] = ()
+
+
+class Assessed(Timed):
+    """A round was judged on the ledger."""
+
+    type: Literal["assessed"] = "assessed"
+    about: ClassVar[tuple[str, ...]] = ("round",)
+    round: int
+    coverage: tuple[Coverage, ...]
+    evidence: int
+    usage: Usage
+
+
+Event = Annotated[
+    Started
+    | Notice
+    | Foreseen
+    | Asked
+    | Answered
+    | Planned
+    | Searched
+    | Unanswered
+    | Checked
+    | Selected
+    | Reading
+    | Read
+    | Cleaned
+    | Called
+    | Distilled
+    | Proven
+    | Scored
+    | Assessed
+    | Troubled
+    | Wrote
+    | Finished
+    | Ended,
+    Field(discriminator="type"),
+]
+
+_EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+def parse_event(data: dict[str, Any]) -> Event:
+    """Return the typed event of a JSON object."""
+    return _EVENT.validate_python(data)
+
+
+def read_event(line: bytes) -> Event:
+    """Return the typed event of a JSON line."""
+    return _EVENT.validate_json(line)
