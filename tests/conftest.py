@@ -13,7 +13,7 @@ import hypothesis
 import pytest
 
 from spadework.agents.llm.limits import GATES
-from spadework.tools.fetch.robots import TURNS
+from spadework.tools.fetch.hosts import TURNS
 from tests.world.background import Background
 from tests.world.embedding import Embeddings
 from tests.world.model import Model

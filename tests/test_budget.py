@@ -10,10 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spadework.budget import Budget
+from spadework.budget import Budget, HoldRequest, Price
 from spadework.deadline import BY_CODE, QUICK, WITH_MODEL, Shares, shares_of
 from spadework.errors import BudgetSpent, SettingsError
-from spadework.holds import HoldRequest, Price
 from spadework.values import Usage
 
 

@@ -15,11 +15,11 @@ from spadework.settings.environment import unread
     [
         (
             "SPADEWORK_MINUTS",
-            "SPADEWORK_MINUTS is no setting, and is not read. Did you mean SPADEWORK_MINUTES?",
+            "SPADEWORK_MINUTS is not a setting and is ignored. Did you mean SPADEWORK_MINUTES?",
         ),
-        ("MCP_MAX_TOKENS", "is not read: it is no setting here. See docs/settings.md."),
+        ("MCP_MAX_TOKENS", "is not a setting and is ignored. See docs/settings.md."),
         ("SPADEWORK_XYZZY", "See docs/settings.md."),
-        ("SPADEWORK_RRF_K", "is no longer a setting, and is not read: its default counts."),
+        ("SPADEWORK_RRF_K", "is no longer a setting; the default applies."),
     ],
 )
 def test_a_variable_that_no_setting_reads_is_named(name: str, said: str) -> None:
@@ -53,7 +53,7 @@ def test_what_is_read_is_not_named() -> None:
 def test_every_name_of_other_research_servers_is_named_with_ours(name: str, setting: str) -> None:
     [(found, sentence)] = unread(Settings.model_fields, {name: "3"})
     assert (found, setting in Settings.model_fields) == (name, True)
-    assert sentence == f"{name} is not read: the setting is SPADEWORK_{setting.upper()}."
+    assert sentence == f"{name} is ignored. Use SPADEWORK_{setting.upper()} instead."
 
 
 def test_it_is_told_once_where_logs_go(
@@ -63,10 +63,10 @@ def test_it_is_told_once_where_logs_go(
     Settings.load()
     Settings.load()
     assert [record.message for record in caplog.records] == [
-        "SPADEWORK_MINUTZ is no setting, and is not read. Did you mean SPADEWORK_MINUTES?"
+        "SPADEWORK_MINUTZ is not a setting and is ignored. Did you mean SPADEWORK_MINUTES?"
     ]
 
 
 async def test_an_unknown_key_in_the_context_of_a_graph_is_refused() -> None:
-    with pytest.raises(SettingsError, match=r"^minuts is no setting\. Did you mean minutes\?$"):
+    with pytest.raises(SettingsError, match=r"^minuts is not a setting\. Did you mean minutes\?$"):
         await graph.ainvoke({"question": "What is x?"}, context={"minuts": 1})  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from spadework.agents.evidence.multi_hop import asks_for_a_relation
 from spadework.agents.extractive.lead import plan
-from spadework.agents.extractive.own_material import brings_material
+from spadework.agents.extractive.question_parts import brings_material
 from spadework.values import Question
 
 TEXT = (

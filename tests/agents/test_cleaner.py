@@ -164,13 +164,16 @@ async def test_a_page_of_which_nothing_dirty_was_chosen_is_left_alone(
     assert asked(model, "JudgeAnswer") == asked(model, "CleanAnswer") == 0
 
 
+@pytest.mark.timed
 async def test_a_dirty_page_adds_two_waves_of_calls(model: Model, settings: Settings) -> None:
-    model.delay = 0.5  # longer than searching and reading, beside which the model is examined
+    model.delay = 0.5
     model.script("JudgeAnswer", {"score": 0.1})
     model.script("CleanAnswer", {"keep": [1, 2, 3, 4]})
     await research("What is known about the lighthouse of Port Aldermere?", settings)
     assert (asked(model, "JudgeAnswer"), asked(model, "CleanAnswer")) == (1, 1)
-    assert depth(model.requests) <= 6
+    # The model is examined while pages are searched and read: nothing waits for it.
+    waited_for = [r for r in model.requests if r.schema_name != "VerdictsAnswer"]
+    assert depth(waited_for) == 6
 
 
 @pytest.mark.parametrize("role", ["JudgeAnswer", "CleanAnswer"])
@@ -220,7 +223,7 @@ def slowness(result: Result) -> list[Problem]:
     return [p for p in result.problems if p.stage == "judge"]
 
 
-async def test_a_model_known_to_be_slow_cleans_no_page_and_that_is_said_once(
+async def test_a_model_known_to_be_slow_cleans_no_page_and_nothing_is_said_of_it(
     model: Model, world: World, searx: Searx, settings: Settings
 ) -> None:
     settings = settings.with_(knowledge=False)
@@ -233,9 +236,7 @@ async def test_a_model_known_to_be_slow_cleans_no_page_and_that_is_said_once(
     result = await research(QUESTION, settings)
     assert asked(model, "PlanAnswer") == asked(model, "JudgeAnswer") == 0
     assert asked(model, "CleanAnswer") == 0
-    [problem] = slowness(result)
-    assert "tokens a second" in problem.reason
-    assert problem.reason in result.report
+    assert not slowness(result)
     assert result.mode == "model"
     assert result.citations
 
@@ -248,5 +249,4 @@ async def test_a_model_that_is_too_late_until_pages_are_read_cleans_none(
     result = await research(QUESTION, settings.with_(model_seconds=0.5))
     assert asked(model, "PlanAnswer") == 1
     assert asked(model, "JudgeAnswer") == asked(model, "CleanAnswer") == 0
-    [problem] = slowness(result)
-    assert "in time" in problem.reason
+    assert not slowness(result)

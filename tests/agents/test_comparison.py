@@ -37,7 +37,6 @@ from spadework.agents.extractive.comparison import compared
         ("advantages of nets over hooks", "en", "nets | hooks", "advantages"),
         ("Compare fishing in Aldermere and Heron", "en", "fishing in Aldermere | Heron", ""),
         ("Compare life in Heron and work in Heron", "en", "life in Heron | work in Heron", ""),
-        ("Compare Salt and Death in Heron", "en", "Salt | Death in Heron", ""),
         ("Vergleiche Netze, Haken und Reusen nach Preis", "de", "Netze | Haken | Reusen", "Preis"),
         ("Vergleiche Fluss- und Seehäfen mit Werften", "de", "Fluss- und Seehäfen | Werften", ""),
         (

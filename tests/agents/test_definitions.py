@@ -8,6 +8,7 @@ from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive.assessor import assess
 from spadework.agents.extractive.lead import plan
 from spadework.graph.evidence import pieces
+from spadework.tools.text.page_text import PageText
 from spadework.values import Page, Question
 
 TEXT = """# Checkpoints of gearbox
@@ -42,18 +43,18 @@ def test_a_definition_is_quoted_with_its_term() -> None:
 
 def test_a_term_and_its_definition_are_one_entry_of_the_ledger() -> None:
     start = TEXT.index(DEFINED)
-    found = pieces(TEXT, start, start + len(DEFINED))
+    found = pieces(PageText(TEXT), start, start + len(DEFINED))
     assert [TEXT[first:last] for first, last, _ in found] == [DEFINED]
 
 
 def test_a_definition_and_the_next_term_are_two() -> None:
     start = TEXT.index("Moves")
     quote = TEXT[start : TEXT.index("Blocks")]
-    assert len(pieces(TEXT, start, start + len(quote))) == 2
+    assert len(pieces(PageText(TEXT), start, start + len(quote))) == 2
 
 
 def test_what_follows_is_one_entry_up_to_code_and_headings() -> None:
     parts = ["*May 3*", "Three are:", "- oil\n- gas", "```\nburn()\n```", "So:", "# End", "Burnt."]
     text = "\n\n".join(parts)
-    found = [text[first:last] for first, last, _ in pieces(text, 0, len(text))]
+    found = [text[first:last] for first, last, _ in pieces(PageText(text), 0, len(text))]
     assert found == ["*May 3*\n\nThree are:\n\n- oil\n- gas", "burn()", "So:", "Burnt."]

@@ -37,9 +37,9 @@ def test_what_is_not_answered_is_told_as_partly_answered_or_open() -> None:
         "Owners": Coverage(topic="Owners", covered=False, score=0, gaps=("Who owns them?",)),
     }
     assert [sentence.text for sentence in not_found(PLAN, coverage).sentences] == [
-        "“Prices” is partly answered. Of which year?",
-        "“Owners” is open. Who owns them?",
-        "“Never judged” is open. Nothing was found.",
+        "“Prices” was only partly answered. Of which year?",
+        "“Owners” was not answered. Who owns them?",
+        "“Never judged” was not answered. Nothing was found.",
     ]
 
 
@@ -57,7 +57,7 @@ def test_each_gap_is_told_once_and_only_what_the_asker_would_look_for() -> None:
     kinds = ("definition", "domains", "freshness", "confirmation", "navigation")
     lacking = [lack(kind, f"Lacks {kind}.") for kind in kinds]
     told = [one.text for one in not_found(plan, coverage, [], lacking).sentences]
-    assert told == [gap, "“Prices” is open. Nothing was found.", "Lacks definition."]
+    assert told == [gap, "“Prices” was not answered. Nothing was found.", "Lacks definition."]
     asked = plan.model_copy(update={"question": "What is the latest news of sluices?"})
     assert "Lacks freshness." in [one.text for one in not_found(asked, {}, [], lacking).sentences]
 
@@ -69,22 +69,23 @@ def test_each_gap_is_told_once_and_only_what_the_asker_would_look_for() -> None:
             "number",
             True,
             ["It costs $3.", "It costs $1."],
-            "The newest stands first, of 2023-03-04, and may replace what was told before it:"
-            " 2022-03-04.",
+            "The newest figure (2023-03-04) comes first and may have replaced the older ones"
+            " (2022-03-04).",
         ),
         (
             "date",
             True,
             ["It costs $1.", "It costs $3."],
-            "The first of these weighs more: 80%, by independent origins, their trust and how"
-            " recent they are. The first is of 2022-03-04, the second of 2023-03-04.",
+            "The first version is better supported (80%), judging by the number,"
+            " trustworthiness and age of its independent sources. The first is from 2022-03-04, the"
+            " second from 2023-03-04.",
         ),
         (
             "number",
             False,
             ["It costs $1.", "It costs $3."],
-            "The first of these weighs more: 80%, by independent origins, their trust and how"
-            " recent they are.",
+            "The first version is better supported (80%), judging by the number,"
+            " trustworthiness and age of its independent sources.",
         ),
     ],
 )
@@ -112,7 +113,7 @@ def test_of_figures_that_are_dated_the_newest_stands_first_and_no_older_one_outw
     assert [side.text for side in sides] == told
     apart = " / ".join(one[len("It costs ") :].rstrip(".") for one in told)
     figures = f": {apart}" if kind == "number" else ""  # a day is told by more than a figure
-    assert first.text == f"“Prices”: the sources disagree ({kind}){figures}. {said}"
+    assert first.text == f"On “Prices”, the sources give different {kind}s{figures}. {said}"
 
 
 def test_what_surrounds_a_report_is_in_its_language() -> None:
@@ -122,13 +123,16 @@ def test_what_surrounds_a_report_is_in_its_language() -> None:
     open_ones = not_found(plan, coverage, say=say)
     assert open_ones.heading == "Nicht gefunden"
     [told] = open_ones.sentences
-    assert told.text == "„Prices“ ist offen. Es fehlt: 2025."
+    assert told.text == "„Prices“ wurde nicht beantwortet. Noch offen: 2025."
+    whole = {"Prices": Coverage(topic="Prices", covered=False, score=0, gaps=("没有来源提到船。",))}
+    [told] = not_found(plan, whole, say=Phrases("zh")).sentences
+    assert told.text == "“Prices”没有得到回答。 没有来源提到船。", "a sentence is no missing thing"
     said = about(cited("m", "j", supported=3), [], (1, 1), (), "pages", say)
     assert said.heading == "Über diesen Bericht"
     assert [one.text for one in said.sentences] == [
         "Geschrieben von m, geprüft von j. Sätze: 3 durch ihre Quellen belegt.",
         "1 Seite gelesen, 1 zitiert.",
-        "Die erlaubten Seiten sind verbraucht.",
+        "Das Limit für Seiten wurde erreicht.",
     ]
 
 
@@ -152,8 +156,8 @@ def cited(maker: str, judge: str, **verdicts: int) -> list[Citation]:
 def test_a_report_of_code_says_that_no_model_judged_it_and_not_how_it_ended_of_itself() -> None:
     said = about(cited("code", "code", supported=3), ["the notes"], (2, 1), (), "coverage")
     assert [one.text for one in said.sentences] == [
-        "No language model judged this. Sentences quoted as they stand in their sources: 3.",
-        "2 pages read, 1 cited; searched: the notes.",
+        "No language model wrote or checked this report. Sentences quoted word for word: 3.",
+        "2 pages read, 1 cited. Searched: the notes.",
     ]
 
 
@@ -165,8 +169,8 @@ def test_a_report_of_a_model_says_who_wrote_who_judged_and_what_was_found() -> N
     ]
     [how, *_] = about(made, ["the notes"], (2, 1), (), "coverage").sentences
     assert how.text == (
-        "Written by a-writer and judged by a-judge. Sentences: 7 borne out by what they cite, 2"
-        " concluded from it, 1 not checked, 4 quoted as they stand."
+        "Written by a-writer and checked by a-judge. Sentences: 7 supported by the cited sources, 2"
+        " inferred from the cited sources, 1 not checked, 4 quoted word for word."
     )
 
 
@@ -214,7 +218,7 @@ def test_no_day_may_replace_itself() -> None:
     }
     sides = tuple(Side(claim=id_, evidence_ids=(id_,), weight=0.3) for id_ in known)
     made = disagreements([Conflict(topic="T", kind="number", sides=sides)], known)
-    assert made.sentences[0].text.endswith("told before it: 2022-03-18.")
+    assert made.sentences[0].text.endswith("the older ones (2022-03-18).")
 
 
 def test_a_newer_near_copy_is_named_and_does_not_stand_first() -> None:
@@ -235,4 +239,4 @@ def test_a_newer_near_copy_is_named_and_does_not_stand_first() -> None:
     )
     made = disagreements([Conflict(topic="T", kind="number", sides=sides)], ledger).sentences
     assert [one.text[-3:-1] for one in made[1:]] == ["$2", "$1", "$3"]
-    assert "newer near-copies" in made[0].text
+    assert "newer pages that copy" in made[0].text

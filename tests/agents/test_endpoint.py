@@ -15,7 +15,7 @@ import pytest
 from pydantic import BaseModel
 
 from spadework.agents.llm.client import Model
-from spadework.agents.llm.errors import translate
+from spadework.agents.llm.reply import translate
 from spadework.agents.report.material import Entry
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, ModelError, SettingsError, TooLong
@@ -50,9 +50,11 @@ async def client(url: str, **changes: Any) -> AsyncIterator[Model]:
     settings.home.mkdir(parents=True, exist_ok=True)
     journal = await Journal.open(settings.home / f"{time.monotonic_ns()}.sqlite", budget)
     made = Model(settings, budget, journal)
-    yield made
-    await made.close()
-    await journal.close()
+    try:
+        yield made
+    finally:
+        await made.close()
+        await journal.close()
 
 
 def line(n: int) -> Prompt:
@@ -75,7 +77,7 @@ async def test_the_name_of_the_limit_on_an_answer_is_learned_and_remembered(
     for run in range(2):
         async with client(model.url, model=f"openai:{name}") as asking:
             for n in range(2):
-                assert await asking.ask("writer", line(n), Verse, seconds=10) == Verse(**GOOD)
+                assert await asking.ask("writer", line(n), Verse, seconds=60) == Verse(**GOOD)
         expected = [["max_tokens"], []][run] + ["max_completion_tokens"] * 2
         assert limits(model) == expected
         model.requests.clear()
@@ -308,7 +310,7 @@ async def test_a_server_that_trickles_ends_at_the_deadline(background: Backgroun
 @pytest.mark.parametrize("url", ["localhost:8080/v1", "http://[::1/v1", "ftp://127.0.0.1/v1"])
 async def test_an_address_that_is_none_is_a_wrong_setting(url: str) -> None:
     async with client(url) as asking:
-        with pytest.raises(SettingsError, match=r"address of the models' server cannot be"):
+        with pytest.raises(SettingsError, match=r"address of the model server must be"):
             asking.check()
 
 
@@ -449,7 +451,7 @@ def _unless(request: ChatRequest, parameter: str, words: str) -> Plain:
 
 def _passage(n: int, text: str) -> dict[str, str]:
     about = {"title": f"Page {n}", "heading": "", "domain": "a.example", "author": ""}
-    return about | {"date": "", "text": text, "columns": ""}
+    return about | {"date": "", "text": text, "columns": "", "page": 1, "first": True}
 
 
 def _assessment(passages: list[dict[str, str]], known: list[Entry]) -> Prompt:

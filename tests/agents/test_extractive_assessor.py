@@ -300,6 +300,30 @@ def test_the_row_of_a_table_with_one_column_is_quoted_and_its_header_is_not() ->
     assert not any("Column Type" in quote for quote in found)
 
 
+@pytest.mark.parametrize(
+    ("names", "row", "covered"),
+    [
+        ("| Engine | Oil | Year |", "| GX 160 | 10W-30 | 1990 |", True),
+        ("| | Oil | Year |", "| GX 160 | 10W-30; 5W-30 | 1990 |", True),
+        ("| Engine | Note | Year |", "| GX 160 | quiet; Oil: unknown | 1990 |", False),
+        ("| Engine | Oil | Year |", "| GX 160 | | 1990 |", False),
+    ],
+)
+def test_a_row_answers_with_the_cell_of_the_column_that_is_asked_for(
+    names: str, row: str, covered: bool
+) -> None:
+    table = f"# Engines\n\n{names}\n|---|---|---|\n{row}\n"
+    assert judged("Which oil does the engine GX 160 get?", page("e", table)).covered == covered
+
+
+@pytest.mark.parametrize("asked", ["the salt module", "`salt`", "the package salt"])
+def test_of_a_module_that_the_question_names_its_own_page_is_quoted(asked: str) -> None:
+    salt = page("salt", "# salt\n\nA reader of grains gives one grain after the other.\n")
+    other = page("zip", "# zip\n\nRead a file of grains of salt with the zip module.\n")
+    found = judged(f"How do I read grains with {asked}?", other, salt)
+    assert {spot.page.title for spot in found.spots} == {"salt"}
+
+
 def test_how_something_is_used_is_told_by_code_that_imports_it() -> None:
     tools = "# Commands of ferrolite\n\n" + "".join(
         f"Use ferrolite to {verb} a ferrolite spring.\n\n```sh\nferrolite {verb} --all\n```\n\n"
@@ -310,6 +334,15 @@ def test_how_something_is_used_is_told_by_code_that_imports_it() -> None:
     )
     found = quotes(judged("How do I use ferrolite?", page("tools", tools, 0.03), page("f", used)))
     assert any("from ferrolite import Spring" in quote for quote in found)
+
+
+def test_a_how_to_holds_installation_and_the_first_use_and_no_list_of_features() -> None:
+    found = judged("How do I use ferrolite to wind springs?")
+    told = quotes(found)
+    assert found.covered
+    assert [n for n, quote in enumerate(told) if "pip install" in quote] == [0]
+    assert told[-1].startswith("from ferrolite import Spring")
+    assert not any("never rust" in quote for quote in told)
 
 
 def test_each_part_of_a_question_is_answered_from_the_passages_about_it() -> None:
@@ -359,6 +392,12 @@ def test_a_gap_is_told_in_the_language_of_the_question() -> None:
         ("When is the gate of the hire locked?", True),
         ("On which days is the hire open?", True),
         ("When did the hire buy the gate?", False),
+        ("Which colour of helmet does the hire prefer?", True),
+        ("Which size of helmet does the hire prefer?", False),
+        ("Are dogs allowed at the hire?", True),
+        ("Why are dogs allowed at the hire?", False),
+        ("What does the helmetrack hold?", True),
+        ("Who supervises the ride-outs?", True),
     ],
 )
 def test_answered_is_only_what_stands_beside_the_subject_of_the_question(
@@ -370,7 +409,9 @@ def test_answered_is_only_what_stands_beside_the_subject_of_the_question(
         " for 14 days.\n\nThe hire season starts on 1 April.\n\nThe alarm code is not written down,"
         " call 5521.\n\nA trailer costs 12.\n\nThe tandem has a weight of 24 kg.\n\nTwo mechanics"
         " left. At the hire stand some 40 bikes, and nobody may touch them. The gate is locked from"
-        " 21:00 to 6:00 and there is no way round it. The hire is open on Tuesdays.\n",
+        " 21:00 to 6:00 and there is no way round it. The hire is open on Tuesdays.\n\nAt the"
+        " hire the colour of a helmet is yellow. Dogs are not allowed at the hire. A helmet rack"
+        " holds nine. Supervisor of the ride outs: Ada Brant.\n",
     )
     found = judged(question, hire)
     assert found.covered == answered
@@ -400,3 +441,13 @@ def test_words_that_no_page_holds_are_named_and_two_passages_are_shown() -> None
     assert found.near
     assert found.gaps == ("No source mentions capital, Australia.",)
     assert len(found.spots) <= 2
+
+
+def test_an_item_comes_without_a_sentence_that_does_not_introduce_it() -> None:
+    notes = (
+        "# Harbour\n\nThe work costs 48,000 euros{}\n\n- Dagny applies for the grant by 1 May.\n"
+    )
+    for end, led in ((".", False), (", and these help:", True)):
+        found = quotes(judged("Who applies for the grant?", page("notes", notes.format(end))))
+        assert any("Dagny applies for the grant" in quote for quote in found)
+        assert any("48,000" in quote for quote in found) == led

@@ -127,3 +127,10 @@ def test_a_bar_within_a_cell_is_told_once_as_it_is() -> None:
     assert r"| `-a \| b` | x \| y [1] | – |" in drawn
     assert all(text in drawn for text in sentences_markdown(told))
     assert writer.quote_entry(piped, TOWNS).text == "Town: `-a | b`; Area: x | y."
+
+
+def test_rows_quoted_together_are_told_without_the_line_below_the_names() -> None:
+    together = _quoted("E1", "| Apple | red |\n| -- | -- |\n| Pear | green |", "cells")
+    told = [sentence.text for sentence in writer.section("Fruit", [together]).sentences]
+    assert len(told) == 2
+    assert not any("--" in text for text in told)

@@ -91,8 +91,18 @@ async def test_a_model_that_never_answers_well_is_replaced_by_code(
     result = await asked(settings.with_(model_seconds=0.4) if behaviour == "hangs" else settings)
     assert result.status == "completed"
     assert {CENSUS, LAMP} <= cited(result)
-    assert {"lead", "examination"} <= {p.stage for p in result.problems}
+    assert {"lead", "qualification"} <= {p.stage for p in result.problems}
     assert "Problems" in result.report
+
+
+@pytest.mark.parametrize("calls", [3, 100])
+async def test_a_model_that_never_answered_is_said_to_have_done_nothing(
+    model: Model, settings: Settings, calls: int
+) -> None:
+    model.twist(FAILING["hangs"])
+    result = await asked(settings.with_(model_seconds=0.4, calls=calls))
+    assert "so code did all the work" in result.report
+    assert "planned and searched" not in result.report
 
 
 async def test_a_thought_before_the_answer_costs_nothing(model: Model, settings: Settings) -> None:
@@ -209,4 +219,4 @@ async def test_a_model_that_is_never_content_does_not_hold_back_what_was_found(
     assert result.status == "completed"
     assert not any(topic.covered for topic in result.topics)
     assert {CENSUS, LAMP} <= cited(result)
-    assert "is partly answered" in result.report
+    assert "was only partly answered" in result.report

@@ -84,16 +84,15 @@ def mending(model: Model, *texts: tuple[int, str]) -> None:
     )
 
 
-async def test_a_figure_that_stands_in_no_page_is_judged_and_asked_twice(
+async def test_a_figure_that_stands_in_no_page_is_judged_with_a_note(
     model: Model, settings: Settings
 ) -> None:
     judging(model, **{"1999": "supported"})
     _, found = await verdicts(settings)
     assert found == {FREE: "supported", WRONG: "supported"}
-    first, again = asked_of(model, "VerdictsAnswer")
-    assert FREE in first.prompt and WRONG in first.prompt and LAMP in first.prompt
-    assert "1999: in no page that is cited." in again.prompt
-    assert FREE not in again.prompt
+    [request] = asked_of(model, "VerdictsAnswer")
+    assert FREE in request.prompt and WRONG in request.prompt and LAMP in request.prompt
+    assert request.prompt.count("1999: in no page that is cited.") == 1
     assert not asked_of(model, "MendingAnswer")
 
 
@@ -107,8 +106,7 @@ async def test_what_stands_before_a_mark_is_judged_by_sentence_and_ships_or_fall
     judging(model, fancy="contradicted")
     _, found = await verdicts(settings)
     assert found == {held: "supported"}
-    asked, noted = asked_of(model, "VerdictsAnswer")
-    assert [text for _, text in told(noted)] == ["The lamp was replaced by Spk."]
+    [asked] = asked_of(model, "VerdictsAnswer")
     assert [text for _, text in told(asked)] == [
         "The lamp was replaced by Spk.",
         "Storm.",
@@ -176,7 +174,9 @@ async def test_what_does_not_hold_after_it_was_mended_is_taken_out_and_named(
     mending(model, (1, FREE + " It is modern."), (2, "The storm left the tower dark for a night."))
     result, found = await verdicts(settings)
     assert found == {"The storm left the tower dark for a night.": "supported"}
-    assert any("modern" in p.reason and p.effect == "It was taken out." for p in result.problems)
+    assert any(
+        "modern" in p.reason and p.effect == "The sentence was removed." for p in result.problems
+    )
 
 
 async def test_a_sentence_that_held_stays_when_its_new_words_do_not(
@@ -249,7 +249,7 @@ async def test_each_sentence_carries_who_wrote_and_who_judged_it(
         FREE: ("openai:world-model", "openai:world-model"),
         LAMP: ("openai:world-model", "code"),
     }
-    assert "1 borne out by what they cite, 1 quoted as they stand" in result.report
+    assert "1 supported by the cited sources, 1 quoted word for word" in result.report
     told = [one.maker for one in result.document.sections[0].sentences]
     assert told == ["openai:world-model"] * 2
 
@@ -263,10 +263,12 @@ async def test_what_code_has_composed_is_not_called_written_by_the_model_that_pl
     assert {(c.maker, c.judge) for c in result.citations} == {("code", "code")}
     assert result.mode == "extractive"
     assert "Written by" not in result.report
-    assert "No language model judged this" in result.report
+    assert "No language model wrote or checked this" in result.report
 
 
-async def test_what_looks_odd_to_code_must_hold_twice(model: Model, settings: Settings) -> None:
+async def test_what_looks_odd_to_code_is_judged_with_a_note(
+    model: Model, settings: Settings
+) -> None:
     odd = "The great storm is the father of the electric lamp of the lighthouse."
     model.script("SectionAnswer", written((odd, ["E1"])))
 
@@ -278,7 +280,7 @@ async def test_what_looks_odd_to_code_must_hold_twice(model: Model, settings: Se
     mending(model, (1, ""))
     _, found = await verdicts(settings)
     assert found == {LAMP: "supported"}
-    assert len(asked_of(model, "VerdictsAnswer")) == 2
+    assert len(asked_of(model, "VerdictsAnswer")) == 1
 
 
 async def test_a_table_is_judged_cell_by_cell_with_row_and_column(
@@ -291,7 +293,7 @@ async def test_a_table_is_judged_cell_by_cell_with_row_and_column(
     model.script("MendingAnswer", Fault("refusal"))
     result, found = await verdicts(settings)
     assert found == {"gave way to an electric one": "supported"}
-    asked, _ = asked_of(model, "VerdictsAnswer")
+    [asked] = asked_of(model, "VerdictsAnswer")
     assert "The old lamp · What became of it: gave way to an electric one [E1]" in asked.prompt
     assert (
         "| The old lamp | gave way to an electric one [1] |\n| A third lamp | – |" in result.report
@@ -318,13 +320,16 @@ async def test_a_model_that_fails_its_examination_neither_judges_nor_writes(
     assert LAMP in found
     assert [topic.name for topic in result.topics] == [result.question], "as code would plan it"
     assert {r.schema_name for r in model.requests} == {"PlanAnswer", "VerdictsAnswer"}
-    [problem] = [p for p in result.problems if p.stage == "examination"]
+    [problem] = [p for p in result.problems if p.stage == "qualification"]
     assert "15 of 30" in problem.reason
     model.requests.clear()
     again, _ = await verdicts(settings)
     assert (again.mode, model.requests) == ("extractive", []), "who guesses is not asked again"
-    [problem] = [p for p in again.problems if p.stage == "examination"]
-    assert problem.effect.startswith("It was left out")
+    assert again.forecast
+    assert again.forecast.calls.high == 0
+    assert "no model" in again.forecast.kind
+    [problem] = [p for p in again.problems if p.stage == "qualification"]
+    assert problem.effect.startswith("The model was not used")
     assert again.report.partition("## Problems")[0] == result.report.partition("## Problems")[0]
 
 
@@ -455,16 +460,35 @@ async def test_an_item_is_judged_with_the_line_that_leads_to_it(
     assert "The light was new. [E1]" in asked.user
 
 
-async def test_the_name_of_a_row_is_judged_where_it_is_long_enough_to_state_something(
+async def test_names_of_rows_and_lead_ins_are_judged_with_what_they_introduce(
     model: Model, settings: Settings
 ) -> None:
     judging(model)
-    rows = "| The lamp | electric [E1] |\n| The lighthouse replaced the storm | electric [E1] |"
-    model.script("SectionAnswer", {"markdown": f"| Thing | Kind |\n|---|---|\n{rows}"})
+    rows = "| The lamp in the lighthouse | electric [E1] |\n| The lamp of Zorblatt | new [E1] |"
+    items = f"Choose the lighthouse if:\n\n- {LAMP} [E1]"
+    text = f"| Thing | Kind |\n|---|---|\n{rows}\n\n{items}"
+    model.script("SectionAnswer", {"markdown": text})
     await verdicts(settings)
-    [asked] = asked_of(model, "VerdictsAnswer")
-    assert "The lighthouse replaced the storm (it names a row)" in asked.user
-    assert "The lamp (it names a row)" not in asked.user
+    [asked, *_] = asked_of(model, "VerdictsAnswer")
+    assert "The lamp in the lighthouse · Kind: electric [E1]" in asked.user
+    assert f"{LAMP} (it comes after “Choose the lighthouse if:”)" in asked.user
+    assert "The lamp in the lighthouse (it names a row)" not in asked.user
+    assert "Choose the lighthouse if: [" not in asked.user
+    assert "The lamp of Zorblatt (it names a row)" in asked.user, "a name that is in no page"
+
+
+async def test_a_lead_in_to_a_table_or_code_is_judged_itself(
+    model: Model, settings: Settings
+) -> None:
+    judging(model)
+    table = "| Thing | Kind |\n|---|---|\n| The lamp | electric [E1] |"
+    code = "```sh [E1]\nlamp --on\n```"
+    text = f"The lighthouse was closed: [E1]\n\n{table}\n\nThe lamp never worked: [E1]\n\n{code}"
+    model.script("SectionAnswer", {"markdown": text})
+    await verdicts(settings)
+    [asked, *_] = asked_of(model, "VerdictsAnswer")
+    assert "The lighthouse was closed:" in asked.user
+    assert "The lamp never worked:" in asked.user
 
 
 async def test_a_table_of_one_column_has_no_names_of_rows(model: Model, settings: Settings) -> None:

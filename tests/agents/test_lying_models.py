@@ -1,5 +1,5 @@
 """Writers that lie, by thirty lies each: with an honest judge none ships, a judge that lies as well
-fails its examination, and a figure, date or name that stands in no page is asked twice.
+fails its examination, and a figure, date or name that stands in no page is noted.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ async def test_with_an_honest_judge_no_lie_ships(model: Model, settings: Setting
 
 
 async def test_a_judge_that_calls_everything_supported_fails_its_examination(
-    model: Model, settings: Settings
+    model: Model, searx: Searx, settings: Settings
 ) -> None:
     lying(model, lies(1))
     model.script(
@@ -98,12 +98,15 @@ async def test_a_judge_that_calls_everything_supported_fails_its_examination(
             "verdicts": [{"number": n, "verdict": "supported", "missing": ""} for n, _ in told(r)]
         },
     )
-    result = await research("What is known about Port Aldermere?", settings)
+    question = "How many inhabitants does Port Aldermere have and who lit its lighthouse?"
+    result = await research(question, settings)
     assert result.mode == "extractive"
+    queries = {query for topic in result.topics for query in topic.queries}
+    assert queries <= set(searx.queries), "code's plan was not searched"
     assert not any(text in result.report for text in lies(1))
 
 
-async def test_what_stands_in_no_page_is_asked_twice_of_a_judge_that_passed(
+async def test_what_stands_in_no_page_is_asked_with_a_note_of_a_judge_that_passed(
     model: Model, settings: Settings
 ) -> None:
     said = lies(0)

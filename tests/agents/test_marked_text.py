@@ -61,6 +61,7 @@ def test_every_form_keeps_its_sentences_and_their_evidence() -> None:
         ("paragraph", 1),
         ("steps", 2),
         ("table", 4),
+        ("paragraph", 1),  # what an empty cell means
         ("heading", 0),
         ("bullets", 2),
         ("code", 1),
@@ -96,9 +97,10 @@ def test_a_sentence_that_is_taken_out_leaves_the_form_whole() -> None:
     told = ("Wait.", "3,100", "One thing")
     gone = {n: () for n, one in enumerate(section.sentences) if one.text in told}
     made = blocks(section.changed(gone), {})
-    assert [(one.form, len(one.items)) for one in made][2:6] == [
+    assert [(one.form, len(one.items)) for one in made][2:7] == [
         ("steps", 1),
         ("table", 4),
+        ("paragraph", 1),
         ("heading", 0),
         ("bullets", 1),
     ]
@@ -235,3 +237,9 @@ def test_a_section_is_shown_to_who_changes_it_as_its_writer_gave_it() -> None:
     code = "````md [E4]\n```sh\nls\n```\n````"
     section = section_of("Bridges", f"{TEXT}\n\n{more}\n\n{code}")
     assert section_of("Bridges", with_marks(section)) == section
+
+
+def test_what_begins_with_a_semicolon_is_no_sentence_of_its_own() -> None:
+    [one] = parse_sentences("Yin et al. [E1]; Magistri et al., feature consolidation [E2]")
+    assert one.text == "Yin et al.; Magistri et al., feature consolidation"
+    assert one.evidence_ids == ("E1", "E2")

@@ -137,7 +137,7 @@ async def test_an_answer_that_stays_wrong_is_a_bad_reply(
     model: Server, client: tuple[Model, Budget]
 ) -> None:
     model.script("", "I would rather not.")
-    with pytest.raises(BadReply, match="asked shape"):
+    with pytest.raises(BadReply, match="requested format"):
         await client[0].ask("writer", PROMPT, Verse, seconds=10)
     assert len(model.requests) == 2
 

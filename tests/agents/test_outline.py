@@ -4,11 +4,14 @@ own, and what it forgot.
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from spadework.agents.outline import Outline, OutlineAnswer, _check_outline
-from spadework.agents.report.material import each_once, line_of
+from spadework.agents.report.material import line_of, merged
 from spadework.values import Evidence, Plan, Topic
 
 
@@ -108,11 +111,11 @@ def composed(left_out: tuple[str, ...] = (), answers: tuple[int, ...] = ()) -> O
     return made
 
 
-def test_an_entry_that_is_named_nowhere_goes_to_the_section_nearest_to_it() -> None:
+def test_an_entry_that_is_named_nowhere_goes_to_the_first_section_of_its_topic() -> None:
     made = composed(left_out=("E5",))
     assert {s.heading: [e.id for e in s.evidence] for s in made.sections} == {
-        "The lamp": ["E1", "E3"],
-        "The bridge": ["E2", "E4"],
+        "The lamp": ["E1", "E3", "E4"],
+        "The bridge": ["E2"],
         "Bells": ["E6"],
     }, "a topic that is forgotten has a section of its own"
     assert made.left_out == ("E5",)
@@ -152,5 +155,59 @@ def test_a_topic_of_which_all_is_left_out_has_no_section() -> None:
 def test_a_quote_of_two_topics_is_told_with_what_is_said_of_it_for_each() -> None:
     own = entry("E1", "Lamps burn oil.").model_copy(update={"claim": "It burns."})
     same = own.model_copy(update={"id": "E2", "topic": "Oil", "claim": "Oil is burnt."})
-    told = [line_of(e).split(" · ")[1] for e in each_once([own, same])]
-    assert told == ["It burns. / Oil is burnt."]
+    told = [line_of(e).split(" · ")[1] for e in merged([own, same]).values()]
+    assert told == ["It burns. / Oil is burnt."] * 2
+
+
+def test_a_quote_with_a_sentence_more_stands_for_its_twin() -> None:
+    longer = "UPSERT is not standard SQL. It follows the syntax of PostgreSQL."
+    claim = "Upserts are not standard SQL; they follow the syntax of PostgreSQL."
+    first = entry("E1", longer).model_copy(update={"end": len(longer), "claim": claim})
+    shorter = "It follows the syntax of PostgreSQL."
+    twin = first.model_copy(
+        update={
+            "id": "E2",
+            "topic": "Differences",
+            "quote": shorter,
+            "start": len(longer) - len(shorter),
+            "claim": "Upserts follow the syntax of PostgreSQL.",
+        }
+    )
+    assert merged([first, twin]) == {"E1": first, "E2": first}
+    assert merged([twin, first]) == {"E1": first, "E2": first}
+
+
+def test_a_quote_with_much_more_does_not_stand_for_one_of_its_sentences() -> None:
+    whole = "One is red. Two is blue. Three is green."
+    first = entry("E1", whole).model_copy(update={"end": len(whole)})
+    one = first.model_copy(update={"id": "E2", "quote": "One is red.", "end": 11})
+    assert merged([first, one]) == {"E1": first, "E2": one}
+
+
+@pytest.mark.timed
+def test_quotes_of_many_pages_are_merged_in_no_long_time() -> None:
+    ledger = [entry(f"E{n}", f"Lamp {n} is lit.") for n in range(5_000)]
+    began = time.process_time()
+    assert len(merged(ledger)) == len(ledger)
+    assert time.process_time() - began < 3
+
+
+def test_a_row_or_line_is_not_told_by_all_its_table_or_code() -> None:
+    for kind, whole in (
+        ("row", "| a | 1 |\n| b | 2 |\n| c | 3 |"),
+        ("code", "import a\nb = 1\nc = 2"),
+    ):
+        first = entry("E1", whole).model_copy(update={"end": len(whole), "kind": kind})
+        line = whole.split("\n")[0]
+        one = first.model_copy(update={"id": "E2", "quote": line, "end": len(line)})
+        assert merged([first, one]) == {"E1": first, "E2": one}
+
+
+def test_of_quotes_that_hold_one_another_the_longest_tells_all() -> None:
+    whole = "One is red. Two is blue. Three is green."
+    longest = entry("E3", whole).model_copy(update={"end": len(whole)})
+    longer, short = (
+        longest.model_copy(update={"id": id_, "quote": whole[:end], "end": end})
+        for id_, end in (("E2", 24), ("E1", 11))
+    )
+    assert merged([short, longer, longest]) == dict.fromkeys(("E1", "E2", "E3"), longest)

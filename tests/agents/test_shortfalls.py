@@ -11,8 +11,8 @@ import pytest
 
 from spadework.agents.evidence.expectation import shortfalls
 from spadework.settings import Settings
-from spadework.settings.roles import Standard
-from spadework.values import Coverage, Evidence, Plan, Quality, Shortfall, Topic
+from spadework.settings.model_choice import Standard
+from spadework.values import CODE, Coverage, Evidence, Plan, Quality, Shortfall, Topic
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
 DEFINED = "A spade is a tool for digging in the ground."
@@ -90,6 +90,13 @@ def test_news_want_dates_and_a_topic_about_code_wants_code() -> None:
         )
         == set()
     )
+
+
+def test_an_open_topic_that_a_model_judged_answered_needs_no_code() -> None:
+    judged = Coverage(topic="Definition", covered=True, score=0.9, judge="openai:m")
+    asked = plan(must_cover=("query syntax",))
+    for found, lacks in ((judged, set()), (judged.model_copy(update={"judge": CODE}), {"code"})):
+        assert kinds(asked, evidence(DEFINED), coverage={"Definition": found}) == lacks
 
 
 def test_words_of_a_menu_are_no_answer() -> None:

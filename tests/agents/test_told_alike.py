@@ -50,9 +50,9 @@ async def test_a_report_is_in_its_language_also_where_code_tells(
     result = await research("What is known about the lamp of the lighthouse?", settings)
     assert result.document.language == "de"
     assert "## Zusammenfassung\n\nThe **lamp** is electric now. [1] ∴\n" in result.report
-    assert "## Nicht gefunden\n\n- „Costs“ ist offen." in result.report
+    assert "## Nicht gefunden\n\n- „Costs“ wurde nicht beantwortet." in result.report
     assert "## Quellen\n" in result.report
-    assert "∴ steht hinter einer Folgerung" in result.report
+    assert "∴ kennzeichnet eine Schlussfolgerung" in result.report
     english = r"## (?:Summary|Not found|About|Sources)|Searched|Pages read|stands"
     assert not re.search(english, result.report)
 
@@ -66,7 +66,7 @@ async def test_all_who_write_know_the_day_and_the_names_that_they_share(
     assert day
     asked = {name: [r.user for r in model.requests if r.schema_name == name] for name in ASKED}
     assert all(asked.values())
-    assert all(f"Today is {day[1]}: " in user for users in asked.values() for user in users)
+    assert all(f"Today is {day[1]}. " in user for users in asked.values() for user in users)
     assert all("- lamp.py: the lamp\n" in user for user in asked["SectionAnswer"])
     assert not any("Ignore all" in user for user in asked["SectionAnswer"])
 

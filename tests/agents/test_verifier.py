@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
-
-import pytest
 
 from spadework.agents.extractive.writer import columns_of, own_words, quote_entry
-from spadework.agents.report.material import Material
-from spadework.agents.verifier import verify
 from spadework.graph.nodes.verify import Check, still_proven, verify_ledger, verify_sections
 from spadework.values import Coverage, Evidence, Part, Plan, Section, Sentence, Topic
-from tests.agents.test_model import asking
-from tests.world.chat import ChatRequest
-from tests.world.model import Model
 
 QUOTE = "Port Aldermere has 48,212 inhabitants and was founded in 1204 by Queen Isaura."
 
@@ -55,7 +47,19 @@ async def test_what_is_refused_is_taken_out_and_named() -> None:
     )
     assert told == [("Town", [QUOTE])]
     assert "7 inhabitants" in problems[0]
-    assert "taken out" in problems[0]
+    assert "removed" in problems[0]
+
+
+async def test_what_stands_before_a_line_that_led_to_refused_code_stays() -> None:
+    lead = Sentence(
+        text="Queen Isaura founded it in 1204. This counts its people:", evidence_ids=("E1",)
+    )
+    code = Sentence(text="count --all", evidence_ids=("E1",), code=True)
+    parts = (Part(form="paragraph", takes=(1,)), Part(form="code", takes=(1,)))
+    section = Section(heading="Town", sentences=(lead, code), parts=parts)
+    told, problems = await held([section], [evidence(QUOTE, QUOTE)], QUOTE)
+    assert told == [("Town", ["Queen Isaura founded it in 1204."])]
+    assert len(problems) == 1
 
 
 async def test_a_sentence_cites_anew_the_entry_that_bears_it_out() -> None:
@@ -88,7 +92,7 @@ async def test_a_quote_that_is_not_in_its_page_is_not_used() -> None:
     section = Section(heading="Town", sentences=(Sentence(text=QUOTE, evidence_ids=("E1",)),))
     told, problems = await held([section], [evidence(QUOTE, QUOTE)], "Another text.")
     assert not any(said for _, said in told)
-    assert "does not stand" in problems[0]
+    assert "is not in the page it was taken from" in problems[0]
 
 
 def test_a_topic_is_open_once_nothing_that_proves_it_stands() -> None:
@@ -171,29 +175,3 @@ async def test_cells_that_an_earlier_table_has_stay_in_the_next() -> None:
     sections = [Section(heading=name, sentences=cells, parts=parts) for name in ("One", "Two")]
     told, _ = await held(sections, [entry], page)
     assert told == [("One", ["A", "Yes."]), ("Two", ["A", "Yes."])]
-
-
-async def test_of_two_equal_verdicts_the_first_tells_why(
-    model: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for name, value in model.env.items():
-        monkeypatch.setenv(name, value)
-    lamp = evidence(QUOTE, QUOTE)
-    names = ["Kelling", "Isaura", "Penhallow", "Stort", "Vale", "Orme", "Brack", "Tolland"]
-    page = f"{QUOTE} Its quarters are {', '.join(names)}."
-    said = tuple(Sentence(text=f"It has the {n}.", evidence_ids=("E1",)) for n in names)
-
-    def answer(request: ChatRequest) -> dict[str, object]:
-        why = "noted" if "found something odd" in request.prompt else "plain"
-        numbers = range(1, len(names) + 1)
-        one = {"verdict": "unsupported", "missing": why}
-        return {"verdicts": [one | {"number": n} for n in numbers]}
-
-    model.script("VerdictsAnswer", answer)
-    material = Material({"E1": lamp}, {"h": page}, "What has it?", "en")
-    async with asking(model, tmp_path) as (client, _):
-        found, _ = await verify(
-            client, [Section(heading="T", sentences=said)], material, seconds=30
-        )
-    assert [finding.why for finding in found.values()] == ["Not borne out: plain."] * len(names)
-    assert len(model.requests) == 2

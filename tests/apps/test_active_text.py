@@ -18,13 +18,13 @@ from docx.opc.constants import RELATIONSHIP_TYPE
 from lxml import html
 from rich.console import Console
 
-from spadework.agents.report.editorial_review import review
-from spadework.apps.mcp.agentic_search import structure_result
+from spadework.agents.report.length import review
+from spadework.apps.mcp.research_tools import structure_result
 from spadework.apps.openai.chat_completion import around, cite_marks, completion_of
 from spadework.apps.openai.chat_request import ChatRequest
 from spadework.apps.openai.completion_stream import news_of, stream_chunks
-from spadework.apps.terminal.progress import word_event
-from spadework.apps.terminal.report import draw_report
+from spadework.apps.terminal.live_run import word_event
+from spadework.apps.terminal.screen import draw_report
 from spadework.budget import Limits
 from spadework.events import Assessed, Event, Finished, Notice, Planned, Read, Searched, Troubled
 from spadework.graph.chat import message_of as chat_message
@@ -33,9 +33,8 @@ from spadework.sessions.record.records import Records
 from spadework.settings import Settings
 from spadework.tools.export.bibtex import to_bibtex
 from spadework.tools.export.docx_report import to_docx
-from spadework.tools.export.html_report import to_html
+from spadework.tools.export.html_report import to_html, to_pdf
 from spadework.tools.export.markdown_report import safe_url
-from spadework.tools.export.pdf_report import to_pdf
 from spadework.values import Coverage, Plan, Problem, Query, Topic, Usage
 from spadework.visible import visible
 from tests.apps.mcp.serving import over_http

@@ -36,6 +36,11 @@ def prepared(home: Path, session_id: str) -> Path:
     return folder
 
 
+def test_a_home_without_sessions_says_so(tmp_path: Path) -> None:
+    terminal = Terminal({"SPADEWORK_HOME": str(tmp_path)}, tmp_path)
+    assert terminal.run("sessions")[1:] == ("", "There are no sessions yet.\n")
+
+
 @pytest.fixture
 def terminal(tmp_path: Path) -> Terminal:
     prepared(tmp_path / "home", WHOLE)
@@ -112,7 +117,7 @@ def test_a_session_of_a_newer_version_is_refused_and_left_as_it_is(
     for command in (["resume", BROKEN], ["ask", "And then?", "--follow", BROKEN]):
         code, out, err = terminal.run(*command)
         assert (code, out, err.count("\n")) == (1, "", 1)
-        assert "was written by a newer spadework (version 99" in err
+        assert "was written by a newer spadework (file version 99" in err
     code, out, _ = terminal.run("sessions")
     assert code == 0
     assert WHOLE in out

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -111,7 +113,7 @@ def test_the_answer_of_a_run_that_was_killed_is_shown_and_its_files_are_drawn_an
     code, out, err = terminal.run("sessions", "show", folder.name)
     assert code == 0
     assert out.startswith(f"# {QUESTION}")
-    assert f"Session {folder.name} is not finished: this is its answer so far." in err
+    assert f"Session {folder.name} is not finished. This is its answer so far." in err
     product = next(folder.glob("search_workproduct_*"))
     product.unlink()
     code, out, _ = terminal.run("sessions", "redraw", folder.name)
@@ -148,9 +150,49 @@ def test_without_a_model_a_report_is_quoted_from_the_library(offline: Terminal) 
     assert (
         "Quillon is a wind-up radio that plays for 45 minutes after one winding." in result.report
     )
-    assert "No language model judged this." in result.report
+    assert "No language model wrote or checked this report." in result.report
     assert "notes" in result.report.partition("## About this report")[2]
     assert str(offline.folder) not in result.report, "no path of the machine stands in a report"
+
+
+#: Names of files that no tool writes and people have, with the wood that each tells of.
+ODD_NAMES = {
+    b"gr\xfc\xdfe.md": "larch",
+    b"line\nbreak.md": "birch",
+    b"50% off #1 ?x=1.md": "alder",
+    b'it\'s "quoted" [x](y).md': "rowan",
+    "\N{SHIP} \N{LATIN SMALL LETTER E WITH ACUTE}.md".encode(): "aspen",
+    b"a" * 240 + b".md": "hazel",
+    b" lead and trail .md": "willow",
+    "e\N{COMBINING ACUTE ACCENT}.md".encode(): "cedar",
+}
+
+
+def test_files_of_any_name_are_found_and_cited(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for n, (name, wood) in enumerate(ODD_NAMES.items()):
+        Path(os.fsdecode(os.fsencode(notes) + b"/" + name)).write_text(
+            f"# Wood {n}\n\nThe {wood} plank of shed {n} weighs {40 + n} kilograms and was sawn in"
+            " Torvik.\n"
+        )
+    (notes / "loop").symlink_to(notes)
+    (notes / "dangling.md").symlink_to("/nowhere/x.md")
+    os.mkfifo(notes / "pipe.md")
+    shed = Terminal({"SPADEWORK_LIBRARY": str(notes), "SPADEWORK_SEARCH": "library"}, tmp_path)
+    code, out, err = shed.run("index", str(notes))
+    assert (code, "8 documents" in out) == (0, True), err
+    for n, wood in enumerate(ODD_NAMES.values()):
+        assert f"{40 + n} kilograms" in shed.run("search", f"{wood} plank weighs")[1]
+    question = "How heavy is the larch plank, and how heavy is the alder plank?"
+    code, out, err = shed.run("ask", question, "--json")
+    assert code == 0, err
+    result = Result.model_validate_json(out)
+    assert {"40 kilograms", "42 kilograms"} <= set(re.findall(r"\d+ kilograms", result.report))
+    assert "library://notes/gr%FC%DFe.md" in [source.url for source in result.sources]
+    assert result.session_id in shed.run("sessions")[1]
+    code, _, err = shed.run("sessions", "export", result.session_id, "-o", "copy.html")
+    assert code == 0, err
 
 
 @pytest.mark.parametrize(
@@ -244,7 +286,7 @@ def test_a_run_that_is_ended_after_its_report_has_ended_well(terminal: Terminal)
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=20)
     assert process.returncode in (0, 130), err
-    assert "Take it up" not in err
+    assert "To resume it" not in err
 
 
 @pytest.mark.process
@@ -346,7 +388,7 @@ def test_replay_that_is_not_the_same_says_what_was_not_recorded_and_fails(
     assert out.startswith(f"# {QUESTION}")
     assert out != report
     assert "Not recorded: lead: no request for PlanAnswer was recorded." in err
-    assert "The report is another." in err
+    assert "The report differs." in err
     model.requests.clear()
     code, out, err = terminal.run("replay", folder.name, "--model", "openai:other-model")
     assert code == 0, err
@@ -369,7 +411,7 @@ def test_two_processes_cannot_work_on_one_session(terminal: Terminal, world: Wor
         process.kill()
         process.communicate()
     assert code == 1
-    assert "another process" in err
+    assert "Another process" in err
 
 
 @pytest.mark.process

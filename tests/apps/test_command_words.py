@@ -31,7 +31,7 @@ def test_a_mistyped_command_is_asked_about(words: list[str], meant: str) -> None
     with pytest.raises(SettingsError) as caught:
         with_default_command(words)
     assert str(caught.value) == f"There is no command {words[0]!r}. Did you mean {meant}?"
-    assert caught.value.hint.startswith("To research it as a question, write: spadework ask ")
+    assert caught.value.hint.startswith("To research it as a question, run: spadework ask ")
 
 
 @pytest.mark.parametrize(
@@ -49,11 +49,54 @@ def test_other_words_are_a_question(words: list[str]) -> None:
     assert with_default_command(words) == ["ask", *words]
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["--minuets", "3", "hello you"],
+            "ask has no option --minuets. Did you mean --minutes?",
+        ),
+        (["hello", "you", "--minutes"], "--minutes needs a value."),
+        (["hello", "you", "--json=1"], "Option '--json' does not take a value."),
+        (["hello you", "--minutes", "x"], "minutes must be a valid number, not 'x'."),
+        (
+            ["hello you", "--effort", "fast"],
+            "effort must be 'quick', 'normal' or 'deep', not 'fast'.",
+        ),
+        (["sessions", "lst"], "sessions has no command 'lst'. Did you mean 'list'?"),
+        (
+            ["sessions", "show"],
+            "sessions show needs the argument SESSION_ID. For its options, run: spadework"
+            " sessions show --help",
+        ),
+        (["hello you", "--model", "openai:x"], "openai:x needs an API key. Set OPENAI_API_KEY, or"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(tmp_path: Path, words: list[str], said: str) -> None:
+    terminal = Terminal({}, tmp_path)
+    code, out, err = terminal.run(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"spadework: {said}")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "home").exists()
+
+
 ID = "20260304-101112-a1b2c3"
 
 
-@pytest.mark.parametrize("words", [["show", ID], ["delete", ID], ["export", ID, "-o", "x.zip"]])
-def test_a_subcommand_of_sessions_before_an_id_needs_no_sessions(words: list[str]) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show", ID],
+        ["delete", ID],
+        ["export", ID, "-o", "x.zip"],
+        ["open", "x.zip", "--home", "h"],
+        ["show", "--help"],
+    ],
+)
+def test_a_subcommand_of_sessions_before_an_id_or_a_file_needs_no_sessions(
+    words: list[str],
+) -> None:
     assert with_default_command(words) == ["sessions", *words]
 
 
@@ -63,16 +106,20 @@ def test_an_id_alone_is_no_question() -> None:
     assert no.value.hint.endswith(f"spadework sessions show {ID}")
 
 
-def test_export_of_a_report_in_words_is_a_question() -> None:
-    words = ["export", "of", "grain", "from", "Ukraine"]
+@pytest.mark.parametrize(
+    "words",
+    [["export", "of", "grain", "from", "Ukraine"], ["open", "a", ".zip"], ["show", "me", "x.zip"]],
+)
+def test_export_of_a_report_in_words_is_a_question(words: list[str]) -> None:
     assert with_default_command(words) == ["ask", *words]
 
 
 def test_a_word_alone_is_said_how_to_be_asked() -> None:
-    with pytest.raises(SettingsError, match="There is no command 'terraform', and one word") as no:
+    with pytest.raises(SettingsError, match="There is no command 'terraform', and a single") as no:
         with_default_command(["terraform"])
     assert no.value.hint == (
-        'Ask in words, such as: spadework "What is terraform?"; or write: spadework ask terraform'
+        'Ask a whole question, such as spadework "What is terraform?", or run:'
+        " spadework ask terraform"
     )
 
 
@@ -86,7 +133,7 @@ def test_the_command_says_it_in_one_line_and_runs_nothing(tmp_path: Path) -> Non
     assert (code, out) == (2, "")
     assert err == (
         "spadework: There is no command 'docter'. Did you mean doctor? To research it as a"
-        ' question, write: spadework ask "docter"\n'
+        ' question, run: spadework ask "docter"\n'
     )
     assert not (tmp_path / "home").exists()
 

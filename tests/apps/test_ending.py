@@ -42,4 +42,7 @@ def test_what_cannot_be_written_is_no_wrong_argument(capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit) as left, one_sentence():
         "Łódź".encode("cp1252")
     assert left.value.code == 1
-    assert capsys.readouterr().err == r"spadework: '\u0141' cannot be written as charmap." + "\n"
+    assert (
+        capsys.readouterr().err
+        == r"spadework: '\u0141' cannot be written in the encoding charmap." + "\n"
+    )

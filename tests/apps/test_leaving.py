@@ -16,8 +16,7 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from spadework.apps.terminal.live_run import Run
-from spadework.apps.terminal.progress import Lines
+from spadework.apps.terminal.live_run import Lines, Run
 from spadework.graph.context import SessionContext
 from spadework.sessions.metrics.run_history import reserve, took
 from spadework.sessions.session import Session
@@ -75,7 +74,7 @@ HANGING = {
 ASKED = """
 import asyncio, sys, threading
 from spadework import Session, Settings
-from spadework.apps.process_exit import LEAVING
+from spadework.apps.exit import LEAVING
 from spadework.apps.outputs import Output
 from spadework.apps.terminal import live_run as running
 from spadework.graph.context import SessionContext
@@ -123,7 +122,7 @@ def test_what_is_not_closed_at_the_deadline_is_dropped_with_the_process(
 #: A program that is left while an MCP server that never says a word is connected to.
 LEFT = """
 import asyncio
-from spadework.apps.process_exit import LEAVING
+from spadework.apps.exit import LEAVING
 from spadework.tools.search.mcp_tool import McpSearch
 from tests.tools.search import test_mcp
 
@@ -194,7 +193,7 @@ async def test_a_run_keeps_what_those_before_it_have_taken(notes: Path) -> None:
 def test_what_is_to_be_done_at_the_end_is_done_and_nothing_is_taken_apart():
     code = (
         "import atexit, sys\n"
-        "from spadework.apps.process_exit import LEAVING\n"
+        "from spadework.apps.exit import LEAVING\n"
         "class Kept:\n"
         "    def __del__(self):\n"
         "        print('taken apart', flush=True)\n"

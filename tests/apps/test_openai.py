@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -21,14 +22,17 @@ from starlette.applications import Starlette
 
 from spadework.apps.openai import api
 from spadework.apps.openai.api import openai_routes
+from spadework.apps.openai.responses import ResponseRequest
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_metadata, session_folder
 from spadework.settings import Settings
 from spadework.tools.text import tokens
-from tests.world.brain import play
+from tests.world.brain import evidence, play
+from tests.world.chat import ChatRequest
 from tests.world.held import Held
 from tests.world.model import Model
+from tests.world.verdicts import verdicts
 
 SENTENCE = "Quillon is a wind-up radio that plays for 45 minutes after one winding."
 NOTES = (
@@ -288,16 +292,22 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
         "model",
         {"model": "gpt-5"},
         404,
-        "The model 'gpt-5' does not exist: there are spadework, spadework-quick, spadework-deep.",
+        "The model 'gpt-5' does not exist. The models are spadework, spadework-quick,"
+        " spadework-deep.",
     ),
-    ("n", {"n": 2}, 400, "n must be 1: a question has one report."),
+    ("n", {"n": 2}, 400, "n must be 1: each question gets one report."),
     (
-        "tools",
-        {"tools": [{"type": "function", "function": {"name": "f"}}]},
+        "tool_choice",
+        {"tools": [{"type": "function", "function": {"name": "f"}}], "tool_choice": "required"},
         400,
-        "tools cannot be used",
+        "tool_choice cannot require a call",
     ),
-    ("functions", {"functions": [{"name": "f"}]}, 400, "functions cannot be used"),
+    (
+        "function_call",
+        {"functions": [{"name": "f"}], "function_call": {"name": "f"}},
+        400,
+        "function_call cannot require a call",
+    ),
     (
         "response_format",
         {"response_format": {"type": "json_object"}},
@@ -319,21 +329,22 @@ REFUSED: list[tuple[str, dict[str, Any], int, str]] = [
             ]
         },
         400,
-        "only text is read",
+        "is not supported",
     ),
     (
         "messages",
         {"messages": [{"role": "user", "content": "x" * 20_001}]},
         400,
-        "at most 20000 are taken",
+        "at most 20000 are accepted",
     ),
     ("messages", {"messages": []}, 400, "There is no question"),
     (
         "messages.0.role",
         {"messages": [{"role": "robot", "content": "x"}]},
         400,
-        "messages.0.role cannot be 'robot'",
+        "messages.0.role must be 'system', ",
     ),
+    ("messages.0.role", {"messages": [{"content": "x"}]}, 400, "messages.0.role is missing."),
 ]
 
 
@@ -375,10 +386,10 @@ async def test_a_body_that_is_no_request_is_refused(served: tuple[str, Runs], bo
 
 async def test_a_question_that_is_nearly_framed_holds_nobody_up(served: tuple[str, Runs]) -> None:
     message = {"role": "user", "content": f"<user_query>{' ' * 9_000}What is the Quillon?"}
-    body = {"model": "spadework", "messages": [message], "functions": [{}]}
+    body = {"model": "spadework", "messages": [message], "response_format": {"type": "json_object"}}
     async with httpx.AsyncClient(timeout=20) as plain:
         answer = await plain.post(f"{served[0]}/chat/completions", json=body)
-    assert "functions cannot be used" in answer.text
+    assert "response_format must be text" in answer.text
 
 
 async def test_a_body_that_is_too_large_is_refused_before_it_is_read(
@@ -388,7 +399,7 @@ async def test_a_body_that_is_too_large_is_refused_before_it_is_read(
         answer = await plain.post(f"{served[0]}/chat/completions", content=b" " * 1_000_001)
     assert (answer.status_code, answer.json()["error"]["message"]) == (
         413,
-        "The request is too large: at most 1000000 bytes are taken.",
+        "The request is too large: at most 1000000 bytes are accepted.",
     )
 
 
@@ -409,12 +420,12 @@ async def test_who_hangs_up_cancels_the_research(settings: Settings, stream: boo
         asking = asyncio.create_task(_read(client, stream))
         await until(runs.current)
         [run] = runs.current()
-        await until(lambda: run.told)
+        await until(lambda: run.recorded)
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
         await until(lambda: run.over)
         assert not runs.current()
-        assert [event.type for event in run.told if event][-1] == "ended"
+        assert [event.type for event in run.recorded if event][-1] == "ended"
 
 
 async def _read(client: AsyncOpenAI, stream: bool) -> None:
@@ -432,7 +443,7 @@ async def test_a_run_that_cannot_go_on_is_an_error_with_its_reason(
     settings: Settings, stream: bool
 ) -> None:
     async with serving(settings.with_(search="nowhere")) as (base, _), talking(base) as client:
-        with pytest.raises(openai.APIError, match="search cannot be 'nowhere'"):
+        with pytest.raises(openai.APIError, match="Unknown search provider: nowhere"):
             await _read(client, stream)
 
 
@@ -447,7 +458,7 @@ async def test_too_many_questions_at_once_wait(
     ):
         asking = asyncio.create_task(_read(client, stream=True))
         await until(runs.current)
-        with pytest.raises(openai.RateLimitError, match="ask again later"):
+        with pytest.raises(openai.RateLimitError, match="Ask again later"):
             await client.chat.completions.create(model="spadework", messages=ASKED)
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
@@ -501,7 +512,7 @@ async def test_a_server_that_stops_ends_its_streams_with_a_reason(settings: Sett
         asking = asyncio.create_task(_read(client, stream=True))
         await until(runs.current)
         await runs.close()
-        with pytest.raises(openai.APIError, match="The server is being stopped"):
+        with pytest.raises(openai.APIError, match="The server is stopping"):
             await asking
 
 
@@ -572,7 +583,7 @@ async def test_where_the_process_is_full_the_place_in_the_queue_is_told(settings
         thoughts = ""
         async for chunk in stream:
             thoughts += (chunk.choices[0].delta.model_extra or {}).get("reasoning_content") or ""
-            if "place 1 of 1 in the queue" in thoughts:
+            if "number 1 of 1 in the queue" in thoughts:
                 held.go.set()
             if chunk.choices[0].delta.content and SENTENCE in chunk.choices[0].delta.content:
                 break
@@ -609,16 +620,22 @@ async def test_metadata_that_says_nothing_here_is_ignored(client: AsyncOpenAI) -
 async def test_a_report_that_is_shortened_keeps_the_sources_of_what_it_says(
     client: AsyncOpenAI,
 ) -> None:
-    answer = await client.chat.completions.create(model="spadework", messages=ASKED, max_tokens=100)
+    answer = await client.chat.completions.create(model="spadework", messages=ASKED, max_tokens=60)
     content = answer.choices[0].message.content or ""
     assert answer.choices[0].finish_reason == "length"
     assert SENTENCE in content
-    assert content.endswith("## Sources\n\n1. [Quillon](library://notes/quillon.md) (notes)")
+    assert content.endswith(
+        "## Sources\n\n1. [Quillon](library://notes/quillon.md) (notes, your document)"
+    )
 
 
 async def test_a_response_is_a_report_with_its_citations(client: AsyncOpenAI) -> None:
     response = await client.responses.create(
-        model="spadework", instructions="In plain words.", input="What is the Quillon?"
+        model="spadework",
+        instructions="In plain words.",
+        input="What is the Quillon?",
+        tools=[{"type": "web_search"}],
+        tool_choice="required",
     )
     assert (response.status, response.error, response.incomplete_details) == (
         "completed",
@@ -656,7 +673,7 @@ async def test_a_response_streams_what_is_done_and_then_the_report(client: Async
         {"role": "user", "content": [{"type": "input_text", "text": "What is the Quillon?"}]}
     ]
     async with client.responses.stream(
-        model="spadework", input=asked, max_output_tokens=100
+        model="spadework", input=asked, max_output_tokens=60
     ) as stream:
         events = [event async for event in stream]
     kinds = [event.type for event in events]
@@ -687,11 +704,25 @@ async def test_small_talk_and_chores_are_answered_at_once_as_responses(
     assert not (settings.home / "sessions").exists()
 
 
+def test_a_response_may_require_a_web_search_beside_functions() -> None:
+    body = {"model": "spadework", "input": "x", "tools": [{"type": "function", "name": "f"}]}
+    for choice in (None, "auto", "none", {"type": "web_search"}):
+        ResponseRequest(**body | {"tool_choice": choice}).as_chat().check_research("What?")
+
+
 async def test_a_response_that_fails_says_why(client: AsyncOpenAI, settings: Settings) -> None:
     with pytest.raises(openai.BadRequestError, match="There is no question"):
         await client.responses.create(model="spadework", input=[])
     with pytest.raises(openai.NotFoundError, match="The model 'gpt-5' does not exist"):
         await client.responses.create(model="gpt-5", input="x")
+    offered: Any = {"type": "function", "name": "f", "parameters": {}, "strict": False}
+    with pytest.raises(openai.BadRequestError, match="tool_choice cannot require a call"):
+        await client.responses.create(
+            model="spadework",
+            input="What is the Quillon?",
+            tools=[offered],
+            tool_choice={"type": "function", "name": "f"},
+        )
 
 
 async def test_usage_is_what_the_server_of_the_model_has_counted(
@@ -711,3 +742,74 @@ async def test_usage_is_what_the_server_of_the_model_has_counted(
     assert (answer.usage.prompt_tokens, answer.usage.completion_tokens) == (told, said)
     [plan] = [request for request in model.requests if request.schema_name == "PlanAnswer"]
     assert "At most 80 words, as a table." in plan.prompt
+
+
+_WISH = "Antworte auf Deutsch, als Tabelle, in höchstens 60 Wörtern, für Anfänger."
+_ROWS = {"E1": ("Art", "Dauer", "Farbe"), "E2": ("Ort", "Jahr", "Preis")}
+_GERMAN = "Der Quillon ist ein Radio zum Aufziehen."
+
+
+def _obedient(model: Model) -> None:
+    """A strong model: each role does what its prompt says of language, form and length."""
+    found = {"Quillon": "wind-up", "Herkunft": "designed"}
+    play(model, {"Quillon": "Quillon radio", "Herkunft": "Quillon designed"}, keywords=found)
+
+    def obeys(request: ChatRequest) -> bool:
+        return all(part in request.prompt for part in ("als Tabelle", "60 Wörtern", "Anfänger"))
+
+    def plan(request: ChatRequest) -> dict[str, Any]:
+        names = {"Quillon": "Quillon radio", "Herkunft": "Quillon designed"}
+        topics = [
+            {"name": name, "question": f"What about {name}?", "must_cover": []}
+            | {"queries": [{"text": query, "kind": "original"}]}
+            for name, query in names.items()
+        ]
+        head = {"question_type": "what", "complexity": "moderate", "freshness": "any"}
+        head |= {"language": "de" if obeys(request) else "en", "subjects": ["Quillon"]}
+        return head | {"wishes": [_WISH] if obeys(request) else [], "topics": topics}
+
+    def section(request: ChatRequest) -> dict[str, Any]:
+        [(number, _), *_] = evidence(request)
+        rows = "\n".join(f"| {row} | Angabe zu {row} [{number}] |" for row in _ROWS[number])
+        table = f"| Was | Angabe |\n|---|---|\n{rows}"
+        return {"markdown": table if obeys(request) else f"It plays on and on. [{number}]"}
+
+    def summary(request: ChatRequest) -> dict[str, Any]:
+        numbers = re.findall(r"E\d+", request.user)
+        return {"markdown": f"{_GERMAN if obeys(request) else 'A radio.'} [{numbers[0]}]"}
+
+    model.script("PlanAnswer", plan)
+    model.script("SectionAnswer", section)
+    model.script("SummaryAnswer", summary)
+    model.script("VerdictsAnswer", lambda request: verdicts(request, "supported"))
+
+
+async def test_a_strong_model_s_report_has_the_language_form_and_length_of_the_system_message(
+    settings: Settings, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in model.env.items():
+        monkeypatch.setenv(name, value)
+    _obedient(model)
+    written = Settings.load(
+        home=settings.home, search="library", library=settings.library, iterations=1
+    )
+    asked: list[Any] = [{"role": "system", "content": _WISH}, *ASKED]
+    async with serving(written) as (base, _), talking(base) as client:
+        answer = await client.chat.completions.create(model="spadework", messages=asked)
+        brief = await client.chat.completions.create(
+            model="spadework", messages=asked, max_tokens=70
+        )
+    content = answer.choices[0].message.content or ""
+    writing = [r for r in model.requests if r.schema_name in ("SectionAnswer", "SummaryAnswer")]
+    assert {r.schema_name for r in writing} == {"SectionAnswer", "SummaryAnswer"}
+    assert all(_WISH in r.prompt for r in writing)
+    assert f"## Zusammenfassung\n\n{_GERMAN} [1]" in content
+    assert "| Art | Angabe zu Art [1] |" in content
+    assert re.findall(r"^## (.+)", content, re.MULTILINE)[-2:] == ["Über diesen Bericht", "Quellen"]
+    short = brief.choices[0]
+    assert short.finish_reason == "length"
+    assert tokens.count(short.message.content or "") <= 70
+    assert short.message.content
+    assert short.message.content.endswith(
+        "## Quellen\n\n1. [Quillon](library://notes/quillon.md) (notes, eigenes Dokument, English)"
+    )

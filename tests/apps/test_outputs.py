@@ -12,8 +12,8 @@ from typing import get_args
 import docx
 import pytest
 
-from spadework.apps.commands.session_actions import export
-from spadework.apps.mcp.output_schemas import Format
+from spadework.apps.commands.stored_sessions import export
+from spadework.apps.mcp.tool_outputs import Format
 from spadework.apps.outputs import ENDINGS, Output, write_output
 from spadework.apps.web.pages import MEDIA_TYPES
 from spadework.errors import SettingsError

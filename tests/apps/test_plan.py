@@ -39,10 +39,13 @@ def sessions(terminal: Terminal) -> list[Path]:
 
 
 def of_ask(terminal: Terminal, *arguments: str) -> dict[str, Any]:
-    """What a run of `ask` tells when its plan is made."""
+    """The plan of a run of `ask` and its forecast, which comes again only where it has changed."""
     _, out, _ = terminal.run("ask", *arguments, "--events")
     events = [json.loads(line) for line in out.splitlines()]
-    return next(event for event in events if event["type"] == "planned")
+    first, planned = (
+        next(event for event in events if event["type"] == name) for name in ("foreseen", "planned")
+    )
+    return {"plan": planned["plan"], "forecast": planned["forecast"] or first["forecast"]}
 
 
 def test_a_model_is_asked_once_and_a_run_uses_its_plan(
@@ -70,9 +73,7 @@ def test_without_a_model_it_is_the_plan_and_forecast_of_ask(offline: Terminal) -
     assert sessions(offline) == []
     assert [topic["expects"] for topic in shown["plan"]["topics"]] == ["definition", "steps"]
     assert (shown["forecast"]["rounds"]["high"], shown["forecast"]["pages"]["high"]) == (2, 7)
-    assert {"plan": shown["plan"], "forecast": shown["forecast"]} == {
-        name: of_ask(offline, *asked)[name] for name in ("plan", "forecast")
-    }
+    assert of_ask(offline, *asked) == {name: shown[name] for name in ("plan", "forecast")}
 
 
 def test_it_can_be_read(offline: Terminal) -> None:
@@ -98,7 +99,7 @@ def test_it_can_be_read(offline: Terminal) -> None:
         "",
         (
             "Estimate: 0.5 to 18.0 s, 1 to 3 rounds, 3 topics at once; 8 to 26 searches, 6 to 60"
-            " pages; rough: fewer than five similar runs yet"
+            " pages; a rough estimate, from fewer than five similar runs"
         ),
     ]
 
@@ -118,7 +119,7 @@ def test_a_model_that_fails_is_said(terminal: Terminal, model: Model) -> None:
     assert code == 0
     [problem] = json.loads(out)["problems"]
     assert problem["stage"] == "lead"
-    assert "The extractive role did this work." in err
+    assert "Code did this step instead of the model." in err
 
 
 @pytest.mark.full
@@ -134,8 +135,9 @@ def test_a_question_that_follows_up_another_takes_its_subject(offline: Terminal)
     ("arguments", "said"),
     [
         (("  ",), "The question is empty"),
-        (("What?", "--pages", "many"), "pages cannot be 'many'"),
-        (("What?", "--search", "nowhere"), "search cannot be 'nowhere'"),
+        (("What?", "--pages", "many"), "pages must be a whole number, not 'many'"),
+        (("What?", "--pages", "-1"), "pages must be at least 0, not '-1'"),
+        (("What?", "--search", "nowhere"), "Unknown search provider: nowhere."),
         (("What?", "--library", "missing"), "does not exist"),
         (("What?", "-c"), "no finished session"),
     ],

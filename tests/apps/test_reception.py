@@ -84,11 +84,122 @@ async def test_a_chore_for_a_function_without_arguments_is_answered(
 ) -> None:
     function = {"type": "function", "function": {"name": "name_it", "parameters": parameters}}
     title = next(each for each in QUIET if each["task"] == "title")
-    sent = body(title, stream=False) | {"tools": [function]}
+    required = {"tools": [function], "tool_choice": "required"}
+    sent = body(title, stream=False) | required
     async with serving(settings) as (base, _), httpx.AsyncClient(timeout=20) as client:
         answer = await client.post(f"{base}/chat/completions", json=sent)
     [call] = answer.json()["choices"][0]["message"]["tool_calls"]
     assert json.loads(call["function"]["arguments"])["answer"]
+
+
+def function(name: str, *fields: str) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": {key: {"type": "string"} for key in fields}}
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+@pytest.mark.parametrize(
+    ("offered", "choice", "called"),
+    [
+        ([function("run_shell", "command")], "none", ""),
+        ([function("run_shell", "command")], None, ""),
+        ([function("run_shell", "command")], "auto", ""),
+        ([function("name_it", "title")], "none", ""),
+        ([function("name_it", "language", "title")], "auto", "name_it"),
+        ([function("run_shell", "command"), function("name_it", "title")], "auto", ""),
+        ([function("name_it", "words")], "required", "name_it"),
+        (
+            [function("run_shell", "command"), function("name_it", "title")],
+            {"type": "function", "function": {"name": "name_it"}},
+            "name_it",
+        ),
+    ],
+)
+async def test_a_chore_calls_only_a_function_that_is_meant_for_it(
+    settings: Settings, offered: list[dict[str, Any]], choice: object, called: str
+) -> None:
+    title = next(each for each in QUIET if each["task"] == "title")
+    sent = body(title, stream=False) | {"tools": offered, "tool_choice": choice}
+    async with serving(settings) as (base, _), httpx.AsyncClient(timeout=20) as client:
+        answer = await client.post(f"{base}/chat/completions", json=sent)
+    [said] = answer.json()["choices"]
+    calls = [call["function"]["name"] for call in said["message"].get("tool_calls") or ()]
+    assert calls == ([called] if called else [])
+    assert said["finish_reason"] == ("tool_calls" if called else "stop")
+    assert bool(said["message"]["content"]) != bool(called)
+
+
+#: As newer versions of the clients send: functions of their own are offered, files are parts.
+_OFFERED = {"type": "function", "function": {"name": "search_notes", "parameters": {}}}
+_PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA", "detail": "auto"}}
+_NATIVE: list[dict[str, Any]] = [
+    {
+        "client": "open-webui",  # backend/open_webui/utils/middleware.py: tools of native mode
+        "kind": "research",
+        "body": {"stream": True, "tools": [_OFFERED], "stream_options": {"include_usage": True}},
+        "messages": [{"role": "user", "content": "How long does an axolotl keep its gills?"}],
+    },
+    {
+        "client": "LibreChat",  # packages/api/src/endpoints/openai, with parts of the agents
+        "kind": "research",
+        "body": {"stream": True, "tools": [_OFFERED], "tool_choice": "auto", "user": "66b1f0"},
+        "messages": [
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "Does the axolotl keep gills?"}, _PICTURE],
+            }
+        ],
+    },
+]
+
+
+async def test_the_models_are_listed_as_chat_clients_read_them(settings: Settings) -> None:
+    async with serving(settings) as (base, _), httpx.AsyncClient(timeout=20) as client:
+        answer = await client.get(f"{base}/models", params={"user": "66b1f0"})
+    listed = answer.json()
+    assert listed["object"] == "list"
+    for model in listed["data"]:
+        assert {"id", "object", "created", "owned_by"} <= model.keys()
+
+
+@pytest.mark.timeout(120)
+async def test_what_chat_clients_want_researched_is_a_report_in_the_form_they_ask_for(
+    settings: Settings,
+) -> None:
+    asked = [each for each in REQUESTS if each["client"] in ("open-webui", "LibreChat", "llm")]
+    asked = [each for each in asked if each["kind"] not in ("chore", "talk")]
+    async with serving(settings) as (base, _), httpx.AsyncClient(timeout=60) as client:
+        for each in [*asked, *_NATIVE]:
+            sent = body(each, stream=each["body"]["stream"])
+            answer = await client.post(f"{base}/chat/completions", json=sent)
+            assert answer.status_code == httpx.codes.OK, answer.text
+            *lines, done = answer.text.strip().split("\n\n")
+            assert done == "data: [DONE]"
+            chunks = [json.loads(line[6:]) for line in lines if line.startswith("data: ")]
+            ends = [c["choices"][0]["finish_reason"] for c in chunks if c["choices"]]
+            assert ends[-1] in ("stop", "length")
+            assert not any(ends[:-1])
+            wanted = bool(each["body"].get("stream_options"))
+            assert ("usage" in chunks[-1] and not chunks[-1]["choices"]) == wanted
+            said = "".join(
+                c["choices"][0]["delta"].get("content") or "" for c in chunks if c["choices"]
+            )
+            assert said.strip()
+    assert len(sessions(settings)) >= len(asked)
+
+
+async def test_a_title_for_a_schema_is_its_json(settings: Settings) -> None:
+    title = next(each for each in QUIET if each["task"] == "title" and "tools" in each["body"])
+    function = title["body"]["tools"][0]["function"]
+    form = {"name": "extract", "schema": function["parameters"], "strict": True}
+    sent = body(title, stream=False) | {
+        "tools": None,
+        "tool_choice": None,
+        "response_format": {"type": "json_schema", "json_schema": form},
+    }
+    async with serving(settings) as (base, _), httpx.AsyncClient(timeout=20) as client:
+        answer = await client.post(f"{base}/chat/completions", json=sent)
+    [choice] = answer.json()["choices"]
+    assert json.loads(choice["message"]["content"])["title"]
 
 
 async def test_questions_are_researched_whatever_they_begin_with(settings: Settings) -> None:
@@ -105,7 +216,7 @@ async def test_small_talk_is_answered_in_its_language(settings: Settings) -> Non
         "Danke, das war super hilfreich!": "Gern geschehen",
         "¿quién eres?": "¡Hola!",
         "ありがとうございます": "どういたしまして",
-        "👍": "You are welcome",
+        "👍": "You're welcome",
         "hey, how are you?": "Hello!",
     }.items():
         assert (await receive(said, settings)).answer.startswith(answered)

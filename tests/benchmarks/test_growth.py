@@ -14,17 +14,20 @@ WORST = (
     *"[9«‘~", "![", "[a](", "founded by A ", "licensed under the ", "A and of the ", "5 m ", "1/2 ",
     "12:30 ", "“a ", "~~~\n", "\\\n", "a | b\n", "- ",
 )  # fmt: skip
-CHARS = 20_000
+CHARS, MOST_SLOPE = 20_000, 1.5
 
 
 @pytest.mark.timed
 @pytest.mark.parametrize("name", growth.STEPS)
 def test_the_worst_texts_are_read_in_no_long_time(name: str) -> None:
+    step = growth.STEPS[name]
     for part in WORST:
         text = part * (CHARS // len(part))
         before = time.process_time()
-        growth.STEPS[name](text)
-        assert time.process_time() - before < 1, part
+        step(text)
+        is_quick = time.process_time() - before < 1
+        # A slow machine may take longer, but not four times as long for twice as much.
+        assert is_quick or growth.measure(step, part, CHARS)[1] < MOST_SLOPE, part
 
 
 def test_the_benchmark_finds_what_grows_with_the_square() -> None:

@@ -8,6 +8,8 @@ import re
 from html import unescape
 from pathlib import Path
 
+import pytest
+
 from benchmarks.answers_match import blocks, in_order, met, opening
 
 OWN = Path(__file__).parents[2] / "benchmarks" / "own"
@@ -24,11 +26,17 @@ def text(path: Path) -> str:
     return said
 
 
-def test_every_fact_stands_in_the_files_that_are_named() -> None:
-    lines = (OWN / "dev.jsonl").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize(
+    ("questions", "over"),
+    [("dev.jsonl", ("notes", "news", "languages")), ("club.jsonl", ("club",))],
+)
+def test_every_fact_stands_in_the_files_that_are_named(
+    questions: str, over: tuple[str, ...]
+) -> None:
+    lines = (OWN / questions).read_text(encoding="utf-8").splitlines()
     files = {
         path.relative_to(top).as_posix(): path
-        for top in (OWN / "notes", OWN / "news", OWN / "languages")
+        for top in (OWN / name for name in over)
         for path in top.rglob("*.*")
     }
     for row in map(json.loads, lines):

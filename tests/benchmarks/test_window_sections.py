@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from benchmarks.window_sections import Stretch, scraps, windowed
 from spadework.tools.text.markdown import blocks
 from spadework.tools.text.passages import cut
-from spadework.tools.text.quotes import locate
 from spadework.tools.text.titles import without_targets
 from tests.tools.text.markdownish import markdown
 
@@ -137,15 +136,6 @@ def test_targets_of_links_pictures_and_scraps_are_not_shown() -> None:
         "Speed:",
         "| knots | day |\n|---|---|\n| 12 | Monday |",
     ]
-
-
-def test_a_quote_of_what_is_shown_is_located_in_the_page() -> None:
-    [quote] = [said for said in said_of(FERRIES) if "212" in said]
-    start, end = locate(quote, FERRIES) or (0, 0)
-    assert FERRIES[start:end] == (
-        "The [old *ferry*](https://a.example/old) carries 212 passengers"
-        " ([source](https://a.example/s))."
-    )
 
 
 def test_an_item_that_says_something_beside_its_links_keeps_its_list() -> None:

@@ -30,9 +30,9 @@ async def test_what_is_no_file_is_named_and_not_waited_for(
     os.mkfifo(pipe)
     result = await research(QUESTION, settings, attachments=[pipe, "/dev/zero", tmp_path])
     told = {p.subject: p.reason for p in result.problems}
-    assert told["pipe"] == "pipe cannot be read: it is no file"
-    assert told["zero"] == "zero cannot be read: it is no file"
-    assert told[tmp_path.name] == f"{tmp_path.name} cannot be read: it is no file"
+    assert told["pipe"] == "pipe cannot be read: it is not a file"
+    assert told["zero"] == "zero cannot be read: it is not a file"
+    assert told[tmp_path.name] == f"{tmp_path.name} cannot be read: it is not a file"
 
 
 async def test_a_title_that_gives_orders_is_not_that_of_a_file(

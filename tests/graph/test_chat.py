@@ -96,7 +96,7 @@ async def test_the_question_may_stand_in_the_blocks_of_a_message(
 async def test_a_conversation_without_a_question_is_refused_in_one_sentence(
     chat: Chat, settings: Settings, messages: list[Any]
 ) -> None:
-    with pytest.raises(SettingsError, match="The last message holds no question"):
+    with pytest.raises(SettingsError, match="The last message has no question"):
         await chat.ainvoke({"messages": messages}, THREAD, context=settings)
 
 
@@ -118,9 +118,7 @@ async def test_a_context_that_comes_as_json_is_checked(chat: Chat, notes: Path) 
     context: Any = {"library": str(notes), "search": "library", "iterations": 1}
     out = await chat.ainvoke(says("What is the Quillon?"), THREAD, context=context)
     assert SENTENCE in out["messages"][-1].text
-    with pytest.raises(
-        SettingsError, match=r"^minutes cannot be -1: Input should be greater than 0\.$"
-    ):
+    with pytest.raises(SettingsError, match=r"^minutes must be greater than 0, not -1\.$"):
         await chat.ainvoke(says("What is the Quillon?"), THREAD, context=context | {"minutes": -1})
 
 
@@ -183,6 +181,6 @@ async def test_a_change_of_form_revises_the_report_of_the_turn_before(
     (notes / "quillon.md").unlink()
     second = await chat.ainvoke(says("shorter, please"), THREAD, context=settings)
     report = second["messages"][-1].text
-    assert "It revises the report of the session before" in report
+    assert "This report revises the one from the previous session" in report
     assert SENTENCE in report
-    assert "No passage of it can be left out." in report, "it is one passage"
+    assert "Nothing in the report can be left out." in report, "it is one passage"

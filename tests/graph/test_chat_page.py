@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from spadework.tools.export.pdf_report import find_chromium
+from spadework.tools.export.html_report import find_chromium
 from tests.world.brain import play
 from tests.world.dev import serving
 from tests.world.model import Model
@@ -48,7 +48,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture
-def server(model: Model, tmp_path: Path) -> Iterator[str]:
+def server(model: Model, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     (tmp_path / "notes").mkdir()
     for name, said in NOTES.items():
         (tmp_path / "notes" / f"{name}.md").write_text(f"# {name.title()}\n\n{said}\n")
@@ -58,6 +58,7 @@ def server(model: Model, tmp_path: Path) -> Iterator[str]:
         "HOME": str(tmp_path),
         "SPADEWORK_LIBRARY": str(tmp_path / "notes"),
         "SPADEWORK_SEARCH": "library",
+        **getattr(request, "param", {}),
     }
     with serving(env, tmp_path / "log") as url:
         yield url
@@ -102,14 +103,30 @@ def test_plan_progress_and_report_are_seen_as_they_come(page: Page, model: Model
     _shoot(page, "plan")
     _seen(page, "Read ")
     _shoot(page, "progress")
-    _seen(page, "As far as it stands")
+    _seen(page, "So far:")
     _shoot(page, "draft")
     _seen(page, "About this report")
     page.get_by_role("button", name="Cancel").wait_for(state="detached", timeout=20_000)
     _shoot(page, "report")
     shown = page.locator("body").inner_text()
     assert NOTES["quillon"] in shown
-    assert "As far as it stands" not in shown, "the report stays alone"
+    assert "So far:" not in shown, "the report stays alone"
     _send(page, "thanks!")
     _seen(page, "You are welcome")
     _shoot(page, "thanks")
+
+
+@pytest.mark.parametrize("server", [{"SPADEWORK_APPROVE": "1"}], indirect=True)
+def test_a_plan_is_edited_in_the_pages_form(page: Page, model: Model) -> None:
+    play(model, {"The Quillon": "Quillon", "Port Aldermere": "Port Aldermere"})
+    _send(page, QUESTION)
+    _seen(page, "Edit/Accept")
+    _shoot(page, "approve")
+    topics = page.get_by_role("textbox").first
+    assert topics.input_value() == "The Quillon\nPort Aldermere"
+    topics.fill("The Quillon")
+    page.get_by_role("button", name="Submit").click()
+    _seen(page, "About this report")
+    shown = page.locator("body").inner_text()
+    assert NOTES["quillon"] in shown
+    assert NOTES["port"] not in shown, "the topic that was taken out is not researched"

@@ -140,7 +140,7 @@ async def test_who_is_cancelled_while_it_opens(
 
 async def test_a_desk_that_cannot_be_opened_to_its_end(library: Settings, tmp_path: Path) -> None:
     unusable = library.with_(model="openai:world-model")
-    with pytest.raises(SettingsError, match="needs a key"):
+    with pytest.raises(SettingsError, match="needs an API key"):
         await SessionContext.open(tmp_path / "sessions" / "one", unusable)
     assert not _open(tmp_path)
 

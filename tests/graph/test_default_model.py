@@ -76,7 +76,7 @@ def without_a_model(result: Result, said: str) -> bool:
         (result.status, result.mode) == ("completed", "extractive")
         and problem.stage == "model"
         and said in problem.reason
-        and "extractive" in problem.effect
+        and "No model was used" in problem.effect
         and said in result.report
     )
 
@@ -150,9 +150,9 @@ async def test_a_choice_of_models_and_a_wrong_address_are_the_user_s_to_mend(
 ) -> None:
     two = json.dumps({"data": [{"id": "one"}, {"id": "two"}]})
     wrong = {
-        served(answering("200 OK", two)): r"2 models \(one, two\): name one",
-        "localhost:8080/v1": "cannot be 'localhost:8080/v1'",
-        "http://[::1/v1": "cannot be",
+        served(answering("200 OK", two)): r"2 models \(one, two\)\. Choose one",
+        "localhost:8080/v1": "not 'localhost:8080/v1'",
+        "http://[::1/v1": "must be",
     }
     for url, said in wrong.items():
         with pytest.raises(SettingsError, match=said):

@@ -86,7 +86,7 @@ async def test_copies_with_a_changed_number_are_one_side_of_a_conflict_and_do_no
     assert first.weight > second.weight
     assert len({evidence[id_].origin for id_ in second.evidence_ids}) == 1
     told = result.report.partition("## Disagreements")[2]
-    assert "The first of these weighs more" in told
+    assert "The first version is better supported" in told
     assert RIGHT.split()[-1] in told
     assert WRONG in told
 

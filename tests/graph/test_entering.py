@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from spadework.agents.evidence.passages import Spot
-from spadework.graph.evidence import places_of
+from spadework.graph.evidence import split_quote
+from spadework.tools.text.page_text import PageText
 from spadework.values import Page
 
 PAGE = Page(
@@ -46,5 +47,19 @@ PAGE = Page(
 def test_a_claim_goes_with_the_entry_that_says_it(
     text: str, claim: str, entries: list[tuple[str, bool]]
 ) -> None:
-    found = places_of(text, Spot(PAGE, 0, len(text), text, claim))
+    found = split_quote(PageText(text), Spot(PAGE, 0, len(text), text, claim))
     assert [(text[p.start : p.end].strip(), p.claim == claim) for p in found] == entries
+
+
+def test_rows_that_a_reader_quotes_together_are_one_entry_with_its_claim() -> None:
+    names = ("row_number", "rank", "dense_rank", "ntile", "lag")
+    rows = [f"| `{name}` () → `bigint` Returns a number for {name}. |" for name in names]
+    text = "\n".join(["| Function Description |", "|---|", *rows])
+    claim = f"The built-in window functions are {', '.join(names)}."
+    start = text.index(rows[0])
+    spot = Spot(PAGE, start, len(text), text[start:], claim)
+    (entry,) = [p for p in split_quote(PageText(text), spot) if p.kind != "columns"]
+    assert text[entry.start : entry.end] == "\n".join(rows)
+    assert entry.claim == claim
+    alone = split_quote(PageText(text), Spot(PAGE, start, len(text), text[start:]))
+    assert [text[p.start : p.end] for p in alone if p.kind != "columns"] == rows

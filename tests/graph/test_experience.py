@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from spadework.apps.forecast_text import foretold, took_beside
+from spadework.apps.view_model import foretold, took_beside
 from spadework.graph.effort.experience import LEAST, MOST, Took, by_experience
 from spadework.values import Forecast, Span
 
@@ -93,9 +93,9 @@ def test_counts_are_whole_and_nothing_is_foreseen_beyond_a_ceiling() -> None:
 def test_it_is_told_what_a_forecast_rests_on() -> None:
     made = reckoned()
     assert foretold(made).startswith("3 to 120 s, ")
-    assert foretold(made).endswith("; rough: fewer than five similar runs yet")
+    assert foretold(made).endswith("; a rough estimate, from fewer than five similar runs")
     known = by_experience(made, [took(seconds) for seconds in range(8, 28)], LIMITS)
     assert foretold(known).startswith("about 18 s (8 to 27 s), 1 round, ")
-    assert foretold(known).endswith("; from the last 20 similar runs")
+    assert foretold(known).endswith("; based on the last 20 similar runs")
     assert took_beside(known, 12.0) == "as estimated (8 to 27 s)"
     assert took_beside(known, 40.0) == "more than estimated (8 to 27 s)"

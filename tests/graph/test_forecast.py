@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from spadework.apps.forecast_text import foretold
+from spadework.apps.mcp.call_runs import Teller
+from spadework.apps.terminal.live_run import word_event
+from spadework.apps.view_model import ViewModel, foretold
 from spadework.budget import Budget
-from spadework.events import Asked, Event, Finished, Notice, Planned
+from spadework.events import Asked, Event, Finished, Foreseen, Notice, Planned
 from spadework.graph.effort.forecast import forecast, later
 from spadework.graph.effort.workload import workload
 from spadework.graph.routes import first_tasks
@@ -126,21 +128,38 @@ async def test_the_forecast_holds_and_comes_before_anything_is_searched(
     async with aclosing(session.events()) as stream:
         async for event in stream:
             events.append(event)
-            if isinstance(event, (Planned, Asked)):
+            if isinstance(event, (Foreseen, Planned, Asked)):
                 searched.append(len(searx.queries))
+    [first] = [event for event in events if isinstance(event, Foreseen)]
     [planned] = [event for event in events if isinstance(event, Planned)]
     [asked] = [event for event in events if isinstance(event, Asked)]
     told = planned.forecast
     assert told
     assert told == asked.forecast
-    assert searched == [1, 1], "but for the broad search that the lead sees"
+    assert searched == [0, 1, 1], "a broad search is made between the question and its plan"
     [finished] = [event for event in events if isinstance(event, Finished)]
+    assert finished.result.forecast == first.forecast
     used = finished.result.usage
     assert told.calls.low <= used.model_calls <= told.calls.high
     assert told.searches.low <= used.searches <= told.searches.high
     assert used.tokens_in + used.tokens_out <= told.tokens.high
     assert told.money and used.money
     assert used.money <= told.money.high
+
+
+async def test_every_interface_shows_the_forecast_of_a_question() -> None:
+    first = Foreseen(forecast=foreseen(2))
+    said = f"Estimate: {foretold(first.forecast)}"
+    assert word_event(first) == said
+    view, messages = ViewModel(), list[str]()
+    view.take(first)
+    assert said in view.said
+
+    async def report(_: float, __: float | None, message: str | None) -> None:
+        messages.append(message or "")
+
+    await Teller(report, 60).tell(first)
+    assert said in messages[0]
 
 
 async def test_the_plan_of_a_question_asked_before_is_used_again(
@@ -154,7 +173,7 @@ async def test_the_plan_of_a_question_asked_before_is_used_again(
     assert [r.schema_name for r in model.requests].count("PlanAnswer") == 1
     assert plans[0].topics == plans[1].topics
     assert plans[1].question == QUESTION.lower()
-    assert any(isinstance(event, Notice) and "asked before" in event.text for event in seen)
+    assert any(isinstance(event, Notice) and "the same question" in event.text for event in seen)
 
 
 @pytest.mark.parametrize(
@@ -177,17 +196,18 @@ async def test_another_question_model_or_effort_is_planned_anew(
     assert [r.schema_name for r in model.requests].count("PlanAnswer") == 2
 
 
-async def test_a_session_that_is_deleted_takes_the_plan_of_its_question_along(
+async def test_a_session_that_is_deleted_takes_the_plan_of_its_question_along_and_no_other(
     model: Model, settings: Settings
 ) -> None:
-    await research("Who lives there?", settings)
+    other = f"{QUESTION.rstrip('?')} (in winter)?"
+    await research(other, settings)
     result = await research(QUESTION, settings)
     delete_session(settings.home, result.session_id)
     kept = [
         Plan.model_validate_json(path.read_bytes()).question
         for path in (settings.home / "plans").glob("*.json")
     ]
-    assert kept == ["Who lives there?"]
+    assert kept == [other]
 
 
 async def test_the_plan_of_the_extractive_lead_is_not_kept(

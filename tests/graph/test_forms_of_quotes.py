@@ -70,7 +70,10 @@ async def _asked(settings: Settings, question: str) -> Result:
 
 async def test_steps_that_are_quoted_in_order_stay_numbered(settings: Settings) -> None:
     result = await _asked(settings, "How do I run Quillon locally?")
-    assert "1. Install the winder. [1]\n2. Run `quillon up`. [1]\n3. Open the" in result.report
+    assert (
+        "1. Install the winder. [1]\n2. Run `quillon up`. [1]\n3. Open the lid of Quillon. [1]"
+        in result.report
+    )
     page = html.fromstring(to_html(result))
     marked = page.xpath("//main//ol[not(li/@value)]/li")
     assert [one.text_content().split("[")[0].strip() for one in marked] == STEPS

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from spadework.apps.mcp.agentic_search import structure_result
+from spadework.apps.mcp.research_tools import structure_result
 from spadework.apps.openai.chat_completion import around
+from spadework.apps.view_model import ViewModel
+from spadework.errors import BudgetSpent, SearchError
 from spadework.events import Read, Selected
 from spadework.sessions.lookups.page_sessions import gather
 from spadework.sessions.one_call import research
@@ -17,7 +19,7 @@ from spadework.sessions.record.records import draft_of
 from spadework.sessions.storage.files import read_metadata, read_report, read_result
 from spadework.sessions.storage.session_file import LOG
 from spadework.settings import Settings
-from spadework.values import Result
+from spadework.values import Hit, Problem, Query, Result
 from tests.world.searx import Searx
 from tests.world.sites import World
 
@@ -124,5 +126,50 @@ async def test_a_hit_that_is_not_worth_trying_says_why(
     searx.script("", [video, *pages])
     result = await research(QUESTION, Settings.load(knowledge=False, iterations=1))
     chosen = {hit.url: hit.why for made in events_of(result).of(Selected) for hit in made.hits}
-    assert chosen[video] == "A video is not read."
-    assert "A video is not read." in work_product(result)
+    assert chosen[video] == "Video files are not supported."
+    assert "Video files are not supported." in work_product(result)
+
+
+class Failing:
+    """A provider of one's own that fails in one way."""
+
+    describes = "nothing"
+
+    def __init__(self, name: str, error: Exception) -> None:
+        self.name, self._error = name, error
+
+    async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+        raise self._error
+
+
+def all_kinds(of: type[SearchError]) -> list[type[SearchError]]:
+    return [of, *(kind for each in of.__subclasses__() for kind in all_kinds(each))]
+
+
+async def test_every_failure_of_a_search_is_a_problem_shown_as_it_was_recorded(
+    refused: dict[str, str],
+) -> None:
+    failures: list[Exception] = [kind("The shelf is locked.") for kind in all_kinds(SearchError)]
+    failures += [RuntimeError("k"), TimeoutError(), OSError(5, "k"), BudgetSpent("searches")]
+    down = [Failing(f"shelf{n}", error) for n, error in enumerate(failures)]
+    result = await research(QUESTION, Settings.load(knowledge=False), providers=down)
+    folder, course = Path(result.session_dir), events_of(result)
+    failed = {(p.subject, p.reason) for p in result.problems if p.stage == "search"}
+    assert {subject for subject, _ in failed} == {one.name for one in down}
+    assert all(reason for _, reason in failed)
+    view = ViewModel()
+    for event in course.events:
+        view.take(event)
+    written = read_result(folder)
+    assert written
+    for told in (
+        course.problems,
+        written.problems,
+        view.problems,
+        structure_result(result, {}, 8_000).problems,
+        [Problem.model_validate(one) for one in around(result)["spadework"]["problems"]],
+    ):
+        assert {(p.subject, p.reason) for p in told if p.stage == "search"} == failed
+    first = {p.subject: p.reason for p in reversed(result.problems) if p.stage == "search"}
+    assert all(said in result.report for said in first.values())
+    assert all(said in work_product(result) for _, said in failed)

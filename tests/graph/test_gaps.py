@@ -153,5 +153,6 @@ async def test_what_was_shown_for_a_topic_is_not_shown_for_it_again(
     await research("What is told of Port Aldermere?", with_model.with_(marginal_utility=0))
     shown = [passages(r) for r in model.requests if r.schema_name == "AssessmentAnswer"]
     days = [set(re.findall(r"On day \d+ ", " ".join(texts))) for texts in shown]
-    assert [len(told) > 50 for told in days] == [True, True]
+    assert len(days) == 2
+    assert all(days)
     assert not days[0] & days[1]

@@ -8,12 +8,13 @@ import pytest
 
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
-from tests.world.brain import outline, play
+from tests.world.brain import assessment, outline, play
 from tests.world.chat import ChatRequest
 from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
 
+CENSUS = "At the census of 2021 the town had 48,212 inhabitants"
 MUSTS = ("year of the census", "price of a ticket")
 
 
@@ -59,5 +60,19 @@ async def test_a_must_have_that_the_outline_forgets_is_said_to_be_open(
     result = await research("What is known of Port Aldermere?", settings)
     [asked] = [r for r in model.requests if r.schema_name == "OutlineAnswer"]
     assert f"1. {MUSTS[0]} (Inhabitants)\n2. {MUSTS[1]} (Harbour)\n" in asked.user
-    said = [must for must in MUSTS if f"“{must}” is open" in result.report]
-    assert said == list(open_ones)
+    line = f"Missing: {'; '.join(open_ones)}."
+    assert (line in result.report) == bool(open_ones)
+
+
+async def test_what_an_answered_topic_still_lacks_is_said_to_be_open(
+    model: Model, settings: Settings
+) -> None:
+    def assess(request: ChatRequest) -> dict[str, Any]:
+        told = assessment([CENSUS], covered=True)
+        return told | {"gaps": ["what a keeper of the harbour earned"]}
+
+    model.script("AssessmentAnswer", assess)
+    model.script("OutlineAnswer", answering(1, 2))
+    result = await research("What is known of Port Aldermere?", settings)
+    assert all(topic.covered for topic in result.topics)
+    assert result.report.count("Missing: what a keeper of the harbour earned.") == 1

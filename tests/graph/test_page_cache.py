@@ -55,7 +55,7 @@ async def test_a_store_that_is_silent_is_not_waited_for_longer_than_there_is_tim
     async with asyncio.timeout(2):
         assert await page_cache.search("ferry", limit=5, since=datetime.now(UTC)) == []
     assert page_cache.problem
-    assert page_cache.problem.reason == "It did not answer within 0.2 s."
+    assert page_cache.problem.reason == "The knowledge store did not answer within 0.2 s."
 
 
 class Silent:

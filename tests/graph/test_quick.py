@@ -10,8 +10,8 @@ import pytest
 
 from spadework.budget import Budget
 from spadework.graph.effort.workload import workload
+from spadework.graph.finish import stopped_by
 from spadework.graph.routes import first_tasks
-from spadework.graph.run_end import stopped_by
 from spadework.graph.state import ResearchState
 from spadework.sessions.one_call import research
 from spadework.settings import Settings

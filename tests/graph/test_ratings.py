@@ -117,7 +117,7 @@ async def test_quality_below_the_floor_causes_a_round_and_is_compared(
     [
         ("compare", "domains", "lighthouse lamp", {}),
         ("what", "definition", "what is lighthouse definition", {"question": "Which tower?"}),
-        ("general", "code", "example code", {"must_cover": ["example script"]}),
+        ("general", "code", "example code", {"must_cover": ["example script"], "expects": "code"}),
         ("latest", "freshness", "latest", {}),
     ],
 )

@@ -58,7 +58,7 @@ async def test_a_page_whose_server_fails_is_quoted_from_a_copy_and_said_to_be_ol
     second = await research(QUESTION, settings)
     [problem] = [problem for problem in second.problems if problem.stage == "copy"]
     assert problem.subject == world.url("archive", "/ferry")
-    assert "could not be reached; the copy of" in problem.reason
+    assert "could not be reached; the copy from" in problem.reason
     assert "may be out of date" in problem.effect
     assert second.topics[0].evidence[0].fetched_at <= first.topics[0].evidence[0].fetched_at
     assert "could not be reached" in second.report

@@ -12,7 +12,7 @@ from spadework.graph.effort.workload import Workload, workload
 from spadework.graph.routes import first_tasks, gap_tasks, payload
 from spadework.graph.state import Find
 from spadework.settings import Settings
-from spadework.values import Coverage, Page, Plan, Query, QuestionType, Recommendation, Topic
+from spadework.values import Coverage, Page, Plan, Query, QuestionType, Recommendation, Task, Topic
 
 
 def load(*, model: bool = True) -> Workload:
@@ -119,6 +119,17 @@ def test_a_gap_looks_also_at_what_the_first_searches_left_unread_and_one_of_a_su
     assert payload({**state, "tasks": [*state["tasks"], plain]}, plain)["read_before"] == [
         "https://a.org/0"
     ]
+
+
+def test_a_topic_planned_anew_under_a_name_searched_before_is_searched_by_its_own_queries() -> None:
+    budget = Budget(pages=100)
+    state = after(planned(1), budget)
+    queries = (Query(text="Q0"), Query(text="p0"))
+    topic = Topic(name="T0", question="?", queries=queries)
+    state["plan"] = state["plan"].model_copy(update={"topics": (topic,)})
+    state["tasks"].append(Task(topic=topic, queries=(), round=1))
+    [task] = gap_tasks(state, budget, load())
+    assert [query.text for query in task.queries] == ["p0", "more T0"]
 
 
 def test_with_nothing_left_to_ask_what_was_left_unread_is_read_and_then_it_ends() -> None:

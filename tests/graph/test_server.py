@@ -193,7 +193,7 @@ async def test_no_question_is_refused_in_one_sentence(client: LangGraphClient, t
     [error] = [part.data for part in parts if part.event == "error"]
     assert error == {
         "error": "SettingsError",
-        "message": "The question is empty: say what you want to know.",
+        "message": "The question is empty. Say what you want to know.",
     }
 
 
@@ -211,8 +211,8 @@ async def test_a_disk_that_fails_is_told_in_one_sentence(
     errors = [part.data for part in parts if part.event == "error"]
     assert [error["error"] for error in errors] == ["DiskStopped"], parts
     [error] = errors
-    assert error["message"].startswith("The run cannot go on: ")
-    assert error["message"].endswith("What it has gathered stays.")
+    assert error["message"].startswith("The run cannot continue: ")
+    assert error["message"].endswith("What it gathered is kept.")
 
 
 async def test_what_is_the_owners_alone_cannot_be_set_by_a_run(
@@ -240,7 +240,7 @@ async def test_a_context_that_is_wrong_is_refused_in_one_sentence(
     [error] = [part.data for part in parts if part.event == "error"]
     assert error == {
         "error": "SettingsError",
-        "message": "minutes cannot be -1: Input should be greater than 0.",
+        "message": "minutes must be greater than 0, not -1.",
     }
 
 
@@ -251,13 +251,15 @@ async def test_a_run_stops_to_ask_and_goes_on_with_the_answer(
     await client.runs.wait(thread, "research", input={"question": "What is it?"}, context=context)
     [asked] = (await client.threads.get_state(thread))["interrupts"]
     assert (asked["value"]["type"], asked["value"]["kind"]) == ("asked", "clarify")
-    await client.runs.wait(thread, "research", command={"resume": "the Quillon"}, context=context)
+    assert asked["value"]["config"]["allow_respond"], "Studio and the chat pages show a form"
+    answer = [{"type": "response", "args": "the Quillon"}]
+    await client.runs.wait(thread, "research", command={"resume": answer}, context=context)
     [asked] = (await client.threads.get_state(thread))["interrupts"]
     assert asked["value"]["kind"] == "approve"
     assert "Quillon" in str(asked["value"]["plan"]["topics"])
-    values = await client.runs.wait(
-        thread, "research", command={"resume": {"topics": ["Quillon"]}}, context=context
-    )
+    edited = asked["value"]["action_request"] | {"args": {"topics": "Quillon"}}
+    answer = [{"type": "edit", "args": edited}]
+    values = await client.runs.wait(thread, "research", command={"resume": answer}, context=context)
     assert [topic["name"] for topic in values["result"]["topics"]] == ["Quillon"]
     assert SENTENCE in values["report"]
 
@@ -268,7 +270,9 @@ async def test_a_conversation_asks_answers_and_is_followed_up(
     context = {"approve": True, "iterations": 1}
     asked = says("What is the Quillon?")
     told = await _told(client, thread, {"input": asked, "context": context})
-    assert told == ["searched", "planned", "plan"], "the plan is shown as soon as it is made"
+    assert told == ["foreseen", "searched", "planned", "plan"], (
+        "the plan is shown as soon as it is made"
+    )
     [asked] = (await client.threads.get_state(thread))["interrupts"]
     assert asked["value"]["kind"] == "approve"
     told = await _told(client, thread, {"command": {"resume": ""}, "context": context})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spadework.graph.evidence import parts_of, pieces
+from spadework.tools.text.page_text import PageText
 
 COLUMNS = "| Town | Inhabitants | Area |"
 TEXT = (
@@ -38,7 +39,7 @@ def test_a_part_of_a_table_is_kept_as_whole_rows(
     start = TEXT.index(quote)
     parts = [
         part
-        for first, last, block in pieces(TEXT, start, start + len(quote))
-        for part in parts_of(TEXT, block, (first, last))
+        for first, last, block in pieces(PageText(TEXT), start, start + len(quote))
+        for part in parts_of(PageText(TEXT), block, (first, last))
     ]
     assert [(TEXT[first:last], kind) for first, last, kind in parts] == entries

@@ -80,7 +80,7 @@ class Budget:
     def start(self, at): pass
 def research_sync(question, settings, budget):
     time.sleep(0.6)
-    raise SpadeworkError("No search was answered.")
+    raise SpadeworkError("Every search failed.")
 """
 
 
@@ -94,7 +94,7 @@ def test_a_run_from_code_that_ends_with_a_reason_is_late_when_that_is(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     run = happened(Attack(0, -1.5, False, False, "quick", "searxng", "code"))
     assert run.ran.code == 1
-    assert run.ran.err == "spadework: No search was answered.\n"
+    assert run.ran.err == "spadework: Every search failed.\n"
     assert any("It ended" in wrong for wrong in run.wrong), run.wrong
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from spadework.backend import backend_of
 from spadework.extras import how_to_install
-from spadework.machines.database_check import AWAY, database_fault
-from spadework.machines.database_check import database as checked
+from spadework.machines.backend import AWAY, database_fault
+from spadework.machines.backend import database as checked
 from spadework.machines.postgres.migration import HEAD
-from spadework.machines.shared import shared_sessions
+from spadework.machines.shared_limits import shared_sessions
 from spadework.machines.worker import work
 from spadework.sessions.health.check import Check
 from spadework.settings import Settings
@@ -37,9 +37,9 @@ async def test_what_is_said_of_a_database_that_is_used(address: str) -> None:
     settings = Settings.load()
     server, tables, connections, workers = await found(settings)
     assert server[0] == "works" and "PostgreSQL" in server[1] and "answers in" in server[1]
-    assert tables[0] == "hint" and "not made yet" in tables[1]
+    assert tables[0] == "hint" and "not been created yet" in tables[1]
     assert connections[0] == "works" and "connections are free" in connections[1]
-    assert workers == ("hint", "no worker lives, 0 sessions wait, 0 run")
+    assert workers == ("hint", "no worker is running; sessions waiting: 0, running: 0")
     with psycopg.connect(address) as connection:  # to look changes nothing
         assert connection.execute("SELECT to_regnamespace('spadework')").fetchone() == (None,)
     ready = asyncio.Event()
@@ -53,8 +53,8 @@ async def test_what_is_said_of_a_database_that_is_used(address: str) -> None:
 
         await eventually(registered)
     tables, _, workers = (await found(settings))[1:]
-    assert tables == ("works", f"its tables are up to date (version {HEAD})")
-    assert workers == ("works", "1 worker lives, 0 sessions wait, 0 run")
+    assert tables == ("works", f"the tables are up to date (version {HEAD})")
+    assert workers == ("works", "1 worker is running; sessions waiting: 0, running: 0")
     working.cancel()
     await asyncio.gather(working, return_exceptions=True)
     with psycopg.connect(address, autocommit=True) as connection:
@@ -86,5 +86,5 @@ async def test_packages_that_are_missing_are_named_with_their_mend(
     [check] = await checked(Settings.load(database_url="postgresql://127.0.0.1/name"))
     assert (check.state, check.hint) == (
         "broken",
-        f"Install it: {how_to_install('postgres')}.",
+        f"To install them, run {how_to_install('postgres')}.",
     )

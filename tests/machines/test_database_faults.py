@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import aclosing
 
 import pytest
+from psycopg import AsyncConnection
+from pydantic import SecretStr
 
 from spadework.errors import SessionError, SettingsError
 from spadework.events import Event, Finished, Planned
@@ -125,3 +127,39 @@ async def test_a_session_whose_database_stays_away_stops_and_goes_on_when_it_is_
         result = await Session.resume(session.session_id, settings=settings).result()
     assert result.status == "completed"
     assert not asked_again([*model.asked, *searx.requests], [stopped])
+
+
+async def test_a_transaction_left_open_by_a_frozen_worker_holds_nothing_for_long(
+    own: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "OPEN_SECONDS", 0.5)
+    url = own.database()
+    frozen = await AsyncConnection.connect(database_module.conninfo_of(url))
+    taken = "SELECT pg_try_advisory_xact_lock(1)"
+    await frozen.execute(taken)  # begins a transaction, and nothing follows
+    other = await AsyncConnection.connect(url)
+    try:
+        before = time.monotonic()
+        while not (await (await other.execute(taken)).fetchone() or (False,))[0]:
+            assert time.monotonic() < before + 10
+            await asyncio.sleep(0.1)
+    finally:
+        await frozen.close()
+        await other.close()
+
+
+async def test_who_was_frozen_in_a_transaction_does_it_again(
+    own: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "OPEN_SECONDS", 0.5)
+    waits = [1.5, 0.0]
+    async with database_module.opened(SecretStr(own.database())) as database:
+
+        async def work() -> None:
+            async with database.pool.connection() as connection, connection.transaction():
+                await connection.execute("SELECT 1")
+                await asyncio.sleep(waits.pop(0))
+                await connection.execute("SELECT 1")
+
+        await database.retry(work)
+    assert waits == []

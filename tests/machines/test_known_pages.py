@@ -103,7 +103,7 @@ async def test_the_settings_choose_it_for_each_user(settings_of_two: tuple[Setti
 
 @pytest.fixture
 def settings_of_two(database: str) -> tuple[Settings, ...]:
-    from spadework.sessions.people.people import People
+    from spadework.sessions.users import People
 
     people = People(Settings.load())
     return people.settings_of("anna"), people.settings_of("bob")

@@ -12,8 +12,8 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from spadework.sessions.people.tokens import Tokens
 from spadework.sessions.storage.files import read_metadata, session_folder
+from spadework.sessions.users import Tokens
 from tests.apps.mcp.serving import with_token
 from tests.apps.people.test_two_users import act, look, speak
 from tests.apps.people.two_users import PAGE, QUESTION, WORD, Two, asked, call, csrf_of, report

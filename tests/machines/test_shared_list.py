@@ -10,13 +10,13 @@ import pytest
 
 from spadework.errors import SessionNotFound
 from spadework.machines.session_lookup import find, forget, know_all
-from spadework.machines.shared import shared_sessions
+from spadework.machines.shared_limits import shared_sessions
 from spadework.machines.worker import tidy
-from spadework.sessions.people.people import People
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import session_folder
 from spadework.sessions.storage.session_file import METADATA
 from spadework.sessions.storage.session_list import list_sessions
+from spadework.sessions.users import People
 from spadework.settings import Settings
 from tests.machines.test_shared_sessions import QUESTION, eventually, machine, settings, worker
 from tests.world.sites import World

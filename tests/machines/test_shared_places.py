@@ -27,8 +27,8 @@ from spadework.machines.postgres.rooms import (
     Whose,
 )
 from spadework.tools.fetch.exchange import Answer
+from spadework.tools.fetch.hosts import TURNS, Robots, TooSoon
 from spadework.tools.fetch.http_cache import Store
-from spadework.tools.fetch.robots import TURNS, Robots, TooSoon
 from spadework.tools.search.dispatch.rate_limiter import Limit, RateLimiter
 from spadework.tools.stores.shared_rooms import SHARED, Place
 from tests.machines.callers import Callers, Counted
@@ -217,7 +217,7 @@ async def test_the_pause_that_a_site_wants_is_kept_by_all_machines(
         await robots.ask_permission(url, until() + 5)
     assert time.monotonic() - before > 0.55
     TURNS.clear()
-    with pytest.raises(TooSoon, match=r"slow.example wants 0\.6 s between two pages"):
+    with pytest.raises(TooSoon, match=r"slow.example requires 0\.6 s between two pages"):
         await robots.ask_permission(url, until() + 0.3)
 
 
@@ -230,7 +230,7 @@ async def test_a_pause_without_end_costs_no_other_site_its_limit(
     robots, until = Robots("test", get, Store(tmp_path, 1_000_000)), asyncio.get_running_loop().time
     SHARED.set(machine("one"))
     await robots.ask_permission("https://hostile.example/page", until() + 5)
-    assert "Limits are those of this process alone" not in caplog.text
+    assert "Limits now apply only" not in caplog.text
     with pytest.raises(TooSoon, match=r"hostile\.example wants"):
         await robots.ask_permission("https://hostile.example/other", until() + 5)
 

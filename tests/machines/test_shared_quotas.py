@@ -17,13 +17,11 @@ import httpx
 import psycopg
 import pytest
 
-from spadework.budget import Budget
+from spadework.budget import Budget, HoldRequest
 from spadework.errors import BudgetSpent
-from spadework.holds import HoldRequest
-from spadework.machines.shared import shared_sessions
-from spadework.machines.shared_day_limit import SharedDayLimit
-from spadework.sessions.people.people import People
+from spadework.machines.shared_limits import SharedDayLimit, shared_sessions
 from spadework.sessions.session import Session
+from spadework.sessions.users import People
 from spadework.settings import Settings
 from tests.apps.web.server import Server
 from tests.machines.fleet import Fleet, case_of, play_cases, question
@@ -190,7 +188,7 @@ async def test_who_has_as_many_runs_as_may_be_is_told_the_place_in_the_queue(
 
     async with worker(machine):
         await asyncio.gather(*(run() for _ in range(3)))
-    full = "1 question is being researched for you, as many as may be at once: place"
+    full = "1 of your questions is being researched, the most allowed at once. You are number"
     assert f"{full} 2 of 2 in the queue." in told
     assert f"{full} 1 of 1 in the queue." in told
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
-from spadework.agents.report.material import Entry
+from spadework.agents.report.material import Entry, entries_of
 from spadework.prompts import FENCE, render
-from spadework.settings.roles import Standard
-from spadework.values import Hit, Plan, Query, Question, Topic
+from spadework.settings.model_choice import Standard
+from spadework.values import Evidence, Hit, Plan, Query, Question, Topic
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 PROMPTS = Path(__file__).resolve().parents[2] / "src" / "spadework" / "prompts"
@@ -49,6 +50,8 @@ PASSAGES = [
         "date": "2026-03-04",
         "text": "A spade is a tool for digging.\n\nIt has a blade.",
         "columns": "",
+        "page": 1,
+        "first": True,
     },
     {
         "title": "",
@@ -58,6 +61,8 @@ PASSAGES = [
         "date": "",
         "text": "| Handle | 90 cm |",
         "columns": "| Part | Length |",
+        "page": 2,
+        "first": True,
     },
 ]
 ENTRIES = [
@@ -298,6 +303,8 @@ def _hostile(text: str) -> dict[str, dict[str, Any]]:
         "date": "",
         "text": text,
         "columns": text or "x",
+        "page": 1,
+        "first": True,
     }
     seen = text or "x"
     entry = Entry(id="E1", about=seen, quote=text, before=seen, after=seen, claim=seen)
@@ -343,3 +350,28 @@ def test_a_forged_mark_is_broken_wherever_it_stands() -> None:
     prompt = render("cleaner", question=forged, title=forged, blocks=[forged], technical=False)
     assert prompt.user.count("<page_text>") == prompt.user.count("</page_text>") == 1
     assert prompt.user.count("‹/page_text>") == 3
+
+
+def test_what_an_earlier_entry_tells_is_not_told_again() -> None:
+    def quoted(id_: str, quote: str, digest: str = "h", **more: Any) -> Evidence:
+        day = datetime(2026, 3, 4, tzinfo=UTC)
+        return Evidence(
+            id=id_, topic="T", quote=quote, url="https://a.example/", start=0, end=len(quote),
+            content_hash=digest, fetched_at=day, published_at=day, origin="o",
+            title="Spades", **more,
+        )  # fmt: skip
+
+    entries = entries_of(
+        [
+            quoted("E1", "It digs [well](https://a.example/dig).", heading="Use", after="Oil it."),
+            quoted("E2", "So store it dry.", heading="Use", before="Oil it.", after="It digs"),
+            quoted("E3", "Sell [it](x).", "h2", before="It rusts."),
+            quoted("E4", "a[0](x)", heading="Care", kind="code"),
+        ]
+    )
+    assert [tuple(one) for one in entries] == [
+        ("E1", "Spades · Use · a.example · 2026-03-04", "It digs well.", "", "Oil it.", ""),
+        ("E2", "page of E1", "So store it dry.", "", "", ""),
+        ("E3", "Spades · a.example · 2026-03-04", "Sell it.", "It rusts.", "", ""),
+        ("E4", "page of E1 · Care", "a[0](x)", "", "", ""),
+    ]

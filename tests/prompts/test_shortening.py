@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from spadework.agents.report.material import Entry
 from spadework.prompts import Prompt, render
 from spadework.prompts.prompt_size import ESSENTIAL, shorten_prompt
-from spadework.settings.roles import Standard
+from spadework.settings.model_choice import Standard
 from spadework.values import Query, Topic
 
 TOPIC = Topic(
@@ -32,6 +32,8 @@ def assessment(pages: int, known: int = 2, size: int = 3_000) -> Prompt:
             "author": "",
             "date": "",
             "columns": "",
+            "page": n,
+            "first": True,
             "text": (f"Page {n} tells of springs. " * 300)[:size],
         }
         for n in range(1, pages + 1)
@@ -53,7 +55,7 @@ def assessment(pages: int, known: int = 2, size: int = 3_000) -> Prompt:
 def shown(message: str) -> dict[str, int]:
     """The passages that are left, and how long each is."""
     found = re.findall(
-        r"^Passage \d+, from (Page \d+) .*?:\n<page_text>\n(.*?)\n</page_text>$",
+        r"^Page \d+, (Page \d+) .*?:\n<page_text>\n(.*?)\n</page_text>$",
         message,
         re.DOTALL | re.MULTILINE,
     )
@@ -155,6 +157,8 @@ def test_a_page_cannot_say_what_is_a_part(mark: str) -> None:
             "author": text,
             "date": "",
             "columns": "",
+            "page": 1,
+            "first": True,
         }
         return render(
             "assessor",

@@ -147,7 +147,7 @@ async def test_waiting_takes_nothing_of_a_run_s_time(settings: Settings) -> None
     assert second.budget.seconds_left() == before, "its clock stands still"
     held.go.set()
     assert (await waiting)[-1] == "finished"
-    assert told == ["Other questions are being researched: place 1 of 1 in the queue."]
+    assert told == ["Other questions are being researched. You are number 1 of 1 in the queue."]
     await running
 
 
@@ -205,7 +205,7 @@ async def test_one_that_waits_can_be_cancelled_and_asks_nothing(settings: Settin
     waiting = runs.start(Session.start(QUESTION, settings=settings))
     await eventually(lambda: waiting.notes)
     await runs.cancel(waiting.session.session_id)
-    assert [event.type for event in waiting.told if event] == ["ended"]
+    assert [event.type for event in waiting.recorded if event] == ["ended"]
     with pytest.raises(SessionNotFound):
         await runs.cancel(waiting.session.session_id)
     await runs.close()

@@ -21,7 +21,7 @@ NOTES = """# Quillon
 Quillon is a wind-up radio that plays for 45 minutes after one winding. It was designed by Ada
 Kestrel in Port Aldermere in 1931. The case of the Quillon is made of bakelite.
 """
-TOLD = "What the session before has proven answers this; nothing is searched."
+TOLD = "Answering from the evidence of the previous session, without searching."
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ async def _told(question: str, settings: Settings, follows: str) -> tuple[Result
 
 
 async def test_it_is_answered_with_the_quote_that_says_it(settings: Settings) -> None:
-    first = await ask("What is the Quillon?", settings)
+    first = await ask("What is the Quillon, and what is its case made of?", settings)
     (settings.library[0] / "quillon.md").unlink()
     second, events = await _told("What is its case made of?", settings, first.session_id)
     assert not [event for event in events if isinstance(event, Searched)]
@@ -51,7 +51,7 @@ async def test_it_is_answered_with_the_quote_that_says_it(settings: Settings) ->
         "library://notes/quillon.md"
     ]
     assert {citation.verdict for citation in second.citations} == {"supported"}
-    assert "nothing was searched for it" in second.report
+    assert "no new search was made" in second.report
     assert "Searched:" not in second.report
     third, _ = await _told("Of what is the case made?", settings, second.session_id)
     assert "bakelite" in third.report
@@ -81,7 +81,7 @@ async def test_a_model_names_the_entries_and_writes_from_them_alone(
     assert (len(searx.queries), len(world.requests)) == (searched, fetched)
     [turn], [wrote] = of(model, "TurnAnswer"), of(model, "SectionAnswer")
     assert entry.quote in turn.user
-    assert (f"[{entry.id}]" in wrote.user, wrote.user.count("<page_text>")) == (True, 3)
+    assert (f"[{entry.id}]" in wrote.user, wrote.user.count("<page_text>")) == (True, 1)
     assert {e.id for topic in second.topics for e in topic.evidence} == {entry.id}
     assert (second.stopped_by, second.mode) == ("known", "model")
     assert second.report.startswith(f"# {second.question}\n")

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from typing import Any
 
+import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
-from spadework.events import Answered, Asked, Event, Finished, Planned
+from spadework.events import Answered, Asked, Event, Finished, Foreseen, Planned
 from spadework.graph.research import build_graph
+from spadework.sessions.record.records import delete_session
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.world.brain import play
@@ -78,6 +81,10 @@ async def test_a_model_asks_back_in_its_own_words(
     assert sum(r.schema_name == "DoubtAnswer" for r in model.requests) == 1, (
         "asking back costs one call, also when the node runs again"
     )
+    plans = session.settings.home / "plans"
+    assert len([*plans.iterdir()]) == 1
+    delete_session(session.settings.home, session.session_id)
+    assert not [*plans.iterdir()], "the plan of the clarified question goes with its session"
 
 
 async def test_an_approved_plan_stays_and_a_changed_one_is_searched(settings: Settings) -> None:
@@ -88,11 +95,13 @@ async def test_an_approved_plan_stays_and_a_changed_one_is_searched(settings: Se
     ]
 
     session = Session.start("What is the Quillon?", settings=settings.with_(approve=True))
-    events = await played(session, "Springs of wind-up radios")
+    events = await played(session, "Springs of wind-up radios\nQuillon")
     assert [[t.name for t in e.plan.topics] for e in events if isinstance(e, Planned)][-1] == [
-        "Springs of wind-up radios"
+        "Springs of wind-up radios",
+        "Quillon",
     ]
     assert "blue steel" in events[-1].result.report
+    assert [events[-1].result.forecast] == [e.forecast for e in events if isinstance(e, Foreseen)]
 
 
 async def test_a_plan_is_changed_in_words_and_shown_again(settings: Settings) -> None:
@@ -106,7 +115,7 @@ async def test_a_plan_is_changed_in_words_and_shown_again(settings: Settings) ->
     )
     asked = [event for event in events if isinstance(event, Asked)]
     assert [event.text for event in asked[:2]] == [
-        "Is this the plan?",
+        "Approve this plan?",
         "There is no topic 9: the plan has 2.",
     ]
     assert asked[2].text.startswith("“make it nicer” is not understood. Say it as: drop")
@@ -227,6 +236,8 @@ async def test_a_bare_graph_takes_the_answer_as_text_list_or_object(settings: Se
             "Spring of the Quillon",
             ["Spring of the Quillon"],
             {"topics": [{"name": "Spring of the Quillon"}]},
+            [_decision("edit", {"action": "approve", "args": {"topics": "Spring of the Quillon"}})],
+            {"decisions": [EDITED]},
         )
     ):
         config = {"configurable": {"thread_id": f"t{n}"}}
@@ -235,3 +246,72 @@ async def test_a_bare_graph_takes_the_answer_as_text_list_or_object(settings: Se
         assert asked["__interrupt__"][0].value["kind"] == "approve"
         done = await graph.ainvoke(Command(resume=answer), config, context=context)
         assert [topic.name for topic in done["result"].topics] == ["Spring of the Quillon"]
+
+
+#: The decision of a client that has changed the plan in the form of LangChain's middleware.
+EDITED = {
+    "type": "edit",
+    "edited_action": {"name": "approve", "args": {"topics": "Spring of the Quillon"}},
+}
+
+
+def _decision(kind: str, args: Any = None) -> dict[str, Any]:
+    return {"type": kind, "args": args}
+
+
+@pytest.mark.parametrize("answer", [[_decision("accept")], {"decisions": [{"type": "approve"}]}])
+async def test_a_plan_is_a_form_of_chat_clients_that_may_be_accepted_or_changed_in_words(
+    settings: Settings, answer: Any
+) -> None:
+    graph, config = build_graph(InMemorySaver()), {"configurable": {"thread_id": "t"}}
+    context = settings.with_(approve=True)
+    asked = await graph.ainvoke({"question": "What is the Quillon?"}, config, context=context)
+    form = asked["__interrupt__"][0].value
+    topics = "\n".join(topic["name"] for topic in form["plan"]["topics"])
+    assert form["action_request"] == {"action": "approve", "args": {"topics": topics}}
+    assert form["config"] == {
+        "allow_accept": True,
+        "allow_edit": True,
+        "allow_respond": True,
+        "allow_ignore": False,
+    }
+    [review] = form["review_configs"]
+    assert review == {
+        "action_name": form["action_requests"][0]["name"],
+        "allowed_decisions": ["approve", "edit", "reject"],
+    }
+    for wish in (
+        [_decision("response", "add Spring of the Quillon")],
+        {"decisions": [{"type": "reject", "message": "add Its price"}]},
+    ):
+        asked = await graph.ainvoke(Command(resume=wish), config, context=context)
+        form = asked["__interrupt__"][0].value
+        assert form["description"].startswith("Changed: add "), "the plan is shown again"
+    done = await graph.ainvoke(Command(resume=answer), config, context=context)
+    names = [topic.name for topic in done["result"].topics]
+    assert {"Spring of the Quillon", "Its price"} < set(names)
+
+
+@pytest.mark.parametrize(
+    ("answer", "title"),
+    [
+        ([_decision("response", "planet")], "What is Mercury (planet)?"),
+        ({"decisions": [{"type": "respond", "message": "planet"}]}, "What is Mercury (planet)?"),
+        ([_decision("ignore")], "What is Mercury?"),
+        ({"decisions": [{"type": "reject"}]}, "What is Mercury?"),
+    ],
+)
+async def test_a_question_back_is_a_form_with_its_options(
+    settings: Settings, answer: Any, title: str
+) -> None:
+    graph, config = build_graph(InMemorySaver()), {"configurable": {"thread_id": "t"}}
+    context = settings.with_(clarify=True)
+    asked = await graph.ainvoke({"question": "What is Mercury?"}, config, context=context)
+    form = asked["__interrupt__"][0].value
+    assert form["description"].splitlines()[0] == "Which Mercury do you mean?"
+    assert {"- planet", "- element"} <= set(form["description"].splitlines())
+    config_of_form = form["config"]
+    assert (config_of_form["allow_respond"], config_of_form["allow_ignore"]) == (True, True)
+    assert not config_of_form["allow_accept"]
+    done = await graph.ainvoke(Command(resume=answer), config, context=context)
+    assert done["report"].startswith(f"# {title}\n")

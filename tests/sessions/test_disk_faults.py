@@ -76,12 +76,12 @@ def test_wherever_the_room_ends_a_run_says_so_and_is_taken_up(terminal: Terminal
     whole, first, *others = [json.loads(line) for line in done.stdout.splitlines()]
     # Not even what was asked could be written down: nothing is left of it.
     assert first["error"] == "DiskFailed"
-    assert "cannot begin in " in first["said"]
+    assert "cannot start in " in first["said"]
     assert first["folder"] is False
     assert len(others) == len(limits) - 1
     for told in others:
         assert told["error"] == "DiskFailed", told
-        assert "What it has gathered stays." in told["said"]
+        assert "What it gathered is kept." in told["said"]
         assert "spadework resume" in told["hint"]
         assert told["report"] == whole["report"]
         assert told["lost"] == 0
@@ -92,7 +92,7 @@ def test_a_full_disk(terminal: Terminal, disk: SmallDisk) -> None:
     code, out, err = terminal.run("ask", QUESTION)
     assert (code, out) == (1, "")
     said = err.splitlines()[-1]
-    assert "cannot go on: " in said
+    assert "cannot continue: " in said
     assert "no space left" in said
     assert "Traceback" not in err
     [session] = (disk.folder / "sessions").iterdir()
@@ -133,7 +133,7 @@ async def test_a_folder_that_is_removed_under_a_run(settings: Settings, what: st
     session = Session.start(QUESTION, settings=settings)
     away = settings.home / "away"
     taken = {"session": session.folder, "sessions": session.folder.parent}[what]
-    with pytest.raises(DiskFailed, match="was removed, or is out of reach"):
+    with pytest.raises(DiskFailed, match="was removed or cannot be reached"):
         async with aclosing(session.events()) as events:
             async for event in events:
                 if isinstance(event, Read) and not away.exists():
@@ -149,7 +149,7 @@ async def test_a_folder_that_is_removed_under_a_run(settings: Settings, what: st
 async def test_pages_that_cannot_be_written_are_no_report_without_them(settings: Settings) -> None:
     session = Session.start(QUESTION, settings=settings)
     pages = session.folder / "pages"
-    with pytest.raises(DiskFailed, match="What it has gathered stays"):
+    with pytest.raises(DiskFailed, match="What it gathered is kept"):
         async with aclosing(session.events()) as events:
             async for event in events:
                 if event.type == "planned":
@@ -172,7 +172,7 @@ async def test_a_server_tells_its_watchers(settings: Settings) -> None:
             shutil.rmtree(session.folder, ignore_errors=True)
     await runs.close()
     assert told[-1].type == "ended"
-    assert "was removed, or is out of reach" in told[-1].text
+    assert "was removed or cannot be reached" in told[-1].text
     assert not [event for event in told if isinstance(event, Finished)]
 
 

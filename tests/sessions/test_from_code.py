@@ -162,7 +162,7 @@ async def test_what_a_tool_cannot_do_is_told_to_the_model(settings: Settings) ->
     told = await spadework.research_tool(settings.with_(search="nothing")).ainvoke(
         {"question": ASKED}
     )
-    assert told.startswith("search cannot be 'nothing'")
+    assert told.startswith("Unknown search provider: nothing.")
 
 
 class Own(TypedDict, total=False):

@@ -22,7 +22,7 @@ from tests.world.sites import World
 QUESTION = "How many people own a Quillon radio?"
 #: Seconds of a run, and what is left of them at its marks.
 SECONDS, BEST_ONLY, ACCELERATED, WRITE_NOW = 600, 300, 240, 120
-EMERGENCY = "the report is written now"
+EMERGENCY = "the report is being written"
 
 
 @pytest.fixture

@@ -41,4 +41,4 @@ async def test_a_setting_that_is_not_known_is_set_aside_and_named(
     notices = [event.text for event in told if isinstance(event, Notice)]
     [said] = [text for text in notices if METADATA in text]
     assert ", ".join(kept) in said
-    assert "remove them from the file" in said
+    assert "Remove them from the file" in said

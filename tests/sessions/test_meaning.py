@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.apps.commands.search_command import index_paths, search_once
+from spadework.apps.commands.lookups import index_paths, search_once
 from spadework.errors import ModelError, SettingsError
 from spadework.sessions.lookups.search_only import search
 from spadework.sessions.one_call import research
@@ -53,11 +53,11 @@ def test_index_pays_once_and_says_what_it_cost(settings, embeddings, capsys):
     said = capsys.readouterr()
     assert said.out.splitlines() == [
         "Indexed the library notes (2 documents).",
-        f"Embedded with m: 2 new texts, {tokens} tokens.",
+        f"Embedded 2 new texts with m ({tokens} tokens).",
     ]
     assert said.err == "Embedding with m: 2 documents done.\n"
     index_paths(settings)
-    assert capsys.readouterr().out.endswith("Embedded with m: 0 new texts, 0 tokens.\n")
+    assert capsys.readouterr().out.endswith("Embedded 0 new texts with m (0 tokens).\n")
     assert len(embeddings.texts) == 2
 
 
@@ -73,7 +73,7 @@ def test_index_ends_with_the_fault_of_the_endpoint_and_the_library_is_there(
 def test_search_finds_by_meaning_and_says_where_it_cannot(settings, embeddings, capsys):
     search_once("automobile", True, settings)
     lost = capsys.readouterr()
-    assert (json.loads(lost.out), "run `spadework index`" in lost.err) == ([], True)
+    assert (json.loads(lost.out), "Run `spadework index`" in lost.err) == ([], True)
     index_paths(settings)
     capsys.readouterr()
     search_once("automobile", True, settings)
@@ -100,17 +100,17 @@ async def test_a_run_without_the_endpoint_goes_on_and_tells(settings, embeddings
     assert "twice a day" in result.topics[0].evidence[0].quote
     [problem] = [problem for problem in result.problems if problem.stage == "embeddings"]
     assert (problem.subject, "status 500" in problem.reason) == ("m", True)
-    assert "searched by words alone" in result.report
+    assert "searches were by words only" in result.report
 
 
 async def test_a_missing_key_is_a_setting_to_mend(settings):
-    with pytest.raises(SettingsError, match="embeddings cannot be 'm' without a key"):
+    with pytest.raises(SettingsError, match="embeddings model m needs an API key"):
         await research(QUESTION, settings.with_(embeddings_url=""))
 
 
 async def test_a_search_from_code_finds_by_meaning_and_says_where_it_cannot(settings, embeddings):
     lost = await search("automobile", settings)
-    assert (list(lost.hits), "run `spadework index`" in lost.notices[0]) == ([], True)
+    assert (list(lost.hits), "Run `spadework index`" in lost.notices[0]) == ([], True)
     await asyncio.to_thread(index_paths, settings)
     found = await search("automobile", settings)
     assert ([one.hit.title for one in found.hits], list(found.notices)) == (

@@ -38,7 +38,7 @@ async def main():
     assert "Aldermere" in await research_tool(settings).ainvoke({"question": QUESTION})
     assert (await graph.ainvoke({"question": QUESTION}, context=settings))["report"]
     library = await Library.open(notes.library, home=notes.home)
-    library.close()
+    await library.close()
     await research("What is the Quillon?", notes)
 
 asyncio.run(main())

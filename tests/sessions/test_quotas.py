@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from spadework.budget import Budget
+from spadework.budget import Budget, HoldRequest
 from spadework.errors import BudgetSpent, DaySpent
-from spadework.holds import HoldRequest
 from spadework.sessions.one_call import research
 from spadework.sessions.quotas import DayLimit, day_limit_of
 from spadework.sessions.session import Session
@@ -114,7 +113,7 @@ async def test_a_day_that_is_used_up_refuses_the_next_question_and_leaves_nothin
     assert result.report
     sessions = sorted((settings.home / "sessions").iterdir())
     left = few.with_(user_money=used)
-    with pytest.raises(DaySpent, match=f"The {used:,.2f} US dollars that you may use in a day"):
+    with pytest.raises(DaySpent, match=f"your daily limit of {used:,.2f} US dollars"):
         await research(QUESTION, left)
     assert sorted((settings.home / "sessions").iterdir()) == sessions
     # Another user, and one without a limit, are asked for none of it.
@@ -138,10 +137,10 @@ async def test_more_runs_than_may_be_at_once_wait_and_are_told_why(tmp_path: Pat
     runs = [asyncio.create_task(run(first))]
     await eventually(lambda: held.asked)
     runs.append(asyncio.create_task(run(second)))
-    await eventually(lambda: any("place" in text for text in told))
+    await eventually(lambda: any("queue" in text for text in told))
     assert told == [
-        "1 question is being researched for you, as many as may be at once: place 1 of 1 in the"
-        " queue."
+        "1 of your questions is being researched, the most allowed at once. You are"
+        " number 1 of 1 in the queue."
     ]
     held.go.set()
     await asyncio.gather(*runs)

@@ -269,7 +269,7 @@ async def test_a_model_that_was_not_examined_in_time_does_not_judge_in_the_repla
             session.stop()
         if isinstance(event, Finished):
             result = event.result
-    assert any(problem.stage == "examination" for problem in result.problems)
+    assert any(problem.stage == "qualification" for problem in result.problems)
     silence(world, searx, model)
     done = await replay(with_model.home, session.session_id)
     assert done.result.report == result.report
@@ -325,10 +325,10 @@ async def test_a_changed_prompt_is_named_with_its_role_and_what_differs(
     assert len(done.missing) == SECTIONS
     for missing in done.missing:
         assert (missing.kind, missing.who) == ("model", "writer")
-        assert "its system message differs at “Be brief." in missing.why
+        assert "the system message differs at “Be brief." in missing.why
     assert done.result.mode == "model"
     assert done.result.citations, "code has written in the model's place"
-    assert "extractive role did this work" in done.result.report
+    assert "Code did this step instead of the model" in done.result.report
     assert not model.asked
 
 
@@ -387,7 +387,7 @@ async def test_a_row_that_is_damaged_is_named(
         )
         db.commit()
     done = await replay(with_model.home, result.session_id)
-    assert f"row {number} of its exchanges is damaged." in {m.why for m in done.missing}
+    assert f"row {number} of its recorded exchanges is damaged." in {m.why for m in done.missing}
 
 
 async def test_pages_for_which_there_was_no_room_are_named(

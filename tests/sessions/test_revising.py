@@ -79,7 +79,7 @@ async def test_a_section_of_which_nothing_holds_stays_as_it_was(
     model.script("RevisionAnswer", changing(2, f"It has 77 windmills. [{id_}]"))
     second = await ask("Tell it like a tale.", online, first.session_id)
     assert body(second) == body(first)
-    assert any(p.effect == "The section stands as it was." for p in second.problems)
+    assert any(p.effect == "The section is unchanged." for p in second.problems)
 
 
 async def test_what_is_sure_by_its_words_is_asked_of_no_model(
@@ -139,7 +139,7 @@ async def test_the_lead_is_told_what_is_kept(model: Model, online: Settings) -> 
     for section in body(first):
         assert f"- {section.heading}" in plan.user
     assert "both sides" in plan.system
-    assert "one looks for what bears out what the report says" in plan.system
+    assert "one query looks for support of the report" in plan.system
 
 
 async def test_where_the_model_fails_the_report_stands_as_it_was(
@@ -149,7 +149,7 @@ async def test_where_the_model_fails_the_report_stands_as_it_was(
     model.script("RevisionAnswer", Fault("error"))
     second = await ask("in German", online, first.session_id)
     assert body(second) == body(first)
-    assert any(p.effect == "The report stands as it was." for p in second.problems)
+    assert any(p.effect == "The report is unchanged." for p in second.problems)
     assert second.mode == "model"
 
 
@@ -190,7 +190,7 @@ async def test_a_revision_is_replayed_without_what_it_revises(
 
 
 async def test_a_report_of_quotes_gets_shorter_and_longer_by_code(settings: Settings) -> None:
-    first = await ask("What is the Quillon?", settings)
+    first = await ask("Tell me about the Quillon", settings)
     count = sum(len(section.sentences) for section in body(first))
     shorter = await ask("Shorter, please", settings, first.session_id)
     assert 0 < sum(len(s.sentences) for s in body(shorter)) < count
@@ -214,10 +214,10 @@ async def test_a_language_without_a_model_is_refused_in_one_sentence(settings: S
     assert isinstance(finished, Finished)
     second = finished.result
     assert body(second) == body(first)
-    said = "Without a language model only the length of a report that is made of quotes can be"
+    said = "Without a language model, only the length of a report can be"
     [notice] = [event.text for event in events if isinstance(event, Notice)]
     assert notice.startswith(said)
-    assert notice.endswith("The report stands as it was.")
+    assert notice.endswith("The report is unchanged.")
     assert sum(said in problem.reason for problem in second.problems) == 1
     assert said in second.report
 
@@ -234,8 +234,11 @@ async def test_it_is_said_what_is_done(model: Model, online: Settings) -> None:
     model.script("RevisionAnswer", changing(2))
     session = Session.start("shorter", settings=online, follows=first.session_id)
     events = [event async for event in session.events()]
-    assert any(isinstance(e, Notice) and "nothing is searched" in e.text for e in events)
+    assert any(isinstance(e, Notice) and "without searching" in e.text for e in events)
     finished = events[-1]
     assert isinstance(finished, Finished)
-    assert "It revises the report of the session before: 1 of" in finished.result.report
-    assert "Nothing was searched for it." in finished.result.report
+    assert (
+        "This report revises the one from the previous session. Changed and checked again: 1 of"
+        in finished.result.report
+    )
+    assert "No new search was made." in finished.result.report

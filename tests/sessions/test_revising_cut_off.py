@@ -12,8 +12,7 @@ from langgraph.runtime import Runtime
 
 from spadework.events import Notice
 from spadework.graph import research
-from spadework.graph.context import context_of
-from spadework.graph.emit import emitter
+from spadework.graph.context import context_of, emitter
 from spadework.graph.state import ResearchState
 from spadework.settings import Settings
 from tests.sessions.followed import (
@@ -100,4 +99,4 @@ async def test_without_a_report_its_question_is_researched_for_one_of_that_form(
     [plan] = of(model, "PlanAnswer")
     assert f"Question: {ASKED}" in plan.user
     assert "shorter" in plan.user, "the form is a wish"
-    assert "no report that could be told otherwise" in second.report
+    assert "no report to revise" in second.report

@@ -36,7 +36,7 @@ async def test_what_was_open_stays_open_beside_what_is_added(settings: Settings)
         assert "45 minutes" in report
         assert f"## {NEAREST}: " in report
         assert report.index("## Not found") < report.index(f"## {NEAREST}")
-    assert "what was open before was not searched again" in second.report
+    assert "Topics left open before were not searched again" in second.report
 
 
 async def test_what_kept_topics_lack_is_still_said(
@@ -141,7 +141,7 @@ async def test_a_section_goes_only_where_that_is_said_and_the_report_says_so(
     model.script("RevisionAnswer", {"title": "", "sections": [], "left_out": [1, 99]})
     third = await ask("Leave out the first part.", online, first.session_id)
     assert body(third) == body(first)[1:]
-    assert f"“{gone}” was left out; the others stand as they were." in third.report
+    assert f"Left out: “{gone}”. The other sections are unchanged." in third.report
     tell_of_a_ferry(model, searx, world)
     model.script("RevisionAnswer", {"title": "", "sections": [], "left_out": [1]})
     fourth = await ask("Add what the ferry costs.", online, first.session_id)

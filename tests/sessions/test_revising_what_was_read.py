@@ -104,7 +104,7 @@ async def test_a_page_that_is_gone_proves_nothing_and_the_report_stands(
     model.script("RevisionAnswer", changing(2))
     second = await ask("shorter", online, first.session_id)
     assert body(second) == body(first)
-    assert any("does not stand in its stored page" in p.reason for p in second.problems)
+    assert any("is not in the page it was taken from" in p.reason for p in second.problems)
 
 
 @pytest.mark.full

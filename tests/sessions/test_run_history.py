@@ -37,4 +37,4 @@ async def test_a_run_that_examines_its_model_is_of_another_kind(online: Settings
     """It takes longer than those after it, which would be foreseen too long by it."""
     runs = [await Session.start("What costs the ferry?", settings=online).result() for _ in "ab"]
     kinds = [run.forecast.kind for run in runs if run.forecast]
-    assert kinds[0].replace(", its model examined first", "") == kinds[1] != kinds[0]
+    assert kinds[0].replace(", its model tested first", "") == kinds[1] != kinds[0]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -24,7 +25,7 @@ from spadework.sessions.session import Session
 from spadework.sessions.storage import disk as late
 from spadework.settings import Settings
 from spadework.tools.stores import disk, disk_faults
-from spadework.tools.stores.page_store import PageStore
+from spadework.tools.text.page_text import PageStore
 from tests.thinned import thinned
 from tests.world.timing import eventually
 
@@ -79,8 +80,8 @@ async def test_a_file_that_cannot_be_written_holds_no_report(
 
 #: What hangs in a process, its exit codes, and what it says.
 HANGING = {
-    "records.write_atomically": ((0, 3), "could not be written: the disk does not answer"),
-    "records.log_lines": ((0, 3), "could not be written: the disk does not answer"),
+    "records.write_atomically": ((0, 3), "could not be written because the disk does not answer"),
+    "records.log_lines": ((0, 3), "could not be written because the disk does not answer"),
     "PageStore._write": ((3,), "time_limited"),
 }
 
@@ -91,7 +92,7 @@ def test_the_process_ends_in_time(settings: Settings, hanging: str) -> None:
     done, seconds = asked(
         settings,
         "from spadework.sessions.record import records",
-        "from spadework.tools.stores.page_store import PageStore",
+        "from spadework.tools.text.page_text import PageStore",
         "write = records.write_atomically",
         "def hangs(path, *rest):",
         "    if getattr(path, 'name', '') == 'session_metadata.json':",
@@ -124,7 +125,7 @@ def test_a_process_whose_journal_hangs_ends_in_time(settings: Settings, statemen
     done, seconds = asked(settings, *journal_hangs(statement, times))
     assert "Traceback" not in done.stderr
     assert "session.sqlite" in done.stderr
-    assert "the disk does not answer" in done.stderr
+    assert re.search("the disk (?:did|does) not answer", done.stderr)
     assert "spadework resume" in done.stderr
     assert done.returncode == (3 if told else 1), done.stderr
     assert done.stdout.startswith(f"# {QUESTION}" if told else "")
@@ -179,6 +180,8 @@ async def test_a_journal_that_another_program_holds_holds_no_report(settings: Se
     async with aclosing(session.events()) as told:
         async for event in told:
             events.append(event)
+            if event.type == "planned":  # the clock stands still while the library is indexed
+                began = time.monotonic()
             if event.type == "assessed":
                 journal = session.folder / "session.sqlite"
                 held = sqlite3.connect(journal, timeout=5, check_same_thread=False)
@@ -230,7 +233,7 @@ async def test_what_never_ends_is_no_longer_waited_for(
     def hangs(path: Path) -> None:
         let_go.wait(50)
 
-    with pytest.raises(OSError, match="does not answer") as raised:
+    with pytest.raises(OSError, match="did not answer") as raised:
         await disk.on_disk(hangs, tmp_path / "page.md")
     assert disk_faults.disk_fault(raised.value) is raised.value
     assert raised.value.filename == str(tmp_path / "page.md")

@@ -9,7 +9,7 @@ import pytest
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.tools.search.dispatch import provider_choice
-from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Known
+from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Spec
 from spadework.tools.search.searxng import SearXNG
 from tests.world.searx import Searx
 from tests.world.sites import World
@@ -30,7 +30,7 @@ def duckduckgo(world: World, searx: Searx, monkeypatch: pytest.MonkeyPatch) -> N
     async def there(settings: Settings) -> bool:
         return True
 
-    known = Known(lambda settings: DuckDuckGo(searx.url))
+    known = Spec(lambda settings: DuckDuckGo(searx.url))
     monkeypatch.setattr(provider_choice, "_web_is_there", there)
     monkeypatch.setitem(PROVIDERS, "duckduckgo", known)
     monkeypatch.setenv("SPADEWORK_ALLOW_HOSTS", ",".join(world.hosts))

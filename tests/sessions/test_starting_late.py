@@ -13,8 +13,11 @@ import pytest
 
 from spadework.agents.llm.client import Model
 from spadework.budget import Budget
+from spadework.deadline import CLOSING_DRAFTS, CLOSING_SECONDS
+from spadework.graph import research as graph
 from spadework.sessions.session import Session
 from spadework.settings import Settings
+from spadework.tools.library.library import Library
 from spadework.values import Result
 from tests.world.timing import eventually
 
@@ -36,6 +39,37 @@ async def test_loading_a_model_for_longer_than_there_is_time_is_no_fault_of_the_
     result = await ran(online, 7.8)
     assert result.status == "time_limited"
     assert not [problem for problem in result.problems if "disk" in problem.reason]
+
+
+async def test_the_clock_starts_once_the_library_is_indexed(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = Library.open
+
+    async def index(*args: Any, **kwargs: Any) -> Library:
+        await asyncio.sleep(1)
+        return await opened(*args, **kwargs)
+
+    monkeypatch.setattr(Library, "open", index)
+    began = time.monotonic()
+    result = await Session.start("What is known about Aldermere?", settings=settings).result()
+    assert result.sources
+    assert result.timings["total"] < time.monotonic() - began - 1
+
+
+async def test_as_long_as_drafts_take_is_reserved_for_closing(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drafted = graph.draft
+
+    def take_long(state: Any) -> str:
+        time.sleep(0.7)
+        return drafted(state)
+
+    monkeypatch.setattr(graph, "draft", take_long)
+    session = Session.start("What is known about Aldermere?", settings=settings)
+    await session.result()
+    assert session.budget.reserve >= 0.7 * CLOSING_DRAFTS > CLOSING_SECONDS
 
 
 async def test_no_model_is_loaded_where_only_writing_has_time(

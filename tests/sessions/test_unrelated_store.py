@@ -17,7 +17,7 @@ from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.tools.knowledge import Entry
 from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
-from spadework.tools.stores.page_store import content_hash
+from spadework.tools.text.page_text import content_hash
 from spadework.values import Page
 from tests.world.brain import play
 from tests.world.model import Model

@@ -81,14 +81,3 @@ async def test_a_step_that_takes_all_of_the_processor(
     assert quotes_of(result)
     told = {(p.subject, p.reason) for p in result.problems}
     assert {(name, LATE_TOPIC) for name in TOPICS} | {("report", LATE_REPORT)} <= told
-
-
-async def test_pages_that_there_is_no_time_to_compare_are_told(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fusing, "COMPARING", 0.0)
-    monkeypatch.setattr(fusing, "LEAST_SECONDS", 0.0)
-    session = Session.start("How long does the Quillon play?", settings=settings)
-    result = await session.result()
-    assert [p.subject for p in result.problems] == ["copies"]
-    assert result.citations

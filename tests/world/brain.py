@@ -67,12 +67,13 @@ def play(
 def evidence(request: ChatRequest) -> list[tuple[str, str]]:
     """The evidence that a writer is shown, as (id, quote)."""
     listed = request.prompt.partition("Evidence, each entry")[2]
-    return re.findall(
-        r"^\[(E\d+)\] .*\n(?:Before it:\n<page_text>\n(?s:.*?)\n</page_text>\n)?"
-        r"<page_text>\n((?s:.*?))\n</page_text>",
-        listed,
-        re.MULTILINE,
+    found = re.findall(
+        r"^\[(E\d+)\] .*\n<page_text>\n((?s:.*?))\n</page_text>", listed, re.MULTILINE
     )
+    marked = (
+        (id_, re.search(r"^¶\n((?s:.*?))\n¶$", told, re.MULTILINE), told) for id_, told in found
+    )
+    return [(id_, quote[1] if quote else told) for id_, quote, told in marked]
 
 
 def assessment(quotes: list[str], *, gap: str = "", covered: bool | None = None) -> dict[str, Any]:

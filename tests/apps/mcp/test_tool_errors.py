@@ -44,7 +44,7 @@ async def test_an_address_that_is_not_public_is_refused(
     settings: Settings, world: World, address: str
 ) -> None:
     said = await refused(settings, "advanced_scrape_url", {"url": address})
-    assert "Only public http and https addresses are read" in said
+    assert "Only public http and https addresses can be read" in said
     assert not world.requests
 
 
@@ -98,17 +98,17 @@ async def test_a_page_that_is_no_hash_of_the_session_reaches_no_file(
             "get_session_data", {"session_id": made["session_id"], "part": "page", "page": page}
         )
     assert result.is_error
-    assert "give the number of a source" in text(result)
+    assert "must be the number of a source" in text(result)
 
 
 async def test_arguments_that_do_not_fit_are_named(settings: Settings) -> None:
-    assert "query is missing" in await refused(settings, "agentic_search", {})
-    assert "max_iterations does not fit" in await refused(
+    assert "Missing argument: query" in await refused(settings, "agentic_search", {})
+    assert "Invalid argument max_iterations" in await refused(
         settings, "agentic_search", {"query": "x", "max_iterations": 99}
     )
-    assert "'yahoo'" in await refused(settings, "serp_search", {"query": "x", "provider": "yahoo"})
+    assert "yahoo" in await refused(settings, "serp_search", {"query": "x", "provider": "yahoo"})
     assert "question is empty" in await refused(settings, "agentic_search", {"query": "   "})
-    assert "format does not fit" in await refused(
+    assert "Invalid argument format" in await refused(
         settings, "create_research_report", {"session_id": "x", "format": "exe"}
     )
 

@@ -160,7 +160,8 @@ async def said(
     "version", [OLD[0], *(pytest.param(old, marks=pytest.mark.full) for old in OLD[1:3])]
 )
 async def test_messages_of_an_older_version_over_stdio(notes: dict[str, str], version: str) -> None:
-    async with process(notes) as server:
+    loud = {"SPADEWORK_LOG": "debug", "PYTHONWARNINGS": "default", "LC_ALL": "C"}
+    async with process(notes | loud) as server:
         [hello] = await said(server, opening(version)[0], until=1)
         assert hello["result"]["protocolVersion"] == version
         [listed] = await said(

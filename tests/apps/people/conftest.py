@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.sessions.people.tokens import Tokens
+from spadework.sessions.users import Tokens
 from tests.apps.people.two_users import PAGE, QUESTION, WORD, Two, asked, report
 from tests.apps.web.server import Server
 from tests.world.searx import Searx

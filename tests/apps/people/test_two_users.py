@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from spadework.sessions.people.people import USERS
 from spadework.sessions.storage.files import read_metadata, session_folder
 from spadework.sessions.storage.session_list import list_sessions
+from spadework.sessions.users import USERS
 from tests.apps.mcp.serving import with_token
 from tests.apps.mcp.test_versions import HEADERS, opening
 from tests.apps.people.two_users import QUESTION, WORD, Two, ask, asked, call, report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from spadework.sessions.people.tokens import Tokens
+from spadework.sessions.users import Tokens
 from tests.apps.mcp.serving import with_token
 from tests.apps.people.two_users import WORD, Two, call
 

@@ -12,8 +12,7 @@ import httpx
 from mcp import Client
 from pydantic import SecretStr
 
-from spadework.sessions.people.people import USERS
-from spadework.sessions.people.tokens import Tokens
+from spadework.sessions.users import USERS, Tokens
 from tests.apps.web.server import Server
 
 #: A word that stands only in what Anna asked, gave along and read.

@@ -51,7 +51,7 @@ def test_a_line_is_a_command_or_a_question(line: str, meant: object) -> None:
         ("/", "no command /"),
         ("/quote", "/quote needs N"),
         ("/export", "/export needs FILE"),
-        ("/plan b", "nothing"),
+        ("/plan b", "/plan takes no argument."),
     ],
 )
 def test_what_cannot_be_followed_is_said_in_a_sentence(line: str, said: str) -> None:

@@ -32,7 +32,7 @@ def test_c_follows_up_the_last_finished_session(offline: Terminal) -> None:
     second = json.loads(out)
     metadata = json.loads((Path(second["session_dir"]) / "session_metadata.json").read_text())
     assert metadata["follows"] == first["session_id"]
-    assert "Known already" in err
+    assert "Already known" in err
     code, _, err = offline.run("ask", "And where?", "--follow", first["session_id"], "--json")
     assert code == 0, err
 

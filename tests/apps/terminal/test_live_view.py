@@ -126,7 +126,7 @@ def test_ctrl_c_once_writes_and_twice_leaves_a_session_to_take_up(
         tty.see(r"reading \d +Prices")
         model.script("AssessmentAnswer", Fault("hang"))
         tty.press(CTRL_C)
-        tty.see("Stopping: writing with what there is")
+        tty.see("Stopping: writing the report")
         tty.press(CTRL_C)
         assert tty.end() == 130
         session = re.search(r"spadework resume (\S+)", tty.whole.replace("\n", " "))
@@ -144,9 +144,9 @@ def test_a_plan_is_approved_in_the_terminal(
     env: dict[str, str], searx: Searx, tmp_path: Path
 ) -> None:
     with Tty(env, tmp_path, "ask", QUESTION, "--approve", rows=60) as tty:
-        tty.see(r"3\. Prices\nEnter accepts")
+        tty.see(r"3\. Prices\nEnter: accept")
         tty.enter("drop 3")
-        tty.see(r"› drop 3\nPlan:\n  1\. Inhabitants\n  2\. Lighthouse\nEnter accepts")
+        tty.see(r"› drop 3\nPlan:\n  1\. Inhabitants\n  2\. Lighthouse\nEnter: accept")
         tty.enter()
         assert tty.end() == 0
     assert "Prices" not in tty.whole.rpartition("› ")[2]
@@ -156,12 +156,12 @@ def test_a_plan_is_approved_in_the_terminal(
 @pytest.mark.full
 def test_who_leaves_at_a_question_can_come_back_to_it(env: dict[str, str], tmp_path: Path) -> None:
     with Tty(env, tmp_path, "ask", QUESTION, "--approve") as tty:
-        tty.see("Enter accepts")
+        tty.see("Enter: accept")
         tty.press(CTRL_C)
         assert tty.end() == 130
         session = re.search(r"spadework resume (\S+)", tty.whole.replace("\n", " "))
         assert session
     with Tty(env, tmp_path, "resume", session[1]) as tty:
-        tty.see("Enter accepts")
+        tty.see("Enter: accept")
         tty.enter("yes")
         assert tty.end() == 0

@@ -90,13 +90,13 @@ def test_a_pipe_on_which_nothing_comes_is_left_alone_with_a_notice(pipe: Pipe) -
     began = time.monotonic()
     assert pipe.read() is None
     assert 0.2 <= time.monotonic() - began < 2
-    assert "left alone" in pipe.told[0]
+    assert "Nothing arrived" in pipe.told[0]
 
 
 def test_a_pipe_that_does_not_end_gives_what_came_with_a_notice(pipe: Pipe) -> None:
     pipe.send(NOTES.encode(), end=False)
     assert pipe.read() == Material("stdin.txt", NOTES.encode())
-    assert f"the {len(NOTES)} bytes that came are used" in pipe.told[0]
+    assert f"Using the {len(NOTES)} bytes that arrived" in pipe.told[0]
 
 
 @pytest.mark.timed
@@ -168,7 +168,7 @@ def test_an_open_pipe_holds_nobody_up(notes: Path, tmp_path: Path) -> None:
         assert process.stdout.read().startswith("# What is the Quillon?")
         assert process.wait(30) == 0
         assert process.stderr
-        assert "left alone" in process.stderr.read()
+        assert "Nothing arrived" in process.stderr.read()
 
 
 def test_too_much_is_one_sentence_before_anything_is_searched(notes: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from spadework.apps.terminal.report import draw_report, stored_file
+from spadework.apps.terminal.screen import draw_report, stored_file
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from tests.tools.export.rich import SCRIPT, rich

@@ -120,7 +120,7 @@ def test_the_states_are_said_in_words() -> None:
 
 
 def test_a_plan_waits_while_it_is_approved_and_what_is_known_is_looked_at_first() -> None:
-    asked = Asked(kind="approve", text="Is this the plan?")
+    asked = Asked(kind="approve", text="Approve this plan?")
     assert states(view_after(STARTED, plan("A"), asked)) == ["waiting"]
     answered = Answered(kind="approve", text="")
     assert states(view_after(STARTED, plan("A"), asked, answered)) == ["searching"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from spadework.errors import SettingsError
-from spadework.tools.export.pdf_report import find_chromium
+from spadework.tools.export.html_report import find_chromium
 from tests.apps.web.server import Server
 from tests.world.brain import play
 from tests.world.model import Model

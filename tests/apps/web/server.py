@@ -75,7 +75,7 @@ class Server:
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end and self.process.poll() is None:
             if found := re.search(
-                r"spadework is at http://(.*):(\d+)/(?:\?token=(\S+))?", self.log()
+                r"spadework is running at http://(.*):(\d+)/(?:\?token=(\S+))?", self.log()
             ):
                 return found
             time.sleep(0.05)

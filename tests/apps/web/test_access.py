@@ -71,6 +71,9 @@ def test_the_views_of_a_run(
     page.locator(".plan.done > summary").click()
     page.locator(".topic summary").first.click()
     found["report"] = faults(page)
+    page.get_by_role("button", name="Export").click()
+    found["export"] = faults(page)
+    page.keyboard.press("Escape")
     page.locator(".mark").first.click()
     found["card"] = faults(page)
     page.locator(".card:popover-open a").first.click()
@@ -90,7 +93,6 @@ def test_the_other_views(server: Server, open_page: Open, scheme: str) -> None:
     page.locator(".findings").wait_for()
     found["settings"] = faults(page)
     page.goto(f"{server.url}/statistics")
-    page.get_by_text("All sessions as a table").click()
     found["statistics"] = faults(page)
     phone = open_page(
         server.url,

@@ -28,7 +28,7 @@ from tests.world.timing import eventually
 
 pytestmark = pytest.mark.process
 
-STOPPING = "This server is being stopped and takes no new question."
+STOPPING = "This server is stopping and accepts no new questions."
 OTHER = "Who built the lighthouse of Port Aldermere?"
 BODY = {"model": "spadework", "messages": [{"role": "user", "content": OTHER}]}
 
@@ -121,9 +121,9 @@ async def test_told_twice_it_ends_at_once_and_says_so_at_every_door(
         held.process.send_signal(signal.SIGTERM)
         async with asyncio.timeout(PATIENCE):
             await running
-            assert "The server is being stopped; the research can be taken up." in streamed[-2]
+            assert "The server is stopping; the research can be resumed." in streamed[-2]
             assert streamed[-1] == "data: [DONE]"
-            assert "The server is being stopped. What was done is kept" in await calling
+            assert "The server is stopping. What was done is kept" in await calling
             assert "event: done" not in (await watching).text, "the page comes back"
         await exit_code(held)
         assert time.monotonic() - began < PATIENCE < 600
@@ -152,7 +152,7 @@ async def test_what_is_not_done_in_time_is_left_to_the_next_server(
         await eventually(lambda: world.requests, 60)
     held.process.send_signal(signal.SIGTERM)
     assert await exit_code(held) == 0
-    assert "1 run may go on for 1 s; another signal ends that." in held.log()
+    assert "1 run may continue for 1 s; send another signal to stop now." in held.log()
     assert logged(held.home, session)[-1] not in ("finished", "ended")
     world.hang_everything = False
     held.start()

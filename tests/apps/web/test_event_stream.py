@@ -191,7 +191,7 @@ async def test_where_the_process_is_full_the_page_tells_the_place_in_the_queue(
             waiting = await ask(client)
             async with client.stream("GET", f"/s/{waiting}/events") as answer:
                 async for block in _blocks(answer):
-                    if "place 1 of 1 in the queue" in block:
+                    if "number 1 of 1 in the queue" in block:
                         break
                 else:
                     raise AssertionError("the place was not told")

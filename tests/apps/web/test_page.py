@@ -27,6 +27,9 @@ pytestmark = pytest.mark.process
 
 Open = Callable[..., "Page"]
 QUESTION = "What is known about Port Aldermere?"
+FORUM = """<title>The lighthouse of Port Aldermere</title>
+<link itemscope itemtype="https://schema.org/DiscussionForumPosting"><h1>The lighthouse</h1>
+<p>The lighthouse of Port Aldermere was first lit in 1887, and its keeper had 12 inhabitants.</p>"""
 #: The page notes itself when its plan can be approved: whoever asks it from outside learns so
 #: later.
 _WHEN_PLANNED = """
@@ -112,7 +115,7 @@ def test_stop_and_write_ends_with_a_report(server: Server, world: World, open_pa
     ask(page)
     page.locator("#list .source").first.wait_for()
     page.get_by_role("button", name="Stop and write").click()
-    page.get_by_text("Stopping: the report is being written").wait_for()
+    page.get_by_text("Stopping: writing the report").wait_for()
     finished(page)
     assert "stopped early" in page.locator(".facts").inner_text()
 
@@ -128,7 +131,7 @@ def test_a_cancelled_run_can_be_resumed(server: Server, world: World, open_page:
     assert page.locator(":popover-open").count() == 0
     page.get_by_role("button", name="Cancel", exact=True).click()
     page.get_by_role("button", name="Cancel the run").click()
-    page.get_by_text("What was read is kept.").wait_for()
+    page.get_by_text("Pages already read are kept.").wait_for()
     world.hang_everything = False
     page.get_by_role("button", name="Resume").click()
     finished(page)
@@ -243,7 +246,7 @@ def test_a_quote_opens_by_mouse_and_by_keyboard_and_leads_to_its_words(
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "See it in the page as read"
+    assert page.evaluate("document.activeElement.textContent") == "View in the saved page"
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/pages/"))
     marked = page.locator("mark.wanted")
@@ -266,6 +269,8 @@ def test_every_export_is_handed_over(server: Server, open_page: Open) -> None:
         ("Word", "docx"),
         ("JSON", "json"),
     ):
+        page.get_by_role("button", name="Export").focus()
+        page.keyboard.press("Enter")
         with page.expect_download(timeout=70_000) as waiting:
             page.get_by_role("link", name=label, exact=True).click()
         assert waiting.value.suggested_filename == f"spadework-{session}.{ending}"
@@ -297,21 +302,32 @@ def test_a_follow_up_builds_on_the_session(server: Server, open_page: Open) -> N
     page.get_by_role("button", name="Ask", exact=True).click()
     page.wait_for_url(lambda url: "/s/" in url and first not in url)
     finished(page)
-    assert (
-        page.get_by_role("link", name=f"Follows: {QUESTION}").get_attribute("href") == f"/s/{first}"
-    )
+    earlier = page.get_by_text(f"Version 1: {QUESTION}")
+    assert not page.get_by_label("Version 1", exact=True).is_visible()
+    earlier.click()
+    assert "Port Aldermere" in page.get_by_label("Version 1", exact=True).inner_text()
+    link = page.get_by_role("link", name="Open version 1 with its quotes and sources")
+    assert link.get_attribute("href") == f"/s/{first}"
+    assert page.get_by_text("Version 2: this report").is_visible()
 
 
 @pytest.mark.full
-def test_the_sources_are_filtered_by_words_and_by_state(server: Server, open_page: Open) -> None:
+def test_the_sources_are_filtered_by_words_state_and_kind(
+    server: Server, open_page: Open, world: World
+) -> None:
+    world.put("forum", "/keeper", FORUM)
     page = open_page(server.url)
     ask(page)
     finished(page)
     rows = page.locator("#list .source:visible")
     every = rows.count()
-    page.get_by_label("State of the sources").select_option("cited")
+    shown = page.get_by_label("State or kind of the sources")
+    shown.select_option("cited")
     cited = rows.count()
     assert 0 < cited < every
+    shown.select_option(label="Forum")
+    assert [row.get_attribute("data-kind") for row in rows.all()] == ["forum"]
+    assert "· forum ·" in rows.first.inner_text()
     page.get_by_label("Filter the sources").fill("no source has these words")
     assert rows.count() == 0
 
@@ -338,6 +354,53 @@ def test_the_start_page_says_what_is_searched_and_gives_examples(
     words = example.inner_text()
     example.click()
     assert page.locator("#question").input_value() == words
+
+
+def test_model_depth_and_sources_are_chosen_beside_the_question(
+    server: Server, model: Model, open_page: Open
+) -> None:
+    page = open_page(server.url)
+    offered = page.get_by_label("Model").locator("option").all_inner_texts()
+    page.get_by_label("Depth").select_option("quick")
+    page.get_by_label("Sources").select_option("searxng")
+    session = ask(page)
+    finished(page)
+    told = json.loads((server.home / "sessions" / session / "session_metadata.json").read_text())
+    assert (told["settings"]["effort"], told["settings"]["search"]) == ("quick", "searxng")
+    assert f"written by {offered[0]}" in page.locator(".facts").inner_text()
+
+
+def test_a_model_that_is_not_offered_is_refused(server: Server) -> None:
+    with server.client() as client:
+        csrf = re.search(r'name="csrf" value="([^"]+)"', client.get("/").text)
+        assert csrf
+        sent = {"csrf": csrf[1], "question": QUESTION, "model": "openai:the-dearest"}
+        refused = client.post("/ask", data=sent)
+    assert refused.status_code == 422
+    assert "The model openai:the-dearest is not available here" in refused.text
+
+
+def test_the_answer_stands_first_and_apart_with_its_marks(server: Server, open_page: Open) -> None:
+    page = open_page(server.url)
+    ask(page)
+    finished(page)
+    answer = page.locator("article.report > section").first
+    assert "kind-summary" in str(answer.get_attribute("class"))
+    first = answer.locator("p").first
+    assert 1 <= first.locator(".said").count() <= 2
+    assert first.locator(".mark").count() >= 1
+
+
+def test_a_question_that_a_read_page_answers_starts_a_follow_up(
+    server: Server, open_page: Open
+) -> None:
+    result, pages = large("related", sources=2, sections=1, sentences=2)
+    page_read = "# The pier\n\n## How long is the pier?\n\nThe pier is 212 metres long.\n"
+    put(server.home, result, pages | {"h0": pages["h0"] + page_read})
+    page = open_page(f"{server.url}/s/related")
+    page.get_by_role("link", name="How long is the pier?").click()
+    assert page.get_by_label("Follow up").input_value() == "How long is the pier?"
+    assert page.locator("input[name=follows]").get_attribute("value") == "related"
 
 
 def test_small_talk_is_answered_and_begins_no_session(server: Server, open_page: Open) -> None:
@@ -379,7 +442,7 @@ def test_dark_and_light_follow_the_system_and_the_toggle(server: Server, open_pa
 
     light, dark = (open_page(server.url, color_scheme=scheme) for scheme in ("light", "dark"))
     assert paper(light) != paper(dark)
-    light.get_by_role("button", name="Dark or light").click()
+    light.get_by_role("button", name="Switch between dark and light").click()
     assert paper(light) == paper(dark)
     light.reload()
     assert paper(light) == paper(dark), "the choice is kept"
@@ -395,8 +458,13 @@ def test_a_phone_has_one_column_and_the_history_in_a_drawer(
     finished(page)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     ways = [button.bounding_box() for button in page.locator(".tools .button:visible").all()]
-    assert len(ways) >= 6
+    assert ways
     assert all(box and box["x"] + box["width"] <= 390 for box in ways)
+    page.get_by_role("button", name="Export").tap()
+    menu = page.locator("#export").bounding_box()
+    assert menu
+    assert menu["x"] + menu["width"] <= 390
+    page.keyboard.press("Escape")
     page.locator(".mark").first.tap()
     page.locator(".card:popover-open").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
@@ -419,7 +487,7 @@ def test_the_page_lives_through_a_restart_of_the_server(
     session = ask(page)
     page.locator("#list .source").first.wait_for()
     server.stop(how)
-    page.get_by_text("The server does not answer").wait_for()
+    page.get_by_text("The server is not responding").wait_for()
     world.hang_everything = False
     server.start()
     finished(page)

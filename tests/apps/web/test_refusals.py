@@ -13,7 +13,7 @@ import pytest
 
 from spadework.apps.web.forms import safe_name
 from spadework.apps.web.security import Access
-from spadework.sessions.people.user import OWNER
+from spadework.sessions.users import OWNER
 from spadework.settings import Settings
 from tests.apps.web.prepared import large, put
 from tests.apps.web.server import Server
@@ -146,9 +146,9 @@ def test_files_over_the_limits_are_one_sentence(
     ("field", "value", "said"),
     [
         ("question", " ", "The question is empty"),
-        ("minutes", "0", "minutes cannot be"),
-        ("minutes", "soon", "minutes cannot be"),
-        ("effort", "huge", "effort cannot be"),
+        ("minutes", "0", "minutes must be"),
+        ("minutes", "soon", "minutes must be"),
+        ("effort", "huge", "effort must be"),
         ("question", "x" * 20_001, "longer than 20,000"),
         ("follows", "../..", "There is no session"),
     ],

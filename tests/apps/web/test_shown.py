@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
+import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +21,7 @@ from spadework.sessions.storage.lock import hold_session
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.apps.web.prepared import large, put
+from tests.world.background import Background, listen
 
 ID = "20260304-050607-0000aa"
 TITLE = "Register 0 of the harbour"
@@ -90,7 +95,7 @@ async def test_a_session_of_another_process_is_not_offered_to_be_resumed(
     (folder / "result.json").unlink()
     with hold_session(folder):
         page = (await client.get(f"/s/{ID}")).text
-    assert "Another process works on this session." in page
+    assert "Another process is working on this session." in page
     assert "Resume" not in page
     assert "Resume" in (await client.get(f"/s/{ID}")).text
 
@@ -114,3 +119,85 @@ def test_commands_in_findings_are_code_and_nothing_else_is() -> None:
     html = part("_findings.html", findings=[check])
     assert "Install it: <code>pip &lt;b&gt;</code>, 3 ` 4." in html
     assert "Or <code>apt install x</code>." in html
+
+
+class Lists:
+    """A model server that lists two models, or hangs."""
+
+    def __init__(self, background: Background) -> None:
+        self.asked, self.hangs = 0, False
+        sock = listen("127.0.0.1")
+        background.converse(self._answer, sock)
+        self.url = "http://{}:{}/v1".format(*sock.getsockname())
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        self.asked += 1
+        if self.hangs:
+            with suppress(ConnectionError):
+                await reader.read()
+        else:
+            body = json.dumps({"data": [{"id": "able"}, {"id": "baker"}]})
+            head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+            writer.write((head + body).encode())
+            await writer.drain()
+        writer.close()
+
+
+@pytest.fixture
+def lists(background: Background) -> Lists:
+    return Lists(background)
+
+
+def over(lists: Lists, home: Path) -> httpx.AsyncClient:
+    """A client of a new server, whose model server lists its models."""
+    app = build_app(Settings.load(home=home, search="library", openai_base_url=lists.url))
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://127.0.0.1")
+
+
+async def choose(client: httpx.AsyncClient, model: str) -> str:
+    """What is said of a form with a model, which is refused for its minutes at the latest."""
+    page = (await client.get("/")).text
+    csrf = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert csrf
+    sent = {"csrf": csrf[1], "question": "What is the Quillon radio?", "model": model}
+    refused = await client.post("/ask", data=sent | {"minutes": "none"})
+    assert refused.status_code == 422
+    return refused.text
+
+
+async def test_the_models_are_listed_once_for_many_pages(lists: Lists, tmp_path: Path) -> None:
+    async with over(lists, tmp_path) as client:
+        pages = [(await client.get("/")).text for _ in range(3)]
+    assert all('<option value="openai:baker">' in page for page in pages)
+    assert lists.asked == 1
+
+
+async def test_a_model_that_was_offered_is_taken_though_its_server_hangs(
+    lists: Lists, tmp_path: Path
+) -> None:
+    async with over(lists, tmp_path) as client:
+        await client.get("/")
+        lists.hangs = True
+        assert "is not available here" not in await choose(client, "openai:able")
+
+
+async def test_a_model_is_looked_for_anew_where_it_is_not_known(
+    lists: Lists, tmp_path: Path
+) -> None:
+    lists.hangs = True
+    async with over(lists, tmp_path) as client:
+        await client.get("/")
+        lists.hangs = False
+        assert "is not available here" not in await choose(client, "openai:able")
+        assert "openai:carol is not available here" in await choose(client, "openai:carol")
+
+
+async def test_a_model_server_that_hangs_delays_one_page(lists: Lists, tmp_path: Path) -> None:
+    lists.hangs = True
+    async with over(lists, tmp_path) as client:
+        await client.get("/")
+        began = time.monotonic()
+        for _ in range(3):
+            await client.get("/")
+    assert time.monotonic() - began < 1.0

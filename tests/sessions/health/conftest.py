@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from spadework.apps.web.app import build_app
-from spadework.sessions.health import nearby
+from spadework.sessions.health import check as nearby
 from spadework.settings import Settings
-from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Known
+from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Spec
 from spadework.tools.search.dispatch.rate_limiter import RATE_LIMITERS
 from spadework.tools.search.provider import Provider
 from spadework.values import Result
@@ -103,7 +103,7 @@ def services(_services: Services, monkeypatch: pytest.MonkeyPatch) -> Iterator[S
     RATE_LIMITERS.clear()
     for name, make in MAKE.items():
         known = PROVIDERS[name]
-        made = Known(partial(_made, make, _services.url(name)), known.setting)
+        made = Spec(partial(_made, make, _services.url(name)), known.setting)
         monkeypatch.setitem(PROVIDERS, name, made)
     yield _services
     _services.reset()

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
-from spadework.sessions.health import Check, nearby, probe
+from spadework.errors import Unreachable
+from spadework.sessions.health import Check, probe
+from spadework.sessions.health import check as nearby
 from spadework.settings import Settings
-from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Known
+from spadework.tools.fetch.client import Web
+from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Spec
+from spadework.tools.web.connections import certificates
 from tests.sessions.health.conftest import KEY, NOBODY, Machine
 from tests.tools.search.services import Fault, Services
 from tests.tools.search.test_providers import MAKE
@@ -20,6 +26,11 @@ from tests.world.background import Background, listen
 from tests.world.fault import Fault as ModelFault
 from tests.world.model import Model
 from tests.world.searx import Searx
+from tests.world.zoo.animal import Animal, read
+from tests.world.zoo.cage import Cage, caged
+from tests.world.zoo.certificates import Maker
+from tests.world.zoo.serving import http
+from tests.world.zoo.visit import Visit
 
 KEYS = {f"{name}_api_key": KEY for name in ("serper", "tavily", "brave", "openalex")}
 
@@ -37,12 +48,12 @@ def of(found: list[Check], word: str) -> list[Check]:
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (None, "it answers"),
+        (None, "search works"),
         ("hang", "did not answer within 0."),
-        ("limited", "answered"),
+        ("limited", "received too many"),
         ("error", "status 500"),
-        ("empty", "answers, and finds nothing for “water”."),
-        ("refused", "could not be asked: All connection attempts failed."),
+        ("empty", "answers, but found nothing for “water”."),
+        ("refused", "could not be queried: All connection attempts failed."),
     ],
 )
 async def test_every_provider_is_asked_and_says_how_it_is(
@@ -50,7 +61,7 @@ async def test_every_provider_is_asked_and_says_how_it_is(
 ) -> None:
     if fault == "refused":
         for name, make in MAKE.items():
-            known = Known(lambda _, make=make: make(NOBODY), PROVIDERS[name].setting)
+            known = Spec(lambda _, make=make: make(NOBODY), PROVIDERS[name].setting)
             monkeypatch.setitem(PROVIDERS, name, known)
     elif fault == "empty":
         services.empty = True
@@ -115,6 +126,72 @@ async def test_a_key_is_never_repeated(
     assert not of(found, "sk-world-0123456789")
 
 
+PAGE = "<html><title>Pier</title><main><p>The outer pier is 84 metres long.</p></main></html>"
+
+
+async def serve_office(visit: Visit) -> None:
+    """Answer as a SearXNG, as a page that it finds and as a model."""
+    message = {"role": "assistant", "content": "OK"}
+    hit = {"url": f"https://{visit.host}/page", "title": "Pier", "content": "water at the pier"}
+    answers: dict[str, Any] = {
+        "/search": {"results": [hit], "unresponsive_engines": []},
+        "/v1/chat/completions": {
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]
+        },
+    }
+    await visit.reader.read(int(visit.headers.get("content-length", 0)))
+    found = answers.get(visit.path.partition("?")[0])
+    await visit.send(
+        http(json.dumps(found), media_type="application/json") if found else http(PAGE)
+    )
+
+
+@pytest.fixture
+async def office(tmp_path: Path) -> AsyncIterator[Cage]:
+    """Serve over TLS with a certificate by the maker in maker.pem, whom no process trusts yet."""
+    animal = Animal("an office", serve_office, read("84 metres"), tls="good")
+    certificates.cache_clear()
+    async with caged(animal, Maker(tmp_path).context("good", ("http/1.1",))) as cage:
+        yield cage
+    certificates.cache_clear()
+
+
+def settings_at(office: Cage) -> Settings:
+    return Settings.load(
+        **{"searxng_url": office.url, "search": "searxng", "allow_hosts": ("127.0.0.1",)},
+        **{"model": "openai:m", "openai_base_url": f"{office.url}v1", "openai_api_key": KEY},
+    )
+
+
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"])
+async def test_an_authority_of_ones_own_is_trusted_by_search_pages_and_model(
+    office: Cage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, str(tmp_path / "maker.pem"))
+    assert {
+        f"certificate authorities from {variable} are trusted",
+        "language model openai:m answers",
+        "search works: the web, through SearXNG",
+        "pages can be fetched",
+    } <= {check.line for check in await probe(settings_at(office))}
+
+
+async def test_an_authority_that_nobody_knows_is_named_by_search_pages_and_model(
+    office: Cage,
+) -> None:
+    settings = settings_at(office)
+    lines = [check.line for check in await probe(settings) if check.state == "broken"]
+    async with Web(settings) as web:
+        with pytest.raises(Unreachable) as raised:
+            await web.fetch(f"{office.url}page", seconds=5)
+    why = (
+        "its certificate is not valid: unable to get local issuer certificate; to trust your own"
+        " certificate authority, set SSL_CERT_FILE"
+    )
+    assert [why in line for line in (*lines, str(raised.value))] == [True] * 3
+    assert not office.visits
+
+
 class Nearby:
     """A model server and a SearXNG in one, on a port of this machine."""
 
@@ -144,15 +221,15 @@ async def test_what_runs_on_this_machine_is_named_and_not_used(
     notes.write_text("# Quillon\n\nA radio.\n")
     found = await probe(Settings.load(search="library", library=(notes,)))
     assert hints(found) == [
-        f"a model server is at http://127.0.0.1:{port}/v1, the usual port of Ollama, with llama3.2,"
-        f" qwen3. To use it, set OPENAI_BASE_URL=http://127.0.0.1:{port}/v1 and"
+        f"a model server, probably Ollama, is at http://127.0.0.1:{port}/v1 with llama3.2, qwen3."
+        f" To use it, set OPENAI_BASE_URL=http://127.0.0.1:{port}/v1 and"
         " SPADEWORK_MODEL=openai:llama3.2.",
-        f"a SearXNG is at http://127.0.0.1:{port}. To search with it, set"
+        f"SearXNG is running at http://127.0.0.1:{port}. To search with it, set"
         f" SEARXNG_URL=http://127.0.0.1:{port}.",
     ]
     assert of(found, "no language model is set")
     assert all(check.works for check in found)
-    assert of(found, "its index is made or brought up to date by the first run")
+    assert of(found, "the first run creates or updates the index")
 
 
 async def test_nobody_is_named_where_a_model_and_a_search_are_set(

@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 
 from spadework.apps.outputs import ENDINGS
 from spadework.tools.search import duckduckgo
-from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Known
+from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Spec
 from tests.sessions.health.conftest import KEY, NOBODY, Machine
 from tests.tools.search.mcp_servers import over_http
 from tests.tools.search.services import Services
@@ -96,13 +96,13 @@ def _wrong_key(b: Broken) -> None:
     from pydantic import SecretStr
 
     make, url = MAKE["brave"], b.services.url("brave")
-    known = Known(lambda _: make(url, SecretStr("of-nobody")), "brave_api_key")
+    known = Spec(lambda _: make(url, SecretStr("of-nobody")), "brave_api_key")
     b.patch.setitem(PROVIDERS, "brave", known)
 
 
 def _dead_service(b: Broken) -> None:
     b.brave()
-    known = Known(lambda _: MAKE["brave"](NOBODY), "brave_api_key")
+    known = Spec(lambda _: MAKE["brave"](NOBODY), "brave_api_key")
     b.patch.setitem(PROVIDERS, "brave", known)
 
 
@@ -189,26 +189,26 @@ def _answers(kind: str) -> Callable[[Broken], object]:
 STATES = {
     "search refused": State(
         lambda b: b.machine.env.update(SEARXNG_URL=NOBODY),
-        "SearXNG could not be asked: All connection attempts failed.",
-        "Nothing was searched through searxng: SearXNG could not be asked",
+        "SearXNG could not be queried: All connection attempts failed.",
+        "No search with searxng succeeded: SearXNG could not be queried",
         1,
     ),
     "search of no such name": State(
         lambda b: b.machine.env.update(SEARXNG_URL="http://searx.invalid"),
-        "SearXNG could not be asked:",
-        "Nothing was searched through searxng: SearXNG could not be asked:",
+        "SearXNG could not be queried:",
+        "No search with searxng succeeded: SearXNG could not be queried:",
         1,
     ),
     "search hangs": State(
         _silent_search,
         "searxng did not answer within 0.",
-        "Nothing was searched through searxng: SearXNG did not answer within",
+        "No search with searxng succeeded: SearXNG did not answer within",
         1,
     ),
     "search limited": State(
         lambda b: b.searx.fail("limited"),
-        "SearXNG answered that there were too many requests.",
-        "Nothing was searched through searxng: SearXNG answered that there were too many",
+        "SearXNG received too many requests.",
+        "No search with searxng succeeded: SearXNG received too many",
         1,
     ),
     "search without JSON": State(
@@ -219,20 +219,20 @@ STATES = {
     ),
     "search empty": State(
         lambda b: b.searx.script("", []),
-        "searxng answers, and finds nothing for “water”.",
-        "Every search of searxng came back empty.",
+        "searxng answers, but found nothing for “water”.",
+        "Every search with searxng came back empty.",
         harmless=True,
     ),
     "service refused": State(
         _dead_service,
-        "Brave could not be asked: All connection attempts failed.",
-        "Nothing was searched through brave: Brave could not be asked",
+        "Brave could not be queried: All connection attempts failed.",
+        "No search with brave succeeded: Brave could not be queried",
         1,
     ),
     "service hangs": State(
         lambda b: _fault(b, "hang"),
         "brave did not answer within 0.",
-        "Nothing was searched through brave: Brave did not answer within",
+        "No search with brave succeeded: Brave did not answer within",
         1,
     ),
     "service of a wrong key": State(
@@ -242,78 +242,78 @@ STATES = {
         1,
     ),
     "service spent": State(
-        lambda b: _fault(b, "limited"), "Brave answered", "through brave: Brave answered", 1
+        lambda b: _fault(b, "limited"), "Brave received", "brave succeeded: Brave received", 1
     ),
     "service empty": State(
         _empty_service,
-        "brave answers, and finds nothing for “water”.",
-        "Every search of brave came back empty.",
+        "brave answers, but found nothing for “water”.",
+        "Every search with brave came back empty.",
         harmless=True,
     ),
     "DuckDuckGo refused": State(
         _duckduckgo(proxy=NOBODY),
         "DuckDuckGo could not be",
-        "Nothing was searched through duckduckgo: DuckDuckGo could not be",
+        "No search with duckduckgo succeeded: DuckDuckGo could not be",
         1,
     ),
     "DuckDuckGo hangs": State(
         _silent_duckduckgo,
         "duckduckgo did not answer within 2.",
-        "Nothing was searched through duckduckgo: DuckDuckGo did not answer within",
+        "No search with duckduckgo succeeded: DuckDuckGo did not answer within",
         1,
     ),
     "DuckDuckGo limited": State(
         _duckduckgo({"error": "RatelimitException: 202 Ratelimit"}),
-        "DuckDuckGo answered that there were too many requests.",
-        "through duckduckgo: DuckDuckGo answered that there were too many requests",
+        "DuckDuckGo received too many requests.",
+        "duckduckgo succeeded: DuckDuckGo received too many requests",
         1,
     ),
     "DuckDuckGo empty": State(
         _duckduckgo({"error": "No results found."}),
-        "DuckDuckGo gave no results, as it does when it limits requests.",
-        "through duckduckgo: DuckDuckGo gave no results, as it does when it limits requests",
+        "DuckDuckGo returned no results, as it does when it limits requests.",
+        "duckduckgo succeeded: DuckDuckGo returned no results, as it does when it limits requests",
         1,
     ),
     "MCP server refused": State(
         _mcp("structured", f"{NOBODY}/mcp"),
-        "mcp could not be connected to: nobody answers at its address.",
-        "Nothing was searched through mcp: mcp could not be connected to: nobody answers",
+        "mcp could not be connected to: nothing answers at its address.",
+        "No search with mcp succeeded: mcp could not be connected to: nothing answers",
         1,
     ),
     "MCP server that ends": State(
         _mcp("structured", f"{sys.executable} -c pass"),
-        "mcp could not be connected to: it ended, or is no MCP server.",
-        "Nothing was searched through mcp: mcp could not be connected to: it ended",
+        "mcp could not be connected to: it ended, or is not an MCP server.",
+        "No search with mcp succeeded: mcp could not be connected to: it ended",
         1,
     ),
     "MCP tool of no such name": State(
         _mcp("nowhere"),
-        "mcp has no tool 'nowhere', but structured, listed",
-        "Nothing was searched through mcp: mcp has no tool 'nowhere', but structured",
+        "mcp has no tool 'nowhere'; its tools: structured, listed",
+        "No search with mcp succeeded: mcp has no tool 'nowhere'; its tools: structured",
         1,
     ),
     "MCP tool hangs": State(
         _silent_mcp,
         "mcp did not answer within",
-        "Nothing was searched through mcp: mcp did not answer within",
+        "No search with mcp succeeded: mcp did not answer within",
         1,
     ),
     "MCP tool refuses": State(
         _mcp("refuses"),
         "mcp answered with an error: Error 429: rate limit exceeded.",
-        "Nothing was searched through mcp: mcp answered with an error: Error 429",
+        "No search with mcp succeeded: mcp answered with an error: Error 429",
         1,
     ),
     "MCP tool empty": State(
         _mcp("nothing"),
-        "mcp answers, and finds nothing for “water”.",
-        "Every search of mcp came back empty.",
+        "mcp answers, but found nothing for “water”.",
+        "Every search with mcp came back empty.",
         harmless=True,
     ),
     "model refused": State(
         _nobody,
         "openai:world-model cannot be reached.",
-        "openai:world-model cannot be reached. It has not answered once",
+        "openai:world-model cannot be reached. The model never answered",
     ),
     "model server refused": State(
         _nobody_unnamed,
@@ -322,37 +322,38 @@ STATES = {
     ),
     "model of a wrong key": State(
         _answers("unauthorized"),
-        "openai:world-model refuses the key. Check OPENAI_API_KEY.",
-        "openai:world-model refuses the key. It has not answered once",
+        "openai:world-model rejected the API key. Check OPENAI_API_KEY.",
+        "openai:world-model rejected the API key. The model never answered",
     ),
     "model of a wrong name": State(
         _unknown_model,
-        "has no model openai:other. It has world-model: name one with --model openai:NAME.",
+        "has no model openai:other. The server has world-model. Choose one with --model"
+        " openai:NAME.",
         "The model `other` does not exist.",
     ),
     "model spent": State(
         _answers("quota"),
-        "The quota of openai:world-model is spent.",
-        "The quota of openai:world-model is spent. It has not answered once",
+        "The quota of openai:world-model is used up.",
+        "The quota of openai:world-model is used up. The model never answered",
     ),
     "model hangs": State(
         _silent_model,
         "openai:world-model did not answer within 0.",
-        "openai:world-model did not answer in time. It has not answered once",
+        "openai:world-model did not answer in time. The model never answered",
     ),
     "pages blocked": State(
         _blocked,
-        "A page that a search has found could not be fetched",
+        "A page that a search found could not be fetched",
         "pages that were tried could be read: 127.0.1.",
     ),
     "pages hang": State(
         _hanging_pages,
-        "A page that a search has found could not be fetched",
+        "A page that a search found could not be fetched",
         "The only page that was tried could not be read: The page was not read within 1 s.",
     ),
     "site of no such name": State(
         _unknown_site,
-        "A page that a search has found could not be fetched: ",
+        "A page that a search found could not be fetched: ",
         "The only page that was tried could not be read: harbour.invalid",
     ),
 }
@@ -416,20 +417,22 @@ def test_where_all_works_all_say_so(machine: Machine, embeddings: Embeddings) ->
     code, said = machine.doctor()
     assert code == 0, said
     for told in (
-        "ok    sessions and indexes in",
+        "ok    sessions and indexes are in",
         "ok    language model openai:world-model answers",
-        "ok    searching the web, through SearXNG: it answers",
+        "ok    search works: the web, through SearXNG",
         "ok    pages can be fetched",
-        "ok    embeddings any answer",
+        "ok    embedding model any answers",
     ):
         assert told in said
-    assert "Wrong:" not in machine.page()
+    assert "Not working:" not in machine.page()
     code, result, err = machine.run()
     assert result is not None, err
     assert code == 0
     assert result.report.split("\n\n")[1] != "## Problems"
     [model] = [line for line in machine.doctor()[1].splitlines() if "world-model" in line]
-    assert model.endswith("it passed its examination with 30 of 30, so it may judge and write")
+    assert model.endswith(
+        "it passed its qualification test with 30 of 30, so it may judge and write"
+    )
 
 
 def test_what_is_found_and_not_read_is_listed(broken: Broken) -> None:
@@ -438,7 +441,7 @@ def test_what_is_found_and_not_read_is_listed(broken: Broken) -> None:
     _blocked(broken)
     _, result, err = broken.machine.run()
     assert result is not None, err
-    listed = result.report.partition("Found, not read: ")[2].partition("\n## ")[0]
+    listed = result.report.partition("could not be read. Their excerpts")[2].partition("\n## ")[0]
     assert "Port Aldermere" in listed and "(127.0.1.1)" in listed
     assert "http" not in listed
     assert "Nothing was found" not in result.report
@@ -455,7 +458,7 @@ def test_what_is_found_and_not_read_is_only_words(broken: Broken) -> None:
     _blocked(broken)
     _, result, err = broken.machine.run()
     assert result is not None, err
-    listed = result.report.partition("Found, not read: ")[2].partition("\n## ")[0]
+    listed = result.report.partition("could not be read. Their excerpts")[2].partition("\n## ")[0]
     assert "(127.0.1.5)" in listed
     drawn = MarkdownIt().render(result.report)
     assert "javascript:" not in re.sub(r">[^<]*<", "><", drawn)
@@ -464,7 +467,7 @@ def test_what_is_found_and_not_read_is_only_words(broken: Broken) -> None:
         if ending in (".html", ".docx", ".json", ".md"):
             body = made(result)
             assert ending == ".json" or b"<script>alert" not in body
-            assert ending != ".html" or b"Found, not read" in body
+            assert ending != ".html" or b"could not be read. Their excerpts" in body
 
 
 def test_embeddings_that_fail_are_told(broken: Broken) -> None:
@@ -479,7 +482,7 @@ def test_a_browser_that_cannot_be_run_is_told(broken: Broken) -> None:
     broken.set(CHROMIUM="/nowhere/chromium")
     code, said = broken.machine.doctor()
     assert code == 1
-    assert "wrong no browser, so pages made by scripts cannot be read: /nowhere/chromium" in said
+    assert "so pages that need JavaScript cannot be read: /nowhere/chromium" in said
 
 
 def test_a_home_that_is_a_file_is_told(machine: Machine) -> None:
@@ -497,8 +500,8 @@ def test_a_home_that_can_only_be_read_is_told(machine: Machine) -> None:
         disk.change("ro")
         code, said = machine.doctor()
         assert code == 1
-        assert f"wrong The disk of {machine.home} can only be read. Choose another" in said
-        assert f"The disk of {machine.home} can only be read." in machine.page()
+        assert f"wrong The disk of {machine.home} is read-only. Choose another" in said
+        assert f"The disk of {machine.home} is read-only." in machine.page()
         code, result, err = machine.run()
     assert code in (1, 2) and result is None
     assert "ead-only" in err.splitlines()[-1]
@@ -509,7 +512,7 @@ def test_a_full_disk_is_told(machine: Machine) -> None:
         (machine.home / "filling").write_bytes(b"0" * 390_000)
         code, said = machine.doctor()
         assert code == 1
-        assert f"wrong The disk of {machine.home} is full. Make room there." in said
+        assert f"wrong The disk of {machine.home} is full. Free some space." in said
         assert f"The disk of {machine.home} is full." in machine.page()
         code, result, err = machine.run()
     assert code == 1 and result is None

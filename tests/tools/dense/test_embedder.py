@@ -56,7 +56,7 @@ async def test_no_text_asks_nothing_and_an_empty_or_endless_one_is_sent_as_model
 ):
     assert await embeds.embed([]) == []
     assert model.asked == []
-    with pytest.raises(ModelError, match="no direction"):
+    with pytest.raises(ModelError, match="a vector of zeros"):
         await embeds.embed([""])
     await embeds.embed(["leek " * 100_000])
     assert len(model.asked[-1].body) < 20_000
@@ -65,9 +65,9 @@ async def test_no_text_asks_nothing_and_an_empty_or_endless_one_is_sent_as_model
 @pytest.mark.parametrize(
     ("status", "body", "said", "asked"),
     [
-        (200, b"<html>", "did not answer with embeddings", 1),
+        (200, b"<html>", "did not return embeddings", 1),
         (200, b'{"data": []}', "0 vectors for 1 texts", 1),
-        (200, b'{"data": [{"index": 0, "embedding": [0, 0]}]}', "no direction", 1),
+        (200, b'{"data": [{"index": 0, "embedding": [0, 0]}]}', "a vector of zeros", 1),
         (401, b'{"error": {"message": "Incorrect API key."}}', "status 401: Incorrect API key.", 1),
         (404, b"", "status 404.", 1),
         (500, b"", "status 500.", 3),
@@ -115,7 +115,7 @@ async def test_nobody_there_and_nothing_in_time_are_faults(background: Backgroun
 
 def test_the_settings_say_whether_there_is_one():
     assert embedder(Settings()) is None
-    with pytest.raises(SettingsError, match="without a key"):
+    with pytest.raises(SettingsError, match="needs an API key"):
         embedder(Settings(embeddings="e"))
 
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from spadework.errors import ModelError
 from spadework.tools.dense import vectors as vector_tables
 from spadework.tools.dense.embedder import BATCH, EndpointEmbedder
-from spadework.tools.dense.passage_vectors import Meaning
-from spadework.tools.dense.vector_fill import LEAST, fill
+from spadework.tools.dense.passage_vectors import LEAST, Meaning, fill
 from spadework.tools.dense.vectors import Passage, Vectors, pack_vector
 from tests.world.embedding import Embeddings, Fault
 
@@ -88,18 +87,18 @@ def test_each_model_and_each_index_has_its_own_and_a_vector_is_shared(tmp_path):
 def test_another_size_of_the_same_name_is_refused_with_its_mend(tmp_path):
     vectors = kept(tmp_path, {1: [1.0, 0.0]})
     for work in (lambda: vectors.nearest([1.0], 1), lambda: kept(tmp_path, {2: [1.0]})):
-        with pytest.raises(ModelError, match="dimensions now, those that are kept 2") as caught:
+        with pytest.raises(ModelError, match="dimensions, but stored ones have 2") as caught:
             work()
-        assert "give it another" in caught.value.hint
+        assert "Rename it" in caught.value.hint
     assert vectors.numbers() == {1}
 
 
 def test_another_size_is_refused_also_where_only_another_index_has_vectors_of_that_model(tmp_path):
     kept(tmp_path, {1: [1.0, 0.0]})
-    with pytest.raises(ModelError, match="have 1 dimensions now, those that are kept 2"):
+    with pytest.raises(ModelError, match="now have 1 dimensions, but stored ones have 2"):
         kept(tmp_path, {1: [1.0], 2: [1.0]}, mark="b")
     other = Vectors(tmp_path / "v.sqlite", "b", "m")
-    with pytest.raises(ModelError, match="have 1 dimensions now"):
+    with pytest.raises(ModelError, match="now have 1 dimensions"):
         other.keep([passage(2, "text 2"), passage(1, "text 1")], {passage(2, "text 2").text: [1.0]})
     assert other.numbers() == set()
 
@@ -109,7 +108,7 @@ def test_a_file_in_which_sizes_are_mixed_is_told_with_its_mend(tmp_path):
     with sqlite3.connect(tmp_path / "v.sqlite") as db:
         db.execute("UPDATE vectors SET vector = ? WHERE id = 2", (pack_vector([1.0, 0.0, 0.0]),))
     db.close()
-    with pytest.raises(ModelError, match="have 3 dimensions now, those that are kept 2") as caught:
+    with pytest.raises(ModelError, match="now have 3 dimensions, but stored ones have 2") as caught:
         vectors.nearest([1.0, 0.0], 2)
     assert "delete" in caught.value.hint
 
@@ -139,7 +138,7 @@ def test_where_nothing_was_kept_nothing_is_made(tmp_path):
 def test_a_damaged_file_is_told_and_made_anew(tmp_path):
     vectors = kept(tmp_path, {1: [1.0, 0.0]})
     (tmp_path / "v.sqlite").write_bytes(b"no database" * 1_000)
-    with pytest.raises(ModelError, match="made anew"):
+    with pytest.raises(ModelError, match="computed again"):
         vectors.nearest([1.0, 0.0], 1)
     assert kept(tmp_path, {2: [1.0, 0.0]}).numbers() == {2}
 

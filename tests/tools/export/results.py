@@ -132,7 +132,7 @@ def full() -> Result:
             heading="Disagreements",
             kind="conflicts",
             sentences=(
-                Sentence(text="“Meaning”: the sources disagree (number)."),
+                Sentence(text="On “Meaning”, the sources give different numbers."),
                 Sentence(text="40 sluices", evidence_ids=("E2",)),
                 Sentence(text="52 sluices", evidence_ids=("E3",)),
             ),
@@ -140,7 +140,7 @@ def full() -> Result:
         Section(
             heading="Not found",
             kind="limits",
-            sentences=(Sentence(text="“Prices” is open. Nothing was found."),),
+            sentences=(Sentence(text="“Prices” was not answered. Nothing was found."),),
         ),
         Section(
             heading="Problems",
@@ -181,9 +181,9 @@ EVERYWHERE = (
     ),
     *(
         "Disagreements",
-        "“Meaning”: the sources disagree",
+        "On “Meaning”, the sources give different numbers",
         "Not found",
-        "“Prices” is open. Nothing was found.",
+        "“Prices” was not answered. Nothing was found.",
         "Problems",
         "it answered 403.",
     ),

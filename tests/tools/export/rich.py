@@ -164,6 +164,7 @@ def on_the_page(of: Result) -> html.HtmlElement:
         picture=ViewModel(result=of),
         view=show_report(of, ()),
         settings=Settings.load(),
+        models=[("", "world:model")],
         csrf="",
         seen={"changes": True},
     )

@@ -54,7 +54,7 @@ def test_a_conclusion_opens_its_premises(drawn: Drawn) -> None:
     assert premises == ["A sluice is a gate for water.", "There are 40 sluices.", "Turn the crank."]
     titles = [title.text_content() for title in cards[INFERRED].find_class("title")]
     assert titles == [
-        "Concluded from",
+        "Based on",
         "1 The guide to sluices",
         "2 A blog",
         "3 library://notes/my plan.md",

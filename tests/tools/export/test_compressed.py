@@ -10,15 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from spadework.apps.mcp.agentic_search import structure_result
+from spadework.apps.mcp.research_tools import structure_result
 from spadework.tools.export.compressed import (
     FULL_CHARS,
     KEY_CHARS,
     REFERENCE_CHARS,
     Compressed,
+    around,
     compress_result,
+    shorten_report,
 )
-from spadework.tools.export.fitted_text import around, shorten_report
 from spadework.tools.export.markdown_report import to_markdown
 from spadework.tools.text.tokens import count
 from spadework.values import (

@@ -59,7 +59,7 @@ def test_everything_of_the_report_stands_in_it() -> None:
     assert [
         part for part in (*EVERYWHERE, *DRAWN) if part != "python" and squeezed(part) not in text
     ] == []
-    assert squeezed("Meaning answered 3 Use partly 3 Prices open 0") in text
+    assert squeezed("Meaning answered 3 Use partly answered 3 Prices not answered 0") in text
     assert "Nevercited" not in text
     assert document.core_properties.title == "What is a sluice?"
 
@@ -79,7 +79,7 @@ def test_headings_lists_and_code_have_their_styles() -> None:
     styled = {p.text: p.style.name for p in read(full()).paragraphs if p.style}
     assert styled["What is a sluice?"] == "Title"
     assert styled["Meaning"] == styled["Sources"] == "Heading 1"
-    assert styled["Turn the crank slowly. [3]"] == "List Bullet"
+    assert styled["Close it again. [3]"] == "List Bullet"
     assert styled[CODE] == "Code"
     assert styled["There are 52 sluices."] == "Quote"
 
@@ -135,3 +135,40 @@ def test_a_title_longer_than_a_document_may_have_is_cut_in_its_properties_alone(
     document = read(hostile("long " * 100, "https://a.example/"))
     assert len(document.core_properties.title) == 255
     assert len(document.paragraphs[0].text) == 499
+
+
+def _in(language: str, heading: str) -> Document:
+    """A report in a language, its first section under this heading."""
+    made = full()
+    first, *rest = made.document.sections
+    first = first.model_copy(update={"heading": heading, "kind": "topic"})
+    told = {"language": language, "sections": (first, *rest)}
+    return read(made.model_copy(update={"document": made.document.model_copy(update=told)}))
+
+
+def _directions(document: Document) -> dict[str, bool]:
+    """Whether each paragraph, by its text, is from right to left."""
+    return {p.text: bool(p._p.xpath("w:pPr/w:bidi")) for p in document.paragraphs if p.text}
+
+
+@pytest.mark.parametrize(("language", "heading"), [("he-IL", "מה זה סכר"), ("ar", "ما هو السد")])
+def test_a_report_in_a_language_from_right_to_left_is_set_so(language: str, heading: str) -> None:
+    document = _in(language, heading)
+    directions = _directions(document)
+    assert directions[heading]
+    assert [text for text, turned in directions.items() if not turned] == [CODE]
+    assert all(table._tbl.xpath("w:tblPr/w:bidiVisual") for table in document.tables)
+    cells = [p for t in document.tables for c in t._cells for p in c.paragraphs]
+    assert all(p._p.xpath("w:pPr/w:bidi") for p in cells if p.text and p.style.name != "Code")
+    turned = {r.text for p in document.paragraphs for r in p.runs if r.font.rtl}
+    assert heading in turned
+    assert "A sluice is a gate for water." not in turned
+    [lang] = document.styles.element.xpath("w:docDefaults/w:rPrDefault/w:rPr/w:lang")
+    assert lang.get(qn("w:bidi")) == language.partition("-")[0]
+
+
+def test_other_reports_name_their_language_and_keep_their_direction() -> None:
+    document = _in("de", "Was ein Wehr ist")
+    assert not any(_directions(document).values())
+    [lang] = document.styles.element.xpath("w:docDefaults/w:rPrDefault/w:rPr/w:lang")
+    assert lang.get(qn("w:val")) == "de"

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from spadework.errors import SettingsError
-from spadework.tools.export.html_report import to_html
-from spadework.tools.export.pdf_report import find_chromium
+from spadework.tools.export.html_report import find_chromium, to_html
 from tests.tools.export.results import HOSTILE, full, hostile
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def test_a_card_opens_and_closes_by_keyboard(browser: Browser, tmp_path: Path) -
     assert "There are 40 sluices." in card.inner_text()
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Read it on the page"
+    assert page.evaluate("document.activeElement.textContent") == "View on the page"
     page.keyboard.press("Escape")
     assert card.count() == 0
     assert page.evaluate("document.activeElement.className") == "mark"

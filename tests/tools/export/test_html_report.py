@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lxml import html
 
 from spadework.tools.export.html_report import to_html
-from spadework.values import Result
+from spadework.values import Part, Report, Result, Section, Sentence
 from tests.tools.export.results import (
     CODE,
     DRAWN,
@@ -19,6 +19,7 @@ from tests.tools.export.results import (
     HOSTILE_URLS,
     full,
     hostile,
+    result,
     squeezed,
 )
 from tests.tools.export.rich import Words, rich
@@ -43,7 +44,11 @@ def test_everything_of_the_report_stands_in_it() -> None:
     assert [
         part for part in (*EVERYWHERE, *DRAWN) if part != "python" and squeezed(part) not in text
     ] == []
-    states = ("Meaning answered · 3 quotes", "Use partly · 3 quotes", "Prices open · 0 quotes")
+    states = (
+        "Meaning answered · 3 quotes",
+        "Use partly answered · 3 quotes",
+        "Prices not answered · 0 quotes",
+    )
     assert squeezed("".join(states)) in text
     assert "Nevercited" not in text
 
@@ -76,9 +81,30 @@ def test_code_is_exact_and_lists_are_lists() -> None:
     page = parsed(full())
     section = next(s for s in page.iter("section") if s.find("h2").text_content() == "Use")
     assert section.find(".//pre").text_content() == CODE
-    assert [item.text_content().split("\u202f")[0] for item in section.find("ul")] == [
+    assert [item.text_content().split("\u202f")[0].strip() for item in section.find("ul")] == [
         "Turn the crank slowly.",
         "Close it again.",
+    ]
+
+
+def test_a_quoted_sentence_before_a_list_stands_once() -> None:
+    one = full()
+    said = [
+        Sentence(text=f"There are {n} sluices.", evidence_ids=(id_,))
+        for n, id_ in ((40, "E2"), (52, "E3"))
+    ]
+    parts = (
+        Part(form="paragraph", takes=(1,), quoted=True),
+        Part(form="bullets", takes=(1,)),
+    )
+    summary = Section(heading="Summary", kind="summary", sentences=tuple(said), parts=parts)
+    report = Report(title=one.question, sections=(summary,))
+    document = parsed(result(report, one.topics, one.sources))
+    section = document.xpath("//section")[0]
+    shown = [" ".join(each.text_content().split()) for each in section.xpath("./p | ./ul/li")]
+    assert [text.split(".")[0] for text in shown] == [
+        "There are 40 sluices",
+        "There are 52 sluices",
     ]
 
 

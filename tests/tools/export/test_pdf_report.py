@@ -11,7 +11,7 @@ import pypdfium2
 import pytest
 
 from spadework.errors import SettingsError, SpadeworkError
-from spadework.tools.export.pdf_report import find_chromium, to_pdf
+from spadework.tools.export.html_report import find_chromium, to_pdf
 from spadework.tools.export.section_blocks import INFERRED
 from spadework.tools.text.language import ENGLISH
 from tests.tools.export.results import DRAWN, EVERYWHERE, HOSTILE, full, hostile, squeezed
@@ -107,5 +107,5 @@ def test_a_browser_that_prints_nothing_is_an_error(
 ) -> None:
     browser(tmp_path, "exit 1")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SpadeworkError, match="did not print"):
+    with pytest.raises(SpadeworkError, match="could not print the PDF"):
         to_pdf(full())

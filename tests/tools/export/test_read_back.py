@@ -111,6 +111,8 @@ def _of_sections(sections: list[html.HtmlElement]) -> list[Read]:
 def _blocks(within: html.HtmlElement) -> list[Read]:
     found: list[Read] = []
     for one in within:
+        if one.tag == "figure":  # the cells of the table before it, drawn
+            continue
         if one.tag == "h2":
             found.append(("section", (squeezed(one.text_content()),), ()))
         elif one.tag == "h3":

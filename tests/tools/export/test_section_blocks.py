@@ -6,6 +6,7 @@ import pytest
 
 from spadework.agents.extractive.writer import quote_entry
 from spadework.tools.export.section_blocks import Set, blocks
+from spadework.tools.text.language import Phrases
 from spadework.values import Evidence, Part, Section, Sentence
 from tests.tools.export.results import evidence
 from tests.tools.export.rich import rich
@@ -63,6 +64,32 @@ def test_a_paragraph_or_row_of_one_page_has_one_mark_with_all_its_evidence() -> 
     rows = Part(form="table", columns=("A", "B"), takes=(1, 1, 1, 1))
     table = Section(heading="T", sentences=(*said, said[0], away), parts=(rows,))
     assert marks(table, ledger) == [(), both, (first,), (other,)]
+
+
+def test_each_item_of_a_list_has_its_mark() -> None:
+    ledger = {e.id: e for topic in rich().topics for e in topic.evidence}
+    first = next(iter(ledger))
+    lead, one = (Sentence(text=text, evidence_ids=(first,)) for text in ("So:", "One."))
+    parts = (Part(form="paragraph", takes=(1,)), Part(form="bullets", takes=(1, 1)))
+    section = Section(heading="T", sentences=(lead, one, one), parts=parts)
+    assert marks(section, ledger) == [(), (first,), (first,)]
+
+
+def test_what_leads_to_a_table_or_to_code_is_marked_as_they_are() -> None:
+    ledger = {e.id: e for topic in rich().topics for e in topic.evidence}
+    first = next(iter(ledger))
+    lead = Sentence(text="So:", evidence_ids=(first,))
+    name, cell = Sentence(text="A"), Sentence(text="One.", evidence_ids=(first,))
+    parts = (
+        Part(form="paragraph", takes=(1,)),
+        Part(form="table", columns=("", "B"), takes=(1, 1)),
+    )
+    table = Section(heading="T", sentences=(lead, name, cell), parts=parts)
+    assert marks(table, ledger) == [(), (), (first,)]
+    code = CODE.model_copy(update={"evidence_ids": (first,)})
+    bare = Sentence(text="So:")
+    told = Section(heading="T", sentences=(bare, code), parts=(Part(form="paragraph", takes=(2,)),))
+    assert marks(told, ledger) == [(first,), ()]
 
 
 def test_what_no_source_bears_out_does_not_share_a_mark() -> None:
@@ -139,3 +166,16 @@ def test_quotes_are_numbered_only_where_their_numbers_are_those_of_the_page(
     section = Section(heading="T", sentences=tuple(map(quote_entry, entries)))
     drawn = blocks(section, {e.id: e for e in entries})
     assert [(block.form, tuple(map(len, block.items))) for block in drawn] == forms
+
+
+def test_below_a_writers_table_stands_what_its_empty_cells_mean() -> None:
+    def below(*takes: int, quoted: bool = False) -> list[str]:
+        part = Part(form="table", columns=("Feature", "A", "B"), takes=takes, quoted=quoted)
+        section = Section(heading="T", sentences=(ONE,) * sum(takes), parts=(part,))
+        drawn = blocks(section, {}, Phrases("de"))[1:]
+        return [one.text for block in drawn for item in block.items for one in item]
+
+    [told] = below(1, 1, 0)
+    assert told == Phrases("de")("nothing_said", sign="–")
+    assert below(1, 1, 1) == []
+    assert below(1, 1, 0, quoted=True) == [], "the cell is empty in the page, too"

@@ -29,8 +29,8 @@ FILES = {
 }
 MARKDOWN = (
     "# notes/a.md\n\n# Tides\n\nHigh at nine.\n\n# f.py\n\n```python\nx = 1\n```\n\n# b.csv\n\n| a"
-    " | b |\n| --- | --- |\n| 1 | 2 |\n\n# pic.png\n\n… It is not shown: The image is damaged, or"
-    " of a kind that is not read."
+    " | b |\n| --- | --- |\n| 1 | 2 |\n\n# pic.png\n\n… Not shown: The image is damaged, or"
+    " of an unsupported type."
 )
 
 
@@ -72,7 +72,7 @@ def test_a_document_in_an_archive_is_read_an_archive_in_it_is_not():
             }
         )
     )
-    closed = "… It is not shown: An archive in an archive is not opened."
+    closed = "… Not shown: Archives inside archives are not opened."
     assert (
         found.markdown
         == f"# a.docx\n\nA boat pays 14 crowns.\n\n# b.zip\n\n{closed}\n\n# d.tar.gz\n\n{closed}"
@@ -143,7 +143,7 @@ def test_a_member_that_is_locked_or_damaged_costs_no_other():
     body = bytearray(zipped({"a.txt": "text", "b.txt": "more"}))
     body[6] |= 1
     body[body.index(b"PK\x01\x02") + 8] |= 1
-    locked = "… It is not shown: The file is locked by a password."
+    locked = "… Not shown: The file is protected by a password."
     assert read(bytes(body)).markdown == f"# a.txt\n\n{locked}\n\n# b.txt\n\nmore"
 
 

@@ -131,9 +131,9 @@ def test_a_book_has_its_first_title_and_all_its_authors():
 def test_parts_that_are_not_read_are_named():
     note = {"OEBPS/text/notes.xhtml": "<p>Notes</p>", "OEBPS/book.css": "a", "OEBPS/a.png": "x"}
     shown = read(epub([f"<p>{LONG}</p>"], parts=note)).markdown
-    assert shown.endswith("\n\n… Parts of the file are not read: OEBPS/text/notes.xhtml.")
+    assert shown.endswith("\n\n… Parts of the file were not read: OEBPS/text/notes.xhtml.")
     inner = {"Object 2/content.xml": "<d/>", "Object 2/styles.xml": "<d/>", "settings.xml": "<d/>"}
     text = odf(f"<text:p>{LONG}</text:p>", parts={**inner, "META-INF/manifest.xml": "<m/>"})
     assert read(text).markdown.endswith(
-        "\n\n… Parts of the file are not read: Object 2/content.xml."
+        "\n\n… Parts of the file were not read: Object 2/content.xml."
     )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.tools.extract import read_document
-from spadework.tools.extract.charset import decode, decode_body
+from spadework.tools.extract.document_kinds import decode, decode_body
 
 GERMAN = "Die Führung kostet fünf Kronen – täglich außer montags"
 GERMAN_LINES = (
@@ -86,7 +86,7 @@ def test_one_broken_letter_does_not_spoil_a_page_in_utf_8():
 def test_letters_that_tell_nothing_are_said_to_be_doubtful():
     body = b"Kaf\xe9 \xa4\xb7\xfb\xa5 \x9c\xb1"
     found = read_document(body, media_type="text/plain", url="https://e.example/a.txt")
-    assert found.markdown.endswith("some may be wrong.\n")
+    assert found.markdown.endswith("some characters may be wrong.\n")
 
 
 @pytest.mark.parametrize(

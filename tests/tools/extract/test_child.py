@@ -102,7 +102,7 @@ async def test_a_refusal_is_the_same_too(body):
 @pytest.mark.timed
 async def test_a_reader_that_does_not_end_is_killed_at_the_deadline():
     started = time.monotonic()
-    with pytest.raises(TooSlow, match=r"not read within 0\.7 s"):
+    with pytest.raises(TooSlow, match=r"took longer than 0\.7 s"):
         await read_apart(SLOW, media_type="text/x-rst", url=URL, seconds=0.7)
     assert time.monotonic() - started < 2
     assert await dues()
@@ -112,7 +112,7 @@ async def test_a_reader_that_does_not_end_is_killed_at_the_deadline():
 
 
 async def test_a_reader_that_takes_too_much_memory_is_stopped():
-    with pytest.raises(Unreadable, match=r"more than 1 GB of memory|broke down"):
+    with pytest.raises(Unreadable, match=r"more than 1 GB of memory|crashed"):
         await read_apart(GREEDY, media_type="text/csv", url=URL, seconds=60)
     assert await dues()
 
@@ -124,7 +124,7 @@ async def test_a_reader_that_is_killed_by_someone_else_is_replaced():
     await eventually(busy.now)
     for process in workers():
         os.kill(process, signal.SIGKILL)
-    with pytest.raises(Unreadable, match="broke down"):
+    with pytest.raises(Unreadable, match="crashed"):
         await task
     assert await asyncio.gather(*(dues() for _ in range(4))) == [True] * 4
 

@@ -13,7 +13,7 @@ from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.markdown_writer import MAX_ROWS
-from spadework.tools.text.quantities import moment
+from spadework.tools.text.facts import moment
 from tests.tools.extract.files import storage
 
 URL = "https://example.com/feed"
@@ -242,7 +242,7 @@ def test_a_message_of_outlook_is_an_email(name: str, body: bytes):
 
 
 def test_a_message_of_outlook_that_is_not_read_says_why():
-    with pytest.raises(Unreadable, match="packed RTF alone; save it as"):
+    with pytest.raises(Unreadable, match="only as compressed RTF"):
         read_document(
             storage({**OUTLOOK, "__substg1.0_10090102": b"x"}), media_type="", url="m.msg"
         )

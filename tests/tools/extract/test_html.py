@@ -18,7 +18,7 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.page.block_features import levelled
 from spadework.tools.text.markdown import blocks
-from spadework.tools.text.markdown_tables import header_of
+from spadework.tools.text.tables import header_of
 from spadework.visible import visible
 
 URL = "https://example.org/docs/guide/start.html"
@@ -202,7 +202,18 @@ def test_what_is_set_apart_as_code_is_a_fence(html: str) -> None:
         ('<div class="callout tip"><p>Tip: never pull it.</p></div>', "\n\nTip: never pull it."),
         (
             '<div class="admonition warning"><p class="a-title">Warnung</p><p>Nie.</p></div>',
-            "\n\nWarnung\n\nNie.",
+            "\n\nWarnung: Nie.",
+        ),
+        (
+            '<div class="theme-admonition-danger alert"><div class="admonitionHeading_x">danger'
+            "</div><div><p>Never pull it.</p></div></div>",
+            "\n\ndanger: Never pull it.",
+        ),
+        ('<div class="NOTE"><p>Note</p><p>Never pull it.</p></div>', "\n\nNote: Never pull it."),
+        ('<div class="note"><p class="title">Why?</p><pre>x</pre></div>', "\n\nWhy?\n\n```\nx"),
+        (
+            '<div class="alert note"><h2 class="title">Never</h2><p>Pull it.</p></div>',
+            "\n\n## Never\n\nPull it.",
         ),
         ('<div class="alert alert-danger"><pre>x</pre></div><p>Behind.</p>', "\n\nBehind."),
         ('<div class="footnote-list"><p>Never pull it.</p></div>', "\n\nNever pull it."),
@@ -210,6 +221,13 @@ def test_what_is_set_apart_as_code_is_a_fence(html: str) -> None:
 )
 def test_a_callout_says_what_kind_of_one_it_is(html: str, shown: str) -> None:
     assert shown in markdown(f"<p>{PROSE}</p>{html}<p>{PROSE}</p>")
+
+
+def test_the_kind_of_a_callout_stays_where_its_text_does() -> None:
+    github = '<div class="markdown-alert markdown-alert-caution"><p class="markdown-alert-title">'
+    callout = f"{github}Caution</p><p>Negative outcomes are likely.</p></div>"
+    text = f"<h1>Reactor</h1><p>{PROSE * 3}</p>{callout}<p>{PROSE * 2}</p><p>{PROSE * 4}</p>"
+    assert "Caution: Negative outcomes are likely." in markdown(f"<div>{text}</div>")
 
 
 def test_buttons_of_documentation_are_no_text() -> None:
@@ -712,3 +730,40 @@ def test_code_and_tables_are_what_they_are_in_a_quotation() -> None:
     assert "\n```\nCREATE TABLE words;" in text
     assert "\n| jovial | 1 |" in text
     assert "\n> Said." in text
+
+
+def test_a_list_in_a_cell_stands_in_its_row() -> None:
+    cells = "".join(
+        f"<tr><td>{day}</td><td><ul><li><span>{first}</span></li><li>{second}</li></ul></td></tr>"
+        for day, first, second in (("Monday", "09:10", "13:05"), ("Friday", "11:15", "19:25"))
+    )
+    text = extract(
+        f"<main><h1>Shed</h1><p>{PROSE * 3}</p><table>{cells}</table></main>", URL
+    ).markdown
+    rows = [line for line in text.splitlines() if "day" in line]
+    assert [
+        all(time in row for time in times)
+        for row, times in zip(rows, (("09:10", "13:05"), ("11:15", "19:25")), strict=True)
+    ] == [True, True]
+
+
+def test_words_after_inline_elements_of_a_layout_table_are_kept() -> None:
+    page = (
+        "<table><tr><td><a href=/>Start</a> <a href=/old>Old</a></td><td><h1>Pulleys</h1><p>Hang"
+        " the wide pulley on the upper hook, so that the cord runs over both.<p>After <i>n</i>"
+        " turns the wheel has turned 2<i>n</i> times, the load rises by <b>31 millimetres</b> a"
+        f" time, and <tt>80 mm</tt> are left.<p>{PROSE}</td></tr></table>"
+    )
+    text = extract(page, URL).markdown.replace("*", "").replace("`", "").replace("_", "")
+    assert (
+        "the wheel has turned 2n times, the load rises by 31 millimetres a time, and 80 mm" in text
+    )
+
+
+def test_an_article_that_a_script_shows_is_read() -> None:
+    said = "The bridge is closed to lorries while its bearings are changed."
+    page = (
+        f"<div id=page><h1>Bridge</h1><div id=text style='visibility: hidden; opacity: 0'><p>{said}"
+        f"</p><p>{PROSE * 3}</p></div></div>"
+    )
+    assert said in extract(page, URL).markdown

@@ -58,9 +58,9 @@ def test_an_image_is_refused_with_the_mend_where_nothing_reads_it(monkeypatch: p
     with pytest.raises(Unreadable, match="Install Tesseract"):
         read(png())
     archive = read(zipped({"a.png": png(), "b.txt": "A text."})).markdown
-    assert archive.startswith("# a.png\n\n… It is not shown: Tesseract")
+    assert archive.startswith("# a.png\n\n… Not shown: Tesseract")
     assert archive.endswith("\n\n# b.txt\n\nA text.")
-    with pytest.raises(Unreadable, match="only pictures; Tesseract"):
+    with pytest.raises(Unreadable, match="only pictures; reading them needs Tesseract"):
         extract_pdf(scan(paper(DUES)), URL)
 
 

@@ -4,6 +4,8 @@ article's.
 
 from __future__ import annotations
 
+import pytest
+
 from spadework.tools.extract.html import extract
 
 SAID = (
@@ -75,3 +77,28 @@ def test_a_comment_of_a_thread_made_of_tables_is_one_text_with_its_author():
         author = f"[reader{n}](https://news.ycombinator.com/user?id={n}) 3 hours ago"
         assert f"{author}\n\n{text}\n\n{more}\n" in shown
     assert "|" not in shown
+
+
+@pytest.mark.parametrize(
+    ("head", "source"),
+    [
+        ('<meta name="citation_doi" content="10.1000/4711">', "paper"),
+        ('<script type="application/ld+json">{"@type":"ScholarlyArticle"}</script>', "paper"),
+        ('<script type="application/ld+json">{"@type":["QAPage"]}</script>', "forum"),
+        ('<link itemscope itemtype="https://schema.org/DiscussionForumPosting">', "forum"),
+        ('<meta name="generator" content="Discourse 3.4.0">', "forum"),
+        (
+            '<script type="application/ld+json">{"@type":"NewsArticle",'
+            '"publisher":{"@type":"NewsMediaOrganization"}}</script>',
+            "news",
+        ),
+        ('<meta property="og:type" content="product.item">', "vendor"),
+        ('<link itemscope itemtype="http://schema.org/Product">', "vendor"),
+        ('<script type="application/ld+json">{"@type":"NewsArticle"}</script>', ""),
+        ('<meta name="citation_title" content="The quay">', ""),
+        ('<script type="application/ld+json">{"@type":"BlogPosting"}</script>', ""),
+    ],
+)
+def test_a_page_states_who_speaks_in_it(head: str, source: str):
+    html = f"<html><head><title>The quay</title>{head}</head><p>{SAID[1]}</p></html>"
+    assert extract(html, "https://www.harbour.example/quay").source == source

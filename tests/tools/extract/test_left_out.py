@@ -50,7 +50,7 @@ def lines(body: bytes, media_type: str = "") -> list[str]:
         (
             b"a,b\n1," + b"x" * 200_000,
             "text/csv",
-            "… What stands behind line 2 is not shown: field larger than field limit (131072).",
+            "… Everything after line 2 is not shown: field larger than field limit (131072).",
         ),
         (
             xlsx({f"S{n}": "<row><c><v>1</v></c></row>" for n in range(MAX_SHEETS + 3)}),
@@ -90,12 +90,12 @@ def lines(body: bytes, media_type: str = "") -> list[str]:
         (
             zipped({"a.txt": bytes(20_000_001), "b.bin": Random(1).randbytes(150_000)}),
             "",
-            "… It is not shown: it has more than 20,000,000 bytes.",
+            "… Not shown: it has more than 20,000,000 bytes.",
         ),
         (
             zipped({"a.exe": b"\x7fELF"}),
             "",
-            "… It is not shown: application/x-executable is not read yet.",
+            "… Not shown: application/x-executable is not supported.",
         ),
         (MAIL, "message/rfc822", "… Not opened: dues.pdf, image/png."),
     ],

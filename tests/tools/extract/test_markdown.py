@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from spadework.tools.extract.text.markdown import clean_markdown
-from spadework.tools.extract.text.markdown_html import html_to_text
+from spadework.tools.extract.text.markdown import clean_markdown, html_to_text
 from spadework.visible import visible
 
 README = '''<!-- logo -->

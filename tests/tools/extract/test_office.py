@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zipfile
 from datetime import UTC, datetime
+from io import BytesIO
 
 import pytest
 
@@ -60,6 +62,20 @@ def test_a_word_file_tells_what_it_says_about_itself():
         "docx",
     )
     assert found.published_at == datetime(2026, 2, 14, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("name", ["python-docx", "Microsoft Office User"])
+def test_a_name_that_a_program_writes_is_no_author(name: str):
+    file = docx(p("A boat pays 14 crowns."))
+    with zipfile.ZipFile(BytesIO(file)) as archive:
+        parts = {one: archive.read(one) for one in archive.namelist()}
+    core = "docProps/core.xml"
+    parts[core] = parts[core].replace(b"R. Penn", name.encode())
+    written = BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for one, data in parts.items():
+            archive.writestr(one, data)
+    assert read(written.getvalue()).author == ""
 
 
 def test_headings_are_known_by_the_names_of_their_styles_and_by_their_level():
@@ -197,7 +213,7 @@ def test_sheets_have_their_order_and_hidden_ones_are_hidden():
         read(xlsx({"B": row.format("b"), "A": row.format("a")})).markdown
         == "## B\n\n| b |\n| --- |\n\n## A\n\n| a |\n| --- |"
     )
-    with pytest.raises(Unreadable, match="no text in the document, which was read as xlsx"):
+    with pytest.raises(Unreadable, match="read as xlsx and contains no text"):
         read(xlsx({"A": row.format("a")}, attributes='state="hidden"'))
 
 

@@ -1,4 +1,4 @@
-"""Old files of Office are read by LibreOffice where it is installed, in a process that ends at its
+"""Old files of Office need LibreOffice where it is installed, in a process that ends at its
 deadline and reaches nobody; where it is not, one sentence says so.
 """
 
@@ -88,12 +88,12 @@ def test_what_only_looks_alike_is_none():
     assert old_office(b"PK\x03\x04") is None
     text = OLE.ljust(512, b"\0") + b"\0" * 64 + "WordDocument\0".encode("utf-16-le")
     assert old_office(text) is None
-    with pytest.raises(Unreadable, match="is not read yet"):
+    with pytest.raises(Unreadable, match="is not supported"):
         read_document(storage("Root Entry"), media_type="", url="message.msg")
 
 
 def test_a_locked_file_of_any_age_is_said_to_be():
-    with pytest.raises(Unreadable, match="locked by a password"):
+    with pytest.raises(Unreadable, match="protected by a password"):
         old_office(storage("Root Entry", "EncryptedPackage"))
 
 
@@ -101,14 +101,14 @@ async def test_without_libreoffice_one_sentence_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr(office, "program", lambda: "")
-    with pytest.raises(Unreadable, match=r"Old Word files \(\.doc\) are read by LibreOffice") as e:
+    with pytest.raises(Unreadable, match=r"Old Word files \(\.doc\) need LibreOffice") as e:
         await read(storage("Root Entry", "WordDocument"))
     assert "libreoffice-writer-nogui" in str(e.value)
     assert e.value.hint
 
 
 async def test_in_an_archive_it_is_named_and_not_read():
-    with pytest.raises(Unreadable, match=r"Old Word files \(\.doc\) are read"):
+    with pytest.raises(Unreadable, match=r"Old Word files \(\.doc\)"):
         read_document(storage("Root Entry", "WordDocument"), media_type="", url="a.doc")
 
 
@@ -191,5 +191,5 @@ async def test_an_old_excel_file_is_read(tmp_path: Path):
 
 @needs_libreoffice
 async def test_a_damaged_file_is_said_to_be(tmp_path: Path):
-    with pytest.raises(Unreadable, match="LibreOffice cannot read the Word file; it may be"):
+    with pytest.raises(Unreadable, match="LibreOffice cannot read the Word file, which may be"):
         await read(storage("Root Entry", "WordDocument"))

@@ -113,7 +113,7 @@ def test_text_boxes_charts_and_diagrams_stand_behind_their_paragraph() -> None:
 
 def test_a_part_that_is_not_read_is_named() -> None:
     text = word(f"<w:p>{run('Text.')}</w:p>", parts={"embeddings/sheet.xlsx": "x", "media/a": "x"})
-    assert text == "Text.\n\n… Parts of the file are not read: word/embeddings/sheet.xlsx."
+    assert text == "Text.\n\n… Parts of the file were not read: word/embeddings/sheet.xlsx."
 
 
 def test_a_cell_merged_down_says_its_text_in_each_row() -> None:

@@ -86,7 +86,7 @@ def test_a_pdf_is_read_as_far_as_the_time_goes():
 
 
 def test_a_pdf_without_text_says_so():
-    with pytest.raises(Unreadable, match="has no text"):
+    with pytest.raises(Unreadable, match="contains no text"):
         extract_pdf(pdf(" "), URL)
 
 

@@ -105,6 +105,11 @@ def test_values_side_by_side_stay_beside_each_other():
     assert "small 04 crowns" in " ".join(read(page))
 
 
+def test_a_line_that_ends_in_figures_is_a_row_of_its_own():
+    rows = ["Grants paid 44,959.18 559", "Fuel for boats (1,421) -3.25", "Rent of rooms 18 9.5 %"]
+    assert read(b"".join(words(row, 60, 700 - 13 * n) for n, row in enumerate(rows))) == rows
+
+
 def test_ruled_tables_are_tables_where_they_stand():
     rows = [
         ["Boat", "Dues", "Note"],

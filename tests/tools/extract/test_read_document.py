@@ -121,7 +121,7 @@ def test_a_document_has_one_reader(body, media_type, url, reader, language):
     ],
 )
 def test_what_has_no_reader_is_named(body, media_type, named):
-    with pytest.raises(Unreadable, match=f"{named.replace('+', '.')}.* is not read yet"):
+    with pytest.raises(Unreadable, match=f"{named.replace('+', '.')}.* is not supported"):
         read_document(body, media_type=media_type, url=URL)
 
 
@@ -143,8 +143,8 @@ def test_source_code_is_one_fenced_block_named_like_its_file():
     [
         (b" \n", "text/x-python", "The document is empty."),
         (b"", "", "The document is empty."),
-        (b"<!-- x -->", "text/markdown", "no text in the document, which was read as markdown"),
-        (b"<rss><channel/></rss>", "text/xml", "no text in the document, which was read as xml"),
+        (b"<!-- x -->", "text/markdown", "read as markdown and contains no text"),
+        (b"<rss><channel/></rss>", "text/xml", "read as xml and contains no text"),
     ],
 )
 def test_a_document_that_gives_nothing_is_refused(body, media_type, why):

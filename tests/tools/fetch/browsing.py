@@ -29,7 +29,7 @@ def kept_open(settings: Settings, url: str) -> Iterator[None]:
     """The browser of the process, started once for all that happens inside."""
 
     async def start() -> None:
-        await browser.visit(url, level=2, seconds=60)
+        await browser.visit(url, seconds=60)
 
     browser = Browser(settings)
     asyncio.run(start())

@@ -188,12 +188,12 @@ async def test_without_chromium_the_error_says_what_to_install(world: World):
         with pytest.raises(
             Unreadable,
             match=(
-                r"no text.*browser may get further.*/no/such/chromium cannot be run.*apt install"
-                r" chromium"
+                r"no text.*browser may be able to read it.*/no/such/chromium cannot be run.*apt"
+                r" install chromium"
             ),
         ):
             await reader.read(world.put("archive", "/app", app(ARTICLE)), seconds=10)
-        with pytest.raises(Blocked, match=r"403.*browser may get further"):
+        with pytest.raises(Blocked, match=r"403.*browser may be able to read it"):
             await reader.read(world.put("archive", "/closed", "", status=403), seconds=10)
         fetched, _ = await reader.read(world.put("archive", "/plain", ARTICLE), seconds=10)
     assert fetched.level == 0
@@ -353,7 +353,7 @@ async def test_what_the_browser_shows_as_text_is_handed_over_as_it_was(
     [
         ("/status/404", Blocked, "404"),
         ("/status/500", Unreachable, "500"),
-        ("/not-a.zip", Unreadable, "to be downloaded"),
+        ("/not-a.zip", Unreadable, "a download"),
         ("/hang", TooSlow, "in the browser"),
     ],
 )

@@ -105,7 +105,7 @@ async def test_a_browser_that_was_killed_is_started_again(world: World, settings
             with contextlib.suppress(psutil.Error):
                 if "--proxy-server=" in " ".join(child.cmdline()):
                     child.kill()
-        with pytest.raises(Unreachable, match="break down"):
+        with pytest.raises(Unreachable, match="crashed the browser"):
             await visit
         assert await browser.visit(world.url("odd", "/plain"), seconds=30)
     assert chromiums() == []

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from spadework.errors import NotAllowed
 from spadework.tools.fetch.browser.permission import Permission, tracker
-from spadework.tools.fetch.browser.proxy import Proxy
-from spadework.tools.fetch.browser.proxy_protocol import Unfit, answer_head, parse_request
-from spadework.tools.fetch.connect import resolve
+from spadework.tools.fetch.browser.proxy import Proxy, Unfit, answer_head, parse_request
+from spadework.tools.fetch.guard import resolve
 from tests.tools.fetch.browsing import Trap
 from tests.tools.fetch.conftest import until
 from tests.world.sites import SITES, World

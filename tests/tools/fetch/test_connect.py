@@ -16,7 +16,7 @@ import pytest
 from spadework.errors import NotAllowed, TooSlow, Unreachable
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
-from spadework.tools.fetch.connect import Resolve, resolve
+from spadework.tools.fetch.guard import Resolve, resolve
 from spadework.tools.web import name_lookup
 from tests.tools.fetch.tls import PAGE, serve
 from tests.world.sites import SITES, World
@@ -138,7 +138,7 @@ async def test_a_name_without_addresses_is_unreachable_at_once():
 
     asked: list[str] = []
     async with Web(Settings(robots=False), resolve=resolver) as web:
-        with pytest.raises(Unreachable, match=r"no address is known for no\.example"):
+        with pytest.raises(Unreachable, match=r"no address was found for no\.example"):
             await web.fetch("http://no.example/", seconds=5)
     assert asked == ["no.example"], "a name that does not exist is not asked for again"
 

@@ -62,7 +62,7 @@ async def test_a_host_that_limits_how_often_it_is_asked_is_left_alone_by_the_nex
     with pytest.raises(Blocked, match="429"):
         await fetched(settings, busy(world, "/busy", 429))
     asked = len(world.asked("blog"))
-    with pytest.raises(Blocked, match=r"wants to be left alone until \d{4}-\d\d-\d\d") as told:
+    with pytest.raises(Blocked, match=r"asked spadework to wait until \d{4}-\d\d-\d\d") as told:
         await fetched(settings, world.url("blog", "/other"))
     assert not told.value.final, "a resumed run may ask again"
     assert len(world.asked("blog")) == asked
@@ -80,7 +80,7 @@ async def test_one_page_that_is_out_of_order_silences_only_itself(
         with pytest.raises(Unreachable, match="503"):
             await web.fetch(one, seconds=20)
         asked = len(world.asked("blog", "/busy-0"))
-        with pytest.raises(Blocked, match=r"/busy-0 wants to be left alone until") as told:
+        with pytest.raises(Blocked, match=r"/busy-0 asked spadework to wait until") as told:
             await web.fetch(one, seconds=20)
         assert not told.value.final
         assert len(world.asked("blog", "/busy-0")) == asked
@@ -98,7 +98,7 @@ async def test_a_host_that_is_out_of_order_is_left_alone_by_the_next_session(
             with pytest.raises(Unreachable, match="503"):
                 await web.fetch(url, seconds=20)
     asked = len(world.asked("blog"))
-    with pytest.raises(Blocked, match="left alone until"):
+    with pytest.raises(Blocked, match="asked spadework to wait until"):
         await fetched(settings, world.url("blog", "/other"))
     assert len(world.asked("blog")) == asked
 
@@ -141,7 +141,7 @@ async def test_a_host_that_refuses_is_left_alone_for_a_day_by_later_sessions(
                 await reader.read(url, seconds=20)
     asked = len(world.asked("forum"))
     async with Web(settings) as web:
-        with pytest.raises(Blocked, match="has refused to be read, and is asked again after"):
+        with pytest.raises(Blocked, match="refused a page and is not tried again before"):
             await Reader(web).read(third, seconds=20)
     assert len(world.asked("forum")) == asked
 
@@ -149,7 +149,7 @@ async def test_a_host_that_refuses_is_left_alone_for_a_day_by_later_sessions(
 async def test_one_refusal_is_enough_and_a_wall_is_one(world: World, settings: Settings) -> None:
     wall = "<title>Robot check</title><form><p>Complete the captcha to go on.</p><input></form>"
     url = world.put("forum", "/walled", wall)
-    for expected in ("behind a captcha", "has refused to be read"):
+    for expected in ("behind a captcha", "refused a page"):
         async with Web(settings) as web:
             with pytest.raises(Blocked, match=expected):
                 await Reader(web).read(url, seconds=20)

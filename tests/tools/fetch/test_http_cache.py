@@ -21,7 +21,7 @@ from spadework.settings import Settings
 from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.fetch import client as extraction_cache
 from spadework.tools.fetch.client import Cleaned, Web
-from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.http_cache import Store
 from tests.tools.fetch.site import BODY, Site
 from tests.world.sites import World
@@ -336,7 +336,10 @@ async def test_the_cache_can_be_turned_off(settings: Settings):
     off = settings.with_(cache_mb=0)
     async with Site(FRESH) as site:
         assert [(await fetch(site.url, off)).from_cache for _ in range(2)] == [False, False]
-    assert not (settings.home / "cache").exists()
+        assert not (settings.home / "cache").exists()
+        await fetch(site.url, settings)
+        await fetch(site.url, off)
+        assert (await fetch(site.url, settings)).from_cache, "what others cached stays"
 
 
 async def test_a_copy_is_subject_to_the_limit_of_a_page(settings: Settings):

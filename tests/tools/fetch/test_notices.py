@@ -8,7 +8,7 @@ import pytest
 
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.block_detection import NOTICE_CHARS, notice, thin
-from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.exchange import Fetched
 
 URL = "https://example.com/"
 
@@ -16,13 +16,13 @@ URL = "https://example.com/"
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("Page not found\nSorry, we looked everywhere.", "a notice that there is no such page"),
-        ("The page you are looking for no longer exists.", "a notice that there is no such page"),
-        ("Oops! That page can’t be found.", "a notice that there is no such page"),
-        ("The site is down for scheduled maintenance.", "a notice of maintenance"),
-        ("We are currently undergoing maintenance", "a notice of maintenance"),
-        ("The domain name is for sale!", "an offer of the domain for sale"),
-        ("Apache2 Ubuntu Default Page\nIt works!", "the greeting of a server that has no site"),
+        ("Page not found\nSorry, we looked everywhere.", 'a "page not found" notice'),
+        ("The page you are looking for no longer exists.", 'a "page not found" notice'),
+        ("Oops! That page can’t be found.", 'a "page not found" notice'),
+        ("The site is down for scheduled maintenance.", "a maintenance notice"),
+        ("We are currently undergoing maintenance", "a maintenance notice"),
+        ("The domain name is for sale!", "an offer to sell the domain"),
+        ("Apache2 Ubuntu Default Page\nIt works!", "the default page of a server"),
     ],
 )
 def test_a_notice_is_named(text, kind):

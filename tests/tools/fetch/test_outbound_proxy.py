@@ -14,7 +14,7 @@ import pytest
 from spadework.errors import NotAllowed, SearchError, SettingsError
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
-from spadework.tools.fetch.connect import GuardedBackend
+from spadework.tools.fetch.guard import GuardedBackend
 from spadework.tools.search.searxng import SearXNG
 from spadework.tools.web.connections import proxy_for, read_certificates
 from spadework.values import Query
@@ -84,7 +84,7 @@ async def test_what_leads_inside_is_refused_before_the_proxy_is_asked(gateway: G
 
 async def test_a_name_of_the_inside_is_refused_unless_it_is_ones_own(gateway: Gateway):
     async with Web(settings(), resolve=unknown) as web:
-        with pytest.raises(NotAllowed, match="wiki is no name of the public web"):
+        with pytest.raises(NotAllowed, match="wiki is not a public host name"):
             await web.fetch("http://wiki/", seconds=5)
     async with Web(settings(allow_hosts=("wiki",)), resolve=unknown) as web:
         assert (await web.fetch("http://wiki/", seconds=5)).body == PAGE
@@ -133,13 +133,13 @@ def test_the_environment_names_the_proxy(
 
 def test_a_proxy_that_is_none_is_refused_without_its_password(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SPADEWORK_PROXY", "socks5://me:secret@p:1")
-    with pytest.raises(SettingsError, match=r"The proxy cannot be p:1: "):
+    with pytest.raises(SettingsError, match=r"The proxy must be .*, not 'p:1'"):
         proxy_for("https://a.example/")
 
 
 def test_a_file_without_certificates_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
-    with pytest.raises(SettingsError, match=r"SSL_CERT_FILE names .*none\.pem, which holds no"):
+    with pytest.raises(SettingsError, match=r"SSL_CERT_FILE names .*none\.pem, which contains no"):
         read_certificates()
 
 

@@ -17,7 +17,7 @@ from spadework.budget import Budget
 from spadework.errors import BudgetSpent, TooSlow, Unreachable, Unreadable
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
-from spadework.tools.fetch.fetched import Fetched
+from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.page_pool import Began, Came, Failed, Left, Limits, Outcome, read_many
 from spadework.tools.fetch.page_reader import Reader
 from tests.tools.fetch.conftest import until

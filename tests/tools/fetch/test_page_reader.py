@@ -69,7 +69,7 @@ async def test_other_formats_have_readers_of_their_own(
     "media_type", ["image/png", "application/zip", "application/msword", "video/mp4"]
 )
 async def test_a_format_without_a_reader_is_named(world: World, reader: Reader, media_type):
-    with pytest.raises(Unreadable, match=f"{media_type} is not read yet"):
+    with pytest.raises(Unreadable, match=f"{media_type} is not supported"):
         await reader.read(world.put("archive", "/file", "\x00 some bytes", media_type), seconds=10)
 
 
@@ -96,14 +96,14 @@ async def test_a_page_without_text_is_unreadable(world: World, reader: Reader, b
                 "<title>Just a moment...</title><p>Checking your browser before you can see this"
                 " site.</p>"
             ),
-            "a check of the browser",
+            "a browser check",
         ),
         (
             (
                 "<div id=app></div><noscript>You need to enable JavaScript to run this"
                 " app.</noscript><script src=a.js></script>"
             ),
-            "a demand for JavaScript",
+            "a request to enable JavaScript",
         ),
         (
             (
@@ -145,7 +145,7 @@ async def test_a_page_nested_without_end_is_done_with_soon(world: World, reader:
 async def test_reading_counts_against_the_deadline(world: World, reader: Reader):
     url = world.put("archive", "/long", "<p>a</p>" * 70_000)
     started = time.monotonic()
-    with pytest.raises(TooSlow, match=r"not read within 0\.4 s|did not come within 0\.4 s"):
+    with pytest.raises(TooSlow, match=r"not read within 0\.4 s|did not load within 0\.4 s"):
         await reader.read(url, seconds=0.4)
     assert time.monotonic() - started < 3
 

@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from spadework.errors import Blocked
-from spadework.tools.fetch import robots
+from spadework.tools.fetch import hosts as robots
 from spadework.tools.fetch.exchange import Answer
+from spadework.tools.fetch.hosts import Robots
 from spadework.tools.fetch.http_cache import Store
-from spadework.tools.fetch.robots import Robots
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ async def test_a_server_that_fails_is_asked_again_after_a_while(
     for _ in range(2):
         with pytest.raises(
             Blocked,
-            match=r"fails at tides\.example/robots\.txt, so nothing of tides\.example may be read",
+            match=r"tides\.example/robots\.txt answered with a server error, so no page",
         ):
             await rules.ask_permission("https://tides.example/a", later)
     assert len(asked) == 1

@@ -30,7 +30,10 @@ def test_a_refusal_that_names_its_server_stays():
     ("says", "words"),
     [
         ("illegal header line: bytearray(b'X: \\x00')", "one of its headers is malformed"),
-        ("<StreamReset stream_id:3, error_code:7, remote_reset:True>", "the server broke it off"),
+        (
+            "<StreamReset stream_id:3, error_code:7, remote_reset:True>",
+            "the server broke off the answer",
+        ),
         ("[SSL: WRONG] oops (_ssl.c:1006)", "oops"),
         ("<_io.BytesIO object at 0x7f66> is odd", "is odd"),
         ("", "the connection ended"),
@@ -48,5 +51,5 @@ def test_a_bad_certificate_is_a_lasting_fault():
     error = httpcore.ConnectError("long words")
     error.__cause__ = inner
     assert is_permanent(error)
-    assert reason(error) == "its certificate is not good: certificate has expired"
+    assert reason(error) == "its certificate is not valid: certificate has expired"
     assert not is_permanent(httpcore.ConnectError("refused"))

@@ -19,28 +19,28 @@ from spadework.tools.fetch.block_detection import (
     [
         (
             "Just a moment...\nChecking your browser before accessing example.com.",
-            "a check of the browser",
+            "a browser check",
         ),
-        ("Attention Required! | Cloudflare", "a check of the browser"),
+        ("Attention Required! | Cloudflare", "a browser check"),
         ("Please verify you are a human\nPress & Hold", "a captcha"),
         ("Our systems have detected unusual traffic from your computer network.", "a captcha"),
         ("Complete the CAPTCHA below", "a captcha"),
-        ("You need to enable JavaScript to run this app.", "a demand for JavaScript"),
-        ("JavaScript is disabled. Please turn it on.", "a demand for JavaScript"),
-        ("This site requires Javascript to work.", "a demand for JavaScript"),
+        ("You need to enable JavaScript to run this app.", "a request to enable JavaScript"),
+        ("JavaScript is disabled. Please turn it on.", "a request to enable JavaScript"),
+        ("This site requires Javascript to work.", "a request to enable JavaScript"),
         ("Sign in to continue to Gmail", "a login"),
         ("You must log in to see this page", "a login"),
         ("Subscribe to continue reading", "a login"),
         ("Human Verification", "a captcha"),
-        ("Making sure you're not a bot! Loading", "a check of the browser"),
+        ("Making sure you're not a bot! Loading", "a browser check"),
         ("You've been blocked by network security.", "a refusal"),
-        ("You have sent too many requests in a short time.", "a limit of requests"),
-        ("Please enable cookies in your browser.", "a demand for cookies"),
+        ("You have sent too many requests in a short time.", "a rate limit"),
+        ("Please enable cookies in your browser.", "a request to enable cookies"),
         (
             "We value your privacy. We and our 842 partners store information.",
-            "a banner of consent",
+            "a consent banner",
         ),
-        ("You must be 18 years or older to enter this site.", "a check of age"),
+        ("You must be 18 years or older to enter this site.", "an age check"),
         ("Access Denied\nYou don't have permission to access this server.", "a refusal"),
         ("Sorry, you have been blocked", "a refusal"),
     ],
@@ -92,7 +92,7 @@ def test_what_is_seen_is_text_alone():
 #: Pages as the products send them, cut to what is theirs.
 MARKED = {
     "Cloudflare, a check": (
-        "a check of the browser",
+        "a browser check",
         "<title>Just a moment...</title><script>window._cf_chl_opt={cvId:'3'}</script>",
     ),
     "Cloudflare, a block": (
@@ -100,7 +100,7 @@ MARKED = {
         "<title>Attention Required! | Cloudflare</title><div id='cf-error-details'>Sorry</div>",
     ),
     "Akamai, a check": (
-        "a check of the browser",
+        "a browser check",
         "<div id='sec-if-cpt-container'></div><script src='/_sec/cp_challenge/ak.js'></script>",
     ),
     "Akamai, a refusal": (
@@ -119,14 +119,14 @@ MARKED = {
         "<script>var dd={'rt':'c','host':'geo.captcha-delivery.com'}</script>",
     ),
     "Imperva": (
-        "a check of the browser",
+        "a browser check",
         (
             "<iframe id='main-iframe' src='/_Incapsula_Resource?CWUDNSAI=9'>Incapsula incident ID:"
             " 1</iframe>"
         ),
     ),
     "AWS WAF, a check": (
-        "a check of the browser",
+        "a browser check",
         "<script>window.gokuProps = {key: 'a'}</script><div id='challenge-container'></div>",
     ),
     "AWS WAF, a captcha": (
@@ -134,11 +134,11 @@ MARKED = {
         "<div id='captcha-container'></div><script>AwsWafCaptcha.renderCaptcha()</script>",
     ),
     "Anubis": (
-        "a check of the browser",
+        "a browser check",
         "<script id='anubis_challenge' type='application/json'>{}</script>",
     ),
-    "Vercel": ("a check of the browser", "<title>Vercel Security Checkpoint</title>"),
-    "Kasada": ("a check of the browser", "<script>window.KPSDK={};</script>"),
+    "Vercel": ("a browser check", "<title>Vercel Security Checkpoint</title>"),
+    "Kasada": ("a browser check", "<script>window.KPSDK={};</script>"),
 }
 
 
@@ -146,7 +146,7 @@ MARKED = {
 def test_a_product_is_known_by_its_marks(name):
     kind, html = MARKED[name]
     assert find_wall(html, 40) == (kind, name.partition(",")[0])
-    assert is_passable(html) == (kind == "a check of the browser")
+    assert is_passable(html) == (kind == "a browser check")
     assert find_wall(html, MARKED_CHARS + 1) == (
         "",
         "",

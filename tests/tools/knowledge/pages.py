@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from spadework.tools.knowledge import Entry
-from spadework.tools.stores.page_store import content_hash
+from spadework.tools.text.page_text import content_hash
 from spadework.values import Page
 
 NOW = datetime(2026, 3, 4, 10, tzinfo=UTC)

@@ -18,7 +18,8 @@ import pytest
 from filelock import FileLock
 
 from spadework.errors import KnowledgeError
-from spadework.tools.knowledge import Which, catalogue
+from spadework.tools.knowledge import Which
+from spadework.tools.knowledge import embedded_store as catalogue
 from spadework.tools.knowledge.embedded_store import MOST_REMOVED, EmbeddedKnowledge
 from tests.tools.knowledge.pages import ALL, CENSUS, FERRY, LONG_AGO, entry
 

@@ -37,8 +37,8 @@ def store_at(url: str, key: str = KEY, seconds: float = 1) -> QdrantKnowledge:
     [
         ("hang", r"did not answer in time\.$"),
         ("error", r"refused the request \(status 500\)\.$"),
-        ("html", r"gave no answer of Qdrant's\.$"),
-        ("truncated", r"gave no answer of Qdrant's\.$"),
+        ("html", r"did not answer as Qdrant does\.$"),
+        ("truncated", r"did not answer as Qdrant does\.$"),
         ("limited", r"refused the request \(status 429\)\.$"),
     ],
 )
@@ -162,7 +162,7 @@ async def test_a_run_goes_on_with_the_web_when_the_server_fails(
     assert result.topics[0].covered
     [problem] = [problem for problem in result.problems if problem.stage == "knowledge"]
     assert problem.subject == "knowledge store"
-    assert problem.effect == "What earlier runs have read was not used."
+    assert problem.effect == "Pages of earlier runs were not used."
     assert len(qdrant.requests) <= 2 + len(SITES)
 
 

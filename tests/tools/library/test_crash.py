@@ -20,12 +20,11 @@ from filelock import FileLock
 
 from spadework.errors import SettingsError
 from spadework.tools.library import build
-from spadework.tools.library import shelf as builder
+from spadework.tools.library import library as builder
+from spadework.tools.library.build import StoreWriter
 from spadework.tools.library.document import Document, cut_document
-from spadework.tools.library.index_writer import StoreWriter
-from spadework.tools.library.library import Library
+from spadework.tools.library.library import Library, plan
 from spadework.tools.library.search import Searcher
-from spadework.tools.library.shelf import plan
 
 pytestmark = pytest.mark.process
 
@@ -38,7 +37,7 @@ import signal, sys
 from pathlib import Path
 from tests.tools.library.test_crash import document
 from spadework.tools.library.document import cut_document
-from spadework.tools.library.index_writer import StoreWriter
+from spadework.tools.library.build import StoreWriter
 store = StoreWriter(Path(sys.argv[1]))
 print("open", flush=True)
 for n in range(int(sys.argv[2]), 100_000):
@@ -187,8 +186,8 @@ async def test_a_killed_build_is_gone_on_with_and_reads_only_what_is_missing(tmp
         }
     )
     command = (
-        "import sys; from spadework.tools.library import index_writer, build;"
-        " index_writer.COMMIT_PASSAGES = 5; sys.exit(build.main())"
+        "import sys; from spadework.tools.library import build;"
+        " build.COMMIT_PASSAGES = 5; sys.exit(build.main())"
     )
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -216,7 +215,7 @@ async def test_a_killed_build_is_gone_on_with_and_reads_only_what_is_missing(tmp
     assert [hit.url for hit in await library.search("numbered0", limit=3)] == [
         "library://notes/0.md"
     ]
-    library.close()
+    await library.close()
 
 
 async def test_a_build_that_is_killed_alone_is_told_at_once_and_leaves_no_worker(
@@ -238,7 +237,7 @@ async def test_a_build_that_is_killed_alone_is_told_at_once_and_leaves_no_worker
                 process.kill()
 
     async with asyncio.timeout(60):
-        with pytest.raises(SettingsError, match="its process was ended"):
+        with pytest.raises(SettingsError, match="its process was killed"):
             await Library.open([tmp_path / "notes"], home=tmp_path / "home", progress=kill)
     assert len(started) > 1
     assert not psutil.wait_procs(started, 10)[1]
@@ -249,12 +248,12 @@ async def test_a_damaged_index_is_no_ground_for_the_next_one(tmp_path, name):
     notes, home = tmp_path / "notes", tmp_path / "home"
     notes.mkdir()
     (notes / "tea.md").write_text("# Tea\n\nTea is hot.\n")
-    (await Library.open([notes], home=home)).close()
+    await (await Library.open([notes], home=home)).close()
     (plan([notes], home).folder / name).write_text("{" * 5_000)
     (notes / "soup.md").write_text("# Soup\n\nSoup is warm.\n")
     library = await Library.open([notes], home=home)
     assert library.documents == 2
-    library.close()
+    await library.close()
 
 
 async def test_one_builds_and_the_other_waits_and_says_so(tmp_path):
@@ -279,7 +278,7 @@ async def test_one_builds_and_the_other_waits_and_says_so(tmp_path):
     library = await opening
     assert said[0] == "Waiting for another process that is building the index of the library."
     assert library.documents == 1
-    library.close()
+    await library.close()
 
 
 def test_who_waits_too_long_gets_one_sentence(tmp_path, monkeypatch):

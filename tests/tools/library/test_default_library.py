@@ -29,7 +29,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         patch.syspath_prepend(site)
         opened = asyncio.run(Library.open([], home=tmp_path_factory.mktemp("home")))
     yield opened
-    opened.close()
+    asyncio.run(opened.close())
 
 
 async def test_only_what_cannot_be_read_is_left_out(library):

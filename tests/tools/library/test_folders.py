@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spadework.errors import SettingsError
-from spadework.tools.library.folders import collections, files
+from spadework.tools.library.source_reader import collections, files
 
 
 def write(path: Path, text: str = "Some words.\n") -> Path:

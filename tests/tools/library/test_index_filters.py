@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import SearchError
+from spadework.tools.library.build import StoreWriter
 from spadework.tools.library.document import COPY, Document, cut_document, resemblance, sketch
-from spadework.tools.library.index_writer import StoreWriter
 from spadework.tools.library.search import Searcher
 
 PAPER = (
@@ -105,7 +105,7 @@ def test_a_search_is_kept_to_what_its_operators_say(searcher, operators, titles)
 
 def test_an_unknown_kind_is_named(searcher):
     with pytest.raises(
-        SearchError, match=r"^kind:movie is no kind of file that a library reads\.$"
+        SearchError, match=r"^kind:movie is not a kind of file that a library reads\.$"
     ):
         searcher.search("soup kind:movie", 5)
 

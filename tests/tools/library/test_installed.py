@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from spadework.tools.library.document import Document
-from spadework.tools.library.installed import package_at, parts_of, without_history
+from spadework.tools.library.installed import package_at, packages_in, parts_of, without_history
 
 METADATA = """\
 Metadata-Version: 2.1
@@ -161,3 +161,39 @@ def test_the_standard_library_has_its_reference_its_compiled_modules_and_its_sou
         in by_path["asyncio/tasks.py"].markdown
     )
     assert not any("test" in path.split("/") for path in by_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "unnamed"),
+    [
+        ("How do I use Pytest with fixtures?", "pytest", "httpx"),
+        ("How do I parse arguments with the argparse module?", "python", "pytest"),
+        ("What does `time` return?", "python", "pytest"),
+        ("How long does time.sleep(1) wait?", "python", "pytest"),
+        ("How do I import copy?", "python", "pytest"),
+        ("How do I print a table with Rich?", "rich", "python"),
+        ("What does the click library do?", "click", "python"),
+        ("What does requests.get return?", "requests", "python"),
+        ("How do I send a POST with requests in Python?", "requests", "httpx"),
+    ],
+)
+def test_a_question_names_packages_or_modules_of_the_standard_library(text, named, unnamed):
+    found = packages_in(text)
+    assert named in found
+    assert unnamed not in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is the capital of Australia?",
+        "What is this?",
+        "How do I send an email from code?",
+        "How much time does a copy of these types take?",
+        "Which site makes me select a token?",
+        "Why do the rich click on requests?",
+        "Rich people: who are they?",
+    ],
+)
+def test_a_question_about_something_else_names_no_package(text):
+    assert not packages_in(text)

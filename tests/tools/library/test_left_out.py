@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from spadework.apps.commands.search_command import index_paths
+from spadework.apps.commands.lookups import index_paths
 from spadework.settings import Settings
-from spadework.tools.library import shelf as builder
+from spadework.tools.library import library as builder
 from spadework.tools.library.library import Library
 from spadework.tools.library.source_reader import Reader, cut_package, read_packages
 from spadework.tools.library.standard import compiled_modules
@@ -40,21 +40,22 @@ PLAIN = f"def stir(pot):\n    {DOCSTRING}\n"
 
 
 def test_a_module_that_cannot_be_read_is_left_out_alone(tmp_path):
-    read = cut_package(package(tmp_path, "spoon", {"deep.py": DEEP, "plain.py": PLAIN}))
+    read = cut_package((package(tmp_path, "spoon", {"deep.py": DEEP, "plain.py": PLAIN}), True))
     assert [cut.document.url for cut in read.cuts] == ["library://spoon-1.0/spoon/plain.py"]
     assert [str(each) for each in read.skipped] == [
-        "library://spoon-1.0/spoon/deep.py: its reader failed (RecursionError)"
+        "library://spoon-1.0/spoon/deep.py: the reader failed (RecursionError)"
     ]
 
 
 def test_a_package_that_cannot_be_read_is_left_out_alone(tmp_path):
     good = package(tmp_path, "spoon", {"plain.py": PLAIN})
     bad = package(tmp_path, "ladle", {"plain.py": PLAIN}, metadata=b"Name: ladle\nSummary: \xff\n")
-    read = dict(read_packages([bad, good]))
+    told = dict(read_packages([(bad, True), (good, True)]))
+    read = {place: text for (place, _), text in told.items()}
     assert [cut.document.url for cut in read[good].cuts] == ["library://spoon-1.0/spoon/plain.py"]
     assert (read[bad].cuts, [str(each) for each in read[bad].skipped]) == (
         [],
-        ["library://ladle-1.0: its reader failed (UnicodeDecodeError)"],
+        ["library://ladle-1.0: the reader failed (UnicodeDecodeError)"],
     )
 
 
@@ -70,7 +71,7 @@ def test_what_ends_its_reader_is_left_out_alone():
     sources = ["soup", "bomb", "pot"]
     assert dict(reader.read(deque(sources))) == {
         "soup": "SOUP",
-        "bomb": "bomb: its reader broke down or took too long",
+        "bomb": "bomb: the reader crashed or took too long",
         "pot": "POT",
     }
 
@@ -100,7 +101,7 @@ async def test_a_document_with_half_a_sign_is_found_like_any_other(tmp_path):
     assert [hit.url for hit in await library.search("warm soup", limit=3)] == [
         "library://notes/soup.ipynb"
     ]
-    library.close()
+    await library.close()
 
 
 async def test_a_file_that_was_left_out_stays_named_when_only_its_time_changed(tmp_path):
@@ -110,9 +111,9 @@ async def test_a_file_that_was_left_out_stays_named_when_only_its_time_changed(t
     for _ in range(2):
         library = await Library.open([notes], home=tmp_path / "home")
         assert [str(each) for each in library.skipped] == [
-            "library://notes/picture.txt: it is not text"
+            "library://notes/picture.txt: not a text file"
         ]
-        library.close()
+        await library.close()
         (notes / "picture.txt").touch()
 
 
@@ -123,7 +124,7 @@ async def test_progress_is_told_whenever_some_time_has_passed(tmp_path, monkeypa
     for n in range(40):
         (notes / f"{n}.md").write_text(f"# Note {n}\n\nThe pot is warm.\n")
     said: list[str] = []
-    (await Library.open([notes], home=tmp_path / "home", progress=said.append)).close()
+    await (await Library.open([notes], home=tmp_path / "home", progress=said.append)).close()
     assert said == [f"Building the index of the library: {n} of 40 done." for n in range(41)]
 
 
@@ -135,4 +136,4 @@ def test_index_counts_and_names_what_it_left_out(tmp_path, capsys):
     index_paths(Settings(home=tmp_path / "home", library=(notes,)))
     said = capsys.readouterr()
     assert said.out == "Indexed the library notes (1 document); 1 left out.\n"
-    assert said.err.endswith("Not read: library://notes/picture.txt: it is not text\n")
+    assert said.err.endswith("Not read: library://notes/picture.txt: not a text file\n")

@@ -71,8 +71,8 @@ async def test_a_folder_is_read_and_searched(notes, tmp_path):
     assert library.documents == 5
     assert library.describe == "the library notes (5 documents)"
     assert [str(each) for each in library.skipped] == [
-        "library://notes/empty.md: There is no text in the document, which was read as markdown.",
-        "library://notes/picture.txt: it is not text",
+        "library://notes/empty.md: The document was read as markdown and contains no text.",
+        "library://notes/picture.txt: not a text file",
     ]
     assert said[-1] == "Building the index of the library: 7 of 7 done."
     hits = await library.search("How do I fry onions for a soup?", limit=3)
@@ -82,7 +82,7 @@ async def test_a_folder_is_read_and_searched(notes, tmp_path):
     assert hits[0].snippet == "Onions are fried before the broth is poured."
     assert hits[0].published_at.isoformat() == "2024-05-06T00:00:00+00:00"
     assert {hit.provider for hit in hits} == {"library"}
-    library.close()
+    await library.close()
 
 
 async def test_a_document_is_given_whole_with_its_code_exact(notes, tmp_path):
@@ -98,7 +98,7 @@ async def test_a_document_is_given_whole_with_its_code_exact(notes, tmp_path):
         await library.document("library://notes/../../etc/passwd")
     with pytest.raises(NotAllowed):
         await library.document("file:///etc/passwd")
-    library.close()
+    await library.close()
 
 
 async def test_documents_with_all_words_come_before_those_with_some(tmp_path):
@@ -111,14 +111,14 @@ async def test_documents_with_all_words_come_before_those_with_some(tmp_path):
     (notes / "leek.md").write_text("# Leek\n\n" + "A leek is a leek. " * 20)
     library = await opened(notes, home=tmp_path / "home")
     assert (await urls(library, "leek pot"))[0] == "library://notes/both.md"
-    library.close()
+    await library.close()
 
 
 async def test_opening_again_reads_nothing_and_changes_are_seen(notes, tmp_path):
     home = tmp_path / "home"
-    (await opened(notes, home=home)).close()
+    await (await opened(notes, home=home)).close()
     said: list[str] = []
-    (await opened(notes, home=home, said=said)).close()
+    await (await opened(notes, home=home, said=said)).close()
     assert said == []
     (notes / "garden.txt").unlink()
     (notes / "tea.md").write_text("# Tea\n\nTea is drunk, not stirred.\n")
@@ -129,7 +129,7 @@ async def test_opening_again_reads_nothing_and_changes_are_seen(notes, tmp_path)
     assert await urls(library, "tea") == ["library://notes/tea.md"]
     assert await urls(library, "wooden spoons") == ["library://notes/spoons.md"]
     assert len(library.skipped) == 2
-    library.close()
+    await library.close()
 
 
 @pytest.mark.full
@@ -138,10 +138,10 @@ async def test_an_open_library_stays_as_it_is_while_others_change_it(notes, tmp_
     first = await opened(notes, home=home)
     for number in range(5):
         (notes / "tea.md").write_text(f"Tea of pot {number}.\n" * (number + 1))
-        (await opened(notes, home=home)).close()
+        await (await opened(notes, home=home)).close()
     assert (await urls(first, "garden leek")) == ["library://notes/garden.txt"]
     assert len(list((home / "library").iterdir())) <= 4
-    first.close()
+    await first.close()
 
 
 async def test_two_processes_may_build_at_once(notes, tmp_path):
@@ -150,8 +150,8 @@ async def test_two_processes_may_build_at_once(notes, tmp_path):
     )
     assert first.documents == second.documents == 5
     assert len(list((tmp_path / "home" / "library").glob("folders-*"))) == 1
-    first.close()
-    second.close()
+    await first.close()
+    await second.close()
 
 
 async def test_folders_of_one_name_stay_apart(notes, tmp_path):
@@ -164,14 +164,14 @@ async def test_folders_of_one_name_stay_apart(notes, tmp_path):
         f"library://{first}/spoons.md",
         "library://other-notes/spoons.md",
     }
-    library.close()
+    await library.close()
 
 
 async def test_an_empty_folder_is_an_empty_library(tmp_path):
     (tmp_path / "notes").mkdir()
     library = await opened(tmp_path / "notes", home=tmp_path / "home")
     assert (library.documents, await urls(library, "soup")) == (0, [])
-    library.close()
+    await library.close()
 
 
 async def test_a_home_that_cannot_be_written_is_named(notes, tmp_path):
@@ -202,7 +202,7 @@ async def test_a_library_that_was_closed_says_so_and_its_index_stays(notes, tmp_
     library = await opened(notes, home=tmp_path / "home")
     [folder] = (tmp_path / "home" / "library").glob("folders-*")
     made = folder.stat().st_ino
-    library.close()
+    await library.close()
     with pytest.raises(SearchError, match=r"^The library is closed\.$"):
         await library.search("soup", limit=3)
     assert folder.stat().st_ino == made
@@ -218,4 +218,4 @@ async def test_the_provider_speaks_for_the_library(notes, tmp_path):
     ]
     with pytest.raises(SearchError, match="did not answer"):
         await provider.search(Query(text="iron pot"), limit=1, seconds=0)
-    library.close()
+    await library.close()

@@ -5,7 +5,7 @@ and no fault loses what words find.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -46,10 +46,10 @@ _opened: list[Library] = []
 
 
 @pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
+async def closed() -> AsyncIterator[None]:
     yield
     while _opened:
-        _opened.pop().close()
+        await _opened.pop().close()
 
 
 async def opened(folder: Path, meaning: Meaning | None = None) -> Library:
@@ -124,7 +124,7 @@ async def test_a_library_without_vectors_says_so_and_is_searched_by_words(
     library = await opened(notes, meaning)
     assert await names(library, "old pier") == ["ferry.md", "doctor.md"]
     [problem] = meaning.problems
-    assert "run `spadework index`" in problem.reason
+    assert "Run `spadework index`" in problem.reason
     assert embeddings.requests == []
 
 
@@ -136,7 +136,7 @@ async def test_words_go_on_where_the_endpoint_does_not(notes, meaning, embedding
     assert await names(await opened(notes, hurried), "the old pier") == ["ferry.md", "doctor.md"]
     [problem] = hurried.problems
     await hurried.close()
-    assert problem.effect == "What had yet to be searched was searched by words alone."
+    assert problem.effect == "The remaining searches were by words only."
 
 
 async def test_what_another_model_made_is_not_compared(notes, meaning, embeddings):
@@ -164,7 +164,7 @@ async def test_a_damaged_file_of_vectors_loses_nothing_else(notes, meaning):
     await library.embed()
     (notes.parent / "home" / "library" / "vectors.sqlite").write_bytes(b"no database" * 1_000)
     assert await names(library, "the old pier") == ["ferry.md", "doctor.md"]
-    assert "made anew" in meaning.problems[0].reason
+    assert "computed again" in meaning.problems[0].reason
 
 
 async def test_words_go_on_where_the_vectors_cannot_be_compared_in_time(

@@ -17,9 +17,9 @@ async def test_one_that_cannot_be_read_is_named(tmp_path: Path):
     (notes / "dues.xls").write_bytes(storage("Root Entry", "EncryptedPackage"))
     library = await Library.open([notes], home=tmp_path / "home")
     assert [str(skipped) for skipped in library.skipped] == [
-        "library://notes/dues.xls: The document is locked by a password."
+        "library://notes/dues.xls: The document is protected by a password."
     ]
-    library.close()
+    await library.close()
 
 
 @pytest.mark.full
@@ -31,4 +31,4 @@ async def test_one_is_found_by_its_words(tmp_path: Path):
     library = await Library.open([notes], home=tmp_path / "home")
     [hit] = await library.search("berth crowns", limit=3)
     assert hit.url == "library://notes/dues.doc"
-    library.close()
+    await library.close()

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spadework.tools.library.build import StoreWriter
 from spadework.tools.library.document import Document, cut_document
-from spadework.tools.library.document_ranking import snippet
 from spadework.tools.library.full_text import (
     StemFinder,
     parse_question,
@@ -18,8 +18,7 @@ from spadework.tools.library.full_text import (
     stems,
     word_analyzer,
 )
-from spadework.tools.library.index_writer import StoreWriter
-from spadework.tools.library.search import Searcher
+from spadework.tools.library.search import Searcher, snippet
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from spadework.tools.ranking.bm25 import Bm25
+from spadework.tools.ranking.relevance import Bm25
 
 PROGRAM = """
-from spadework.tools.ranking.bm25 import Bm25
+from spadework.tools.ranking.relevance import Bm25
 words = "harbour pilot lantern granite ferry kestrel orchard bellows copper thistle anchor meadow saddle willow ember quarry".split()
 texts = [" ".join(words[n:] + words[: n // 3] + ["mill"] * n) for n in range(len(words))]
 print(Bm25(texts).scores(" ".join(words + words[::-1])))

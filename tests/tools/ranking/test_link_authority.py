@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spadework.tools.extract.extracted import Link
 from spadework.tools.ranking.link_authority import MOST_FOLLOWED, LinkStore, follow_links, page_rank
-from spadework.tools.ranking.trust import trust
+from spadework.tools.ranking.selection import trust
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Page, Query
 

@@ -49,7 +49,7 @@ def test_words_with_a_colon_are_words(query):
 
 @pytest.mark.parametrize("value", ["yesterday", "2024-13", "0000", "2024-02-30", "20240531"])
 def test_a_date_that_is_none_is_named(value):
-    with pytest.raises(SearchError, match=rf"^after:{value} is no date\.$"):
+    with pytest.raises(SearchError, match=rf"^after:{value} is not a date\.$"):
         only(f"tea after:{value}")
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spadework.clock import today
 from spadework.errors import SettingsError
 from spadework.tools.ranking.selection import (
     PRESETS,
@@ -15,9 +16,10 @@ from spadework.tools.ranking.selection import (
     affordable,
     halve_selection,
     select,
+    source_kind,
 )
 from spadework.tools.web.urls import domain_of
-from spadework.values import Found, Hit
+from spadework.values import Found, Hit, Page, SourceKind
 
 
 def hits(*marks: tuple[str, float]) -> list[Hit]:
@@ -146,7 +148,7 @@ def test_a_document_of_a_library_is_read_for_its_rank_since_reading_it_costs_not
 
 def test_an_unknown_preset_is_named_with_the_known_ones():
     with pytest.raises(
-        SettingsError, match="'wild': it is one of default, precise, balanced, recall"
+        SettingsError, match="one of default, precise, balanced, recall, not 'wild'"
     ):
         choose(many(1), "wild")
 
@@ -220,3 +222,27 @@ def test_a_named_page_that_was_judged_against_is_not_put_first() -> None:
     assert against not in choose([*others, against], "precise").chosen
     named = against.model_copy(update={"rrf": 0.01})
     assert choose([*others, named], "precise").chosen[0] == named
+
+
+@pytest.mark.parametrize(
+    ("url", "searched", "stated", "kind"),
+    [
+        ("https://www.example.org/", "news", "", "news"),
+        ("https://www.example.org/", "", "forum", "forum"),
+        ("https://www.example.org/", "news", "paper", "paper"),
+        ("https://www.nist.gov/", "news", "", "official"),
+        ("https://pubmed.ncbi.nlm.nih.gov/1/", "paper", "", "paper"),
+        ("library://notes/quay.md", "own", "", "own"),
+        ("https://www.example.org/", "", "", ""),
+    ],
+)
+def test_a_paper_then_a_state_then_the_search_says_who_speaks(
+    url: str, searched: SourceKind, stated: SourceKind, kind: str
+):
+    page = Page(url=url, kind=stated, fetched_at=today(), content_hash="0", chars=1)
+    assert source_kind(Hit(url=url, kind=searched), page) == kind
+
+
+def test_a_page_stored_with_the_kind_of_page_states_no_kind_of_source():
+    page = Page(url="https://example.org/", fetched_at=today(), content_hash="0", chars=1)
+    assert Page.model_validate(page.model_dump() | {"kind": "article"}).kind == ""

@@ -143,9 +143,37 @@ async def over_http() -> AsyncIterator[str]:
         await serving
 
 
+def answer_noisily() -> None:
+    """Answer over standard input and output by hand, with words, warnings and what is no message
+    between the answers.
+    """
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+    known: dict[str, dict[str, Any]] = {
+        "initialize": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "harbour", "version": "1.2"},
+        },
+        "tools/list": {"tools": [{"name": "listed", "inputSchema": schema}]},
+        "tools/call": {"content": [{"type": "text", "text": json.dumps(RESULTS)}]},
+    }
+    lines = ["=== harbour 1.2 ===", "", "{'not': 'json'}", '{"level": "info"}', "[1, 2]"]
+    notice = {"method": "notifications/message", "params": {"level": "info", "data": "cold"}}
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    for line in sys.stdin:
+        asked = json.loads(line)
+        lines += [f"DEBUG {asked['method']}", json.dumps({"jsonrpc": "2.0"} | notice)]
+        if "id" in asked:
+            result = known.get(asked["method"])
+            said = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
+            lines.append(json.dumps({"jsonrpc": "2.0", "id": asked["id"]} | said))
+        sys.stdout.write("\n".join(lines) + "\n")
+        lines = ["warning: the cache is cold"]
+
+
 def command(*ways: str) -> str:
-    """The command line of the server as a process. It may be `stubborn` (not end when told to) or
-    `mute` (never say a word).
+    """The command line of the server as a process. It may be `stubborn` (not end when told to),
+    `mute` (never say a word) or `noisy` (say more than its answers).
     """
     return f"{sys.executable} -m tests.tools.search.mcp_servers {' '.join(ways)}"
 
@@ -155,6 +183,8 @@ if __name__ == "__main__":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if "mute" in sys.argv:
         time.sleep(600)
+    if "noisy" in sys.argv:
+        sys.exit(answer_noisily())
     server().run("stdio")
     if "stubborn" in sys.argv:
         time.sleep(600)

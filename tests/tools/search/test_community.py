@@ -115,10 +115,10 @@ async def test_nothing_found_is_no_failure():
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ("Error: HTTPError 403", "chain answered without a list of results"),
-        ({"error": "x"}, "without a list of results"),
-        ([{"title": "x"}, 5], "gave 2 results, none with an address or a text"),
-        (None, "without a list of results"),
+        ("Error: HTTPError 403", "chain returned no list of results"),
+        ({"error": "x"}, "returned no list of results"),
+        ([{"title": "x"}, 5], "returned 2 results, but none has a URL or text"),
+        (None, "returned no list of results"),
         (
             ValueError("https://api.example/?api_key=k3y"),
             r"^chain could not be searched: ValueError\.$",
@@ -248,6 +248,6 @@ async def test_a_run_whose_documents_are_of_no_use_says_so():
         providers=[tool([{"shelf": 3}])],
     )
     assert result.status != "completed"
-    assert "search gave 1 results, none with an address or a text." in {
+    assert "search returned 1 results, but none has a URL or text." in {
         problem.reason for problem in result.problems
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spadework.tools.search.dispatch.provider_choice import AUTO, KNOWN
+from spadework.tools.search.dispatch.provider_choice import AUTO, NAMES
 from spadework.tools.search.dispatch.rate_limiter import LIMITS
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -18,7 +18,7 @@ GUIDE = DOCS / "guides" / "add-search-provider.md"
 
 def test_every_provider_is_in_the_table():
     rows = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", PAGE, re.MULTILINE))
-    assert set(rows) == set(KNOWN) - {AUTO}
+    assert set(rows) == set(NAMES) - {AUTO}
     for name, limit in LIMITS.items():
         assert ("one at a time" if limit.at_once == 1 else f"{limit.at_once} at once") in rows[name]
 
@@ -28,7 +28,9 @@ def test_the_examples_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     names: dict[str, Any] = {}
     for block in re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(), re.DOTALL | re.MULTILINE):
         exec(compile(block, GUIDE.name, "exec"), names)
-    assert "('the shelf of the harbour office', 'what archive searches')" in capsys.readouterr().out
+    assert (
+        "('the shelf of the harbour office', 'the sources of archive')" in capsys.readouterr().out
+    )
     assert {found.provider for source in names["result"].sources for found in source.found_by} <= {
         "shelf",
         "archive",

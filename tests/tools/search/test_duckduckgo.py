@@ -134,12 +134,12 @@ def test_results_become_hits():
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        ({"error": "No results found."}, "gave no results, as it does when it limits requests"),
+        ({"error": "No results found."}, "returned no results, as it does when it limits requests"),
         ({"error": "DNSError('…')"}, "could not be reached"),
         ({"error": "something odd"}, "could not be searched: something odd"),
-        ({"results": None}, "broke off"),
-        (None, "broke off"),
-        ([], "broke off"),
+        ({"results": None}, "was interrupted"),
+        (None, "was interrupted"),
+        ([], "was interrupted"),
     ],
 )
 def test_what_is_no_result_is_an_error(answer: object, words: str):

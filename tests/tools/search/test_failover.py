@@ -66,13 +66,13 @@ async def test_after_failures_in_a_row_a_provider_is_left_out_for_a_while(searx:
     for _ in range(FAILURES):
         assert await outcome(search) == [("searxng", "SearXNG answered with status 500.")]
     assert await outcome(search) == [
-        ("searxng", "searxng is left out for 60 s after 3 failures in a row.")
+        ("searxng", "searxng is skipped for 60 s after 3 failures in a row.")
     ]
     assert len(searx.queries) == FAILURES
 
     clock.now += PAUSE_SECONDS
     assert await outcome(search) == [("searxng", "SearXNG answered with status 500.")]
-    assert (await outcome(search))[0][1].startswith("searxng is left out")
+    assert (await outcome(search))[0][1].startswith("searxng is skipped")
 
     clock.now += PAUSE_SECONDS
     searx.reset()
@@ -95,7 +95,7 @@ async def test_asking_one_provider_raises_what_went_wrong(searx: Searx):
     search = Search([provider])
     assert await search.ask(provider, ASKED, limit=3, seconds=5)
     searx.fail("error")
-    for words in (*["status 500"] * FAILURES, "left out", "left out"):
+    for words in (*["status 500"] * FAILURES, "skipped", "skipped"):
         with pytest.raises(SearchError, match=words):
             await search.ask(provider, ASKED, limit=3, seconds=5)
 
@@ -113,6 +113,6 @@ async def test_a_provider_that_does_not_end_is_cut_off(searx: Searx):
 async def test_without_time_nobody_is_asked_and_no_pace_is_blamed(searx: Searx):
     search = Search([SearXNG(searx.url)])
     [(_, answer)] = await ask_all(search, ASKED, limit=3, seconds=0)
-    assert str(answer) == "searxng was not asked: no time was left for it."
+    assert str(answer) == "searxng was not queried because there was no time left."
     assert not searx.queries
     assert not search.waits.news()

@@ -86,6 +86,16 @@ async def test_over_standard_input_and_output_one_process_serves_all_searches():
     assert first[0].url.endswith("/k3y")
 
 
+async def test_a_server_that_prints_between_its_answers_is_used_all_the_same():
+    async with searching("listed", command("noisy")) as provider:
+        for _ in range(2):
+            assert [hit.title for hit in await ask(provider)] == [
+                "Census of Port Aldermere",
+                "History",
+            ]
+        assert len(servers()) == 1
+
+
 async def test_nothing_found_is_no_failure():
     async with over_http() as url, searching("nothing", url) as provider:
         assert await ask(provider) == []
@@ -96,7 +106,7 @@ async def test_nothing_found_is_no_failure():
     [
         ("refuses", r"mcp answered with an error: Error 429: rate limit exceeded\."),
         ("breaks", r"mcp answered with an error"),
-        ("alta", r"mcp has no tool 'alta', but structured, listed"),
+        ("alta", r"mcp has no tool 'alta'; its tools: structured, listed"),
         ("counts", r"mcp has no parameter that could be a query\."),
     ],
 )
@@ -195,7 +205,7 @@ async def test_the_settings_name_the_tools(no_keys: None):
     settings = Settings.load(mcp_search=f"structured @ {command()}; echo@http://127.0.0.1:9/mcp")
     choice = await choose(settings, None)  # type: ignore[arg-type]
     assert [provider.name for provider in choice.providers] == ["mcp", "mcp-2"]
-    assert choice.providers[0].describes == "what the MCP tool structured searches"
+    assert choice.providers[0].describes == "the sources of the MCP tool structured"
     search = choice.search(settings)
     assert len(await search.ask(search.providers[0], ASKED, limit=5, seconds=20)) == 2
     await search.close()
@@ -213,7 +223,7 @@ def test_what_cannot_be_read_is_a_settings_error_without_its_secrets(setting: st
 
 
 async def test_a_tool_that_is_not_named_cannot_be_searched():
-    with pytest.raises(SettingsError, match="set SPADEWORK_MCP_SEARCH"):
+    with pytest.raises(SettingsError, match="Set SPADEWORK_MCP_SEARCH"):
         await choose(Settings.load(search="mcp"), None)  # type: ignore[arg-type]
 
 

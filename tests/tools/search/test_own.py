@@ -14,7 +14,7 @@ from spadework.settings import Settings
 from spadework.tools.search.dispatch.failover import Search
 from spadework.tools.search.dispatch.provider_choice import choose
 from spadework.tools.search.langchain_tools import own_providers
-from spadework.tools.search.search_filters import domains, is_wanted, with_sites
+from spadework.tools.search.result_rows import domains, is_wanted, with_sites
 from spadework.values import Hit, Query
 from tests.tools.search.test_community import RESULTS, Retriever, tool
 
@@ -60,7 +60,7 @@ async def test_a_hit_may_bring_its_page_and_need_no_address():
     [
         (ValueError("k3y"), r"^my-shelf could not be searched: ValueError\.$"),
         (None, r"^my-shelf could not be searched: TypeError\.$"),
-        ([{"url": "x"}], "no spadework.values.Hit"),
+        ([{"url": "x"}], "not a spadework.values.Hit"),
     ],
 )
 async def test_whatever_it_raises_is_one_failed_search(answer: Any, words: str):
@@ -99,7 +99,7 @@ async def test_they_take_the_place_of_auto_and_stand_beside_what_is_named():
 
 @pytest.mark.parametrize("given_", ["text", object(), Shelf.search, 5])
 async def test_what_cannot_search_is_a_settings_error(given_: object):
-    with pytest.raises(SettingsError, match="providers cannot hold a"):
+    with pytest.raises(SettingsError, match="providers must be objects with"):
         await choose(Settings.load(), None, [given_])  # type: ignore[arg-type]
 
 

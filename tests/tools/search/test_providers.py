@@ -67,6 +67,8 @@ async def test_results_are_hits_in_their_order(services: Services, name: str):
         (1, name, ASKED.text),
         (2, name, ASKED.text),
     ]
+    papers = name in ("arxiv", "openalex", "pubmed")
+    assert {hit.kind for hit in found} == {"paper" if papers else ""}
     assert [hit.title.rstrip(".") for hit in found] == [
         "Census of Port Aldermere",
         "History of the harbour",
@@ -99,7 +101,7 @@ async def test_too_many_requests_are_a_spent_quota_with_the_time_to_wait(
     services.fault = "limited"
     error = await failure(services, name)
     assert isinstance(error, QuotaSpent)
-    assert str(error).endswith("answered that there were too many requests; it asks to wait 30 s.")
+    assert str(error).endswith("received too many requests; it asks to wait 30 s.")
     assert error.retry_after == 30
 
 
@@ -128,7 +130,7 @@ async def test_a_quota_that_is_used_up_is_a_spent_quota(
     services.fault = fault
     error = await failure(services, name)
     assert isinstance(error, QuotaSpent)
-    assert "answered that the quota is used up" in str(error)
+    assert "is used up" in str(error)
 
 
 @every
@@ -139,10 +141,10 @@ async def test_a_quota_that_is_used_up_is_a_spent_quota(
         ("unauthorised", "refused the request (status 401)"),
         ("endless", "answered with more than 5 MB"),
         ("error", "answered with status 500: Failed for "),
-        ("html", "did not answer with "),
-        ("truncated", "did not answer with "),
-        ("broken", "could not be asked: "),
-        ("other", "answer"),
+        ("html", "did not return "),
+        ("truncated", "did not return "),
+        ("broken", "could not be queried: "),
+        ("other", " no"),
         ("redirect", " "),
     ],
 )
@@ -176,7 +178,7 @@ async def test_a_silent_or_slow_service_is_left_at_the_deadline(
 
 @pytest.mark.parametrize(
     ("fault", "words"),
-    [("hang", "within 0.5 s"), ("html", "whole JSON"), ("other", "behind the numbers")],
+    [("hang", "within 0.5 s"), ("html", "complete JSON"), ("other", "records that it found")],
 )
 async def test_the_second_request_of_pubmed_may_fail_too(
     services: Services, fault: Fault, words: str
@@ -188,7 +190,7 @@ async def test_the_second_request_of_pubmed_may_fail_too(
 
 @every
 async def test_a_service_that_is_not_there_is_an_error(name: str):
-    with pytest.raises(SearchError, match="could not be asked"):
+    with pytest.raises(SearchError, match="could not be queried"):
         await MAKE[name]("http://127.0.1.21:9").search(ASKED, limit=5, seconds=5)
 
 
@@ -207,7 +209,7 @@ async def test_a_wrong_key_names_the_variable_to_check_and_not_the_key(
 @keyed
 @pytest.mark.parametrize("key", ["with space", "line\nbreak", "ключ"])
 def test_what_cannot_be_a_key_is_a_settings_error_without_it(name: str, key: str):
-    with pytest.raises(SettingsError, match=f"{name.upper()}_API_KEY cannot be a key") as caught:
+    with pytest.raises(SettingsError, match=f"{name.upper()}_API_KEY is not a valid key") as caught:
         MAKE[name]("http://127.0.1.21:9", SecretStr(key))
     assert key not in str(caught.value)
 

@@ -119,22 +119,20 @@ async def test_a_turn_that_would_come_too_late_is_refused_at_once():
     with pytest.raises(
         Throttled,
         match=(
-            r"^asked was not asked: it is asked at most once in 10 s, and this query's turn would"
-            r" have come too"
+            r"^asked was not queried: it is queried at most once in 10 s, and this query's turn"
+            r" would have come too"
         ),
     ):
         await ask(session, seconds=2)
     assert time.monotonic() - before < 0.5
-    assert session.waits.news() == (
-        "asked had no turn for 1 query, since it may not be asked more often.",
-    )
+    assert session.waits.news() == ("1 query to asked was skipped because of its rate limit.",)
 
 
 async def test_waiting_for_others_to_end_is_bounded_by_the_deadline():
     session = search(Asked(seconds=1), RateLimiters(), 1000, 1)
     first = asyncio.create_task(ask(session))
     await asyncio.sleep(0)
-    with pytest.raises(Throttled, match="others were before this query"):
+    with pytest.raises(Throttled, match="other queries were ahead of this one"):
         await ask(session, seconds=0.1)
     assert await first
 
@@ -180,7 +178,7 @@ async def test_a_time_to_come_back_after_the_deadline_refuses_the_others_without
         with pytest.raises(
             Throttled,
             match=(
-                r"asked was not asked: it answered .* too many requests, and wants to be left alone"
+                r"asked was not queried: it received too many requests and asks to wait"
                 r" until \d\d:\d\d:\d\d UTC\."
             ),
         ):
@@ -220,7 +218,7 @@ async def test_waits_are_counted_and_worded():
     session = search(Asked(), RateLimiters(), 1.6, 5)
     await asyncio.gather(*(ask(session) for _ in range(3)))
     assert session.waits.news() == (
-        "asked let 2 queries wait, up to 1 s, since it may not be asked more often.",
+        "2 queries to asked waited up to 1 s to respect its rate limit.",
     )
     assert session.waits.news() == ()
 

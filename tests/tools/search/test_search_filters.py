@@ -12,12 +12,12 @@ import pytest
 
 from spadework.errors import SettingsError
 from spadework.settings import Settings
-from spadework.tools.ranking.recency import reach
+from spadework.tools.ranking.query_operators import reach
 from spadework.tools.search.brave import Brave
 from spadework.tools.search.dispatch.failover import Search
 from spadework.tools.search.duckduckgo import DuckDuckGo
 from spadework.tools.search.provider import Provider
-from spadework.tools.search.search_filters import add_filters, region, tongue
+from spadework.tools.search.result_rows import add_filters, region, tongue
 from spadework.tools.search.searxng import SearXNG
 from spadework.tools.search.wikipedia import Wikipedia
 from spadework.values import Hit, Query
@@ -84,7 +84,7 @@ async def test_a_wish_reaches_the_service_or_is_said_not_to(
     asked = services.requests[0]
     if expected is None:
         (said,) = search.unmet.sentences()
-        assert said.startswith(f"{name} cannot be asked for ")
+        assert said.startswith(f"{name} cannot filter by ")
     else:
         args = {**asked.args, "path": asked.path}
         assert {key: args[key] for key in expected} == expected
@@ -94,14 +94,20 @@ async def test_a_wish_reaches_the_service_or_is_said_not_to(
     assert not {"gl", "country", "search_lang", "tbs", "freshness", "filter"} & plain.args.keys()
 
 
+@pytest.mark.parametrize("name", ["serper", "tavily", "brave"])
+async def test_what_a_search_of_news_finds_is_news(services: Services, name: str):
+    kinds = [{hit.kind for hit in await ask(services, name, asked)} for asked in (NEWS, LOCAL)]
+    assert kinds == [{"news"}, {""}]
+
+
 async def test_what_is_half_kept_is_half_said(services: Services):
     tavily, wikipedia = (MAKE[name](services.url(name)) for name in ("tavily", "wikipedia"))
     search = Search([tavily, wikipedia])
     await ask_all(search, LOCAL, limit=5, seconds=5)
     assert {request.args.get("country") for request in services.requests} == {"germany", None}
     assert search.unmet.sentences() == (
-        "tavily cannot be asked for a language: its results are as without that wish.",
-        "wikipedia cannot be asked for a country: its results are as without that wish.",
+        "tavily cannot filter by a language: its results ignore that filter.",
+        "wikipedia cannot filter by a country: its results ignore that filter.",
     )
     assert search.unmet.news() == search.unmet.sentences()
     assert search.unmet.news() == ()
@@ -113,7 +119,7 @@ async def test_a_country_that_brave_does_not_know_is_not_asked_for(services: Ser
     await ask_all(search, Query(text=TEXT, country="is", language="cy"), limit=5, seconds=5)
     assert not {"country", "search_lang"} & services.requests[0].args.keys()
     assert search.unmet.sentences() == (
-        "brave cannot be asked for a country or a language: its results are as without that wish.",
+        "brave cannot filter by a country or a language: its results ignore that filter.",
     )
 
 
@@ -205,7 +211,7 @@ async def test_what_is_dated_outside_the_days_is_left_out_whoever_found_it():
     assert isinstance(found, list)
     assert [hit.url[8:].partition(".")[0] for hit in found] == ["first", "last", "undated"]
     assert search.unmet.sentences() == (
-        "shelf cannot be asked for a time: of its results those dated outside it are left out.",
+        "shelf cannot filter by a time: results dated outside it are left out.",
     )
 
 
@@ -262,14 +268,17 @@ def test_the_domains_of_the_settings_are_narrowed_and_never_widened():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"search_country": "germany"}, "search_country cannot be 'germany': write a country as"),
-        ({"search_since": "yesterday"}, "search_since cannot be 'yesterday': write a day as"),
-        ({"search_sites": "example.org,nonsense"}, "search_sites cannot be .*write domains such"),
+        (
+            {"search_country": "germany"},
+            "search_country must be the two letters of a country, such as de or us, not 'germany'",
+        ),
+        ({"search_since": "yesterday"}, "search_since must be a date, YYYY-MM-DD, not 'yesterday'"),
+        ({"search_sites": "example.org,nonsense"}, "search_sites must be a domain such"),
         (
             {"search_since": "2026-02-01", "search_until": "2026-01-01"},
-            "search_until cannot be '2026-01-01': it lies before search_since, 2026-02-01",
+            "search_until must be search_since, 2026-02-01, or later, not ",
         ),
-        ({"min_relevance": "1.5"}, "min_relevance cannot be '1.5'"),
+        ({"min_relevance": "1.5"}, "min_relevance must be at most 1, not '1.5'"),
     ],
 )
 def test_a_wish_that_cannot_be_is_refused_in_one_sentence(given: dict[str, str], words: str):

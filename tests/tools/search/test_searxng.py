@@ -92,7 +92,7 @@ async def test_the_address_may_be_written_in_many_ways(searx: Searx, url: Callab
 
 @pytest.mark.parametrize("url", ["", "localhost:8080", "ftp://x/", "/search"])
 def test_an_address_that_is_none_is_a_settings_error(url: str):
-    with pytest.raises(SettingsError, match="must begin with http"):
+    with pytest.raises(SettingsError, match="must be an http:// or https:// URL"):
         SearXNG(url)
 
 
@@ -101,13 +101,13 @@ def test_an_address_that_is_none_is_a_settings_error(url: str):
     [
         ("forbidden", "add json to search.formats in its settings.yml"),
         ("error", "answered with status 500"),
-        ("html", r"did not answer with whole JSON \(text/html\)"),
-        ("truncated", r"did not answer with whole JSON \(application/json\)"),
+        ("html", r"did not return complete JSON \(text/html\)"),
+        ("truncated", r"did not return complete JSON \(application/json\)"),
         (
             "unresponsive",
             (
-                r"No engine of SearXNG answered: brave \(timeout\), duckduckgo \(CAPTCHA\), google"
-                r" \(Suspended"
+                r"None of SearXNG's engines answered: brave \(timeout\), duckduckgo \(CAPTCHA\),"
+                r" google \(Suspended"
             ),
         ),
     ],
@@ -136,7 +136,7 @@ async def test_a_silent_server_is_left_at_the_deadline(searx: Searx):
 async def test_a_server_that_is_not_there_is_an_error():
     async with raw_server(b"") as url:
         pass
-    with pytest.raises(SearchError, match="could not be asked"):
+    with pytest.raises(SearchError, match="could not be queried"):
         await ask(url)
 
 

@@ -12,11 +12,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spadework.errors import QuotaSpent, SearchError
-from spadework.tools.ranking.recency import about_now
+from spadework.tools.ranking.query_operators import about_now
 from spadework.tools.search.arxiv import rows
 from spadework.tools.search.provider import Service
 from spadework.tools.search.result_rows import plain
-from spadework.tools.text.quantities import moment
+from spadework.tools.text.facts import moment
 
 SERVICE = Service("Wiki", "http://127.0.1.21:9")
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -36,9 +36,9 @@ NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
             "results: API rate limit exceeded.",
         ),
         ({"error": {"code": "badvalue"}}, False, "results: badvalue."),
-        ({"query": []}, False, "Wiki answered without results."),
-        ({"query": {"search": {}}}, False, "Wiki answered without results."),
-        ([], False, "Wiki answered without results."),
+        ({"query": []}, False, "Wiki returned no results."),
+        ({"query": {"search": {}}}, False, "Wiki returned no results."),
+        ([], False, "Wiki returned no results."),
     ],
 )
 def test_an_answer_without_results_is_an_error_in_the_words_of_the_service(

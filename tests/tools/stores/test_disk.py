@@ -15,7 +15,7 @@ from spadework.agents.llm.limits import Lessons
 from spadework.tools.extract.extracted import Link
 from spadework.tools.ranking.link_authority import LinkStore
 from spadework.tools.stores.disk import THREADS, on_disk
-from spadework.tools.stores.page_store import PageStore
+from spadework.tools.text.page_text import PageStore
 
 pytestmark = pytest.mark.process
 

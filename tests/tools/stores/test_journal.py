@@ -17,9 +17,8 @@ from typing import Any
 
 import pytest
 
-from spadework.budget import Budget
+from spadework.budget import Budget, HoldRequest
 from spadework.errors import Blocked, BudgetSpent, SearchError, TooSlow
-from spadework.holds import HoldRequest
 from spadework.tools.stores.cassette import Recording
 from spadework.tools.stores.exchanges import Request, Tape, last_text
 from spadework.tools.stores.journal import Ask, Journal

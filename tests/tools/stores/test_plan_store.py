@@ -52,17 +52,16 @@ def test_case_spaces_and_end_marks_do_not_make_another_question() -> None:
     assert normalise_question("what is c") != normalise_question("what is c++")
 
 
-def test_a_question_is_forgotten_with_what_was_answered_to_it_and_no_other_is(
-    tmp_path: Path,
-) -> None:
+def test_a_question_is_forgotten_as_asked_and_as_clarified_and_no_other_is(tmp_path: Path) -> None:
     store = PlanStore(tmp_path, days=1)
     texts = (
         "What is Mercury?",
         "what is mercury (the planet)?",
+        "What is Mercury (the element)?",
         "What is Mercury used for?",
         "Where is Mercury?",
     )
     for text in texts:
         store.put(text, Plan(question=text, topics=(Topic(name="T", question=text),)))
-    store.forget("What is Mercury?")
-    assert [store.get(text) is not None for text in texts] == [False, False, True, True]
+    store.forget(["What is Mercury", "What is Mercury (the planet)?"])
+    assert [store.get(text) is None for text in texts] == [True, True, False, False, False]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from hypothesis import given
 
 from spadework.tools.text.markdown import plain
-from spadework.tools.text.quotes import locate
 from spadework.tools.text.titles import without_targets
 from tests.tools.text.markdownish import markdown
 
@@ -37,14 +36,6 @@ def test_targets_of_links_and_pictures_are_not_shown() -> None:
     assert "https://" not in shown
     assert "a ferry" not in shown
     assert "The old *ferry* carries 212 passengers (source)." in shown
-
-
-def test_a_quote_of_what_is_shown_is_located_in_the_page() -> None:
-    start, end = locate("The old ferry carries 212 passengers (source).", TEXT) or (0, 0)
-    assert TEXT[start:end] == (
-        "The [old *ferry*](https://a.example/old) carries 212 passengers"
-        " ([source](https://a.example/s))."
-    )
 
 
 @given(markdown)

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 
 from spadework.tools.text.markdown import blocks
-from spadework.tools.text.markdown_tables import cells, header_of, row_as_sentence, rows_at, rows_of
+from spadework.tools.text.tables import (
+    cells,
+    header_of,
+    named_cells,
+    row_as_sentence,
+    rows_at,
+    rows_of,
+)
 from tests.tools.text.markdownish import markdown
 
 TOWNS = (
@@ -24,7 +31,7 @@ def test_a_row_is_told_with_the_names_of_its_columns() -> None:
     assert header
     assert TOWNS[slice(*header)] == "| Town | Inhabitants | 2024 |"
     rows = [TOWNS[slice(*span)] for span in rows_of(TOWNS, table)]
-    assert [row_as_sentence(TOWNS[slice(*header)], row) for row in rows] == [
+    assert [row_as_sentence(named_cells(TOWNS[slice(*header)], row)) for row in rows] == [
         "Town: Aldermere; Inhabitants: 48,212; 2024: up.",
         "Town: Kelling; Inhabitants: 3,100.",
     ]
@@ -59,7 +66,9 @@ def test_a_table_that_does_not_name_its_columns_is_told_by_its_first_cells(
 ) -> None:
     [table] = blocks(text)
     assert header_of(text, table) is None
-    assert [row_as_sentence("", text[slice(*span)]) for span in rows_of(text, table)] == said
+    assert [
+        row_as_sentence(named_cells("", text[slice(*span)])) for span in rows_of(text, table)
+    ] == said
 
 
 def test_a_pipe_that_is_escaped_parts_no_cells() -> None:
@@ -78,7 +87,7 @@ def test_a_cell_of_a_million_dashes_is_read_at_once() -> None:
 
 def test_a_cell_beyond_the_names_of_columns_is_told_without_one() -> None:
     assert (
-        row_as_sentence("| Town | Area | Year |", "| Kelling | 5 | 1902 | rebuilt |")
+        row_as_sentence(named_cells("| Town | Area | Year |", "| Kelling | 5 | 1902 | rebuilt |"))
         == "Town: Kelling; Area: 5; Year: 1902; rebuilt."
     )
 

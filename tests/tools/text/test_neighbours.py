@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spadework.tools.text.neighbours import REACH, neighbours
+from spadework.tools.text.page_text import REACH, PageText
 
 LEAD = "To recreate the key without blocking updates:"
 CODE = "CREATE INDEX second;\nDROP INDEX first;"
@@ -33,7 +33,7 @@ Rows may be many.
 
 def around(quote: str) -> tuple[str, str]:
     start = TEXT.index(quote)
-    return neighbours(TEXT, start, start + len(quote))
+    return PageText(TEXT).neighbours(start, start + len(quote))
 
 
 def test_code_stands_between_the_sentence_that_leads_to_it_and_the_one_after_it() -> None:

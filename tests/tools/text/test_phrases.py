@@ -48,4 +48,4 @@ def test_what_is_written_from_right_to_left_is_said_to_be() -> None:
 
 
 def test_what_is_told_of_is_no_pattern() -> None:
-    assert ENGLISH("must_open", must="{topic} {}").startswith("“{topic} {}” is open")
+    assert ENGLISH("missing", gaps="{topic} {}").endswith("Missing: {topic} {}.")

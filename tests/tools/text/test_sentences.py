@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 
 from spadework.tools.text.passages import blocks
-from spadework.tools.text.quotes import sentences
-from spadework.tools.text.sentences import closed
+from spadework.tools.text.sentences import closed, sentences
 from tests.tools.text.markdownish import markdown
 
 

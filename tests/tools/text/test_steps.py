@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spadework.tools.text.markdown import blocks
-from spadework.tools.text.markdown_tables import steps_of_lists
+from spadework.tools.text.tables import steps_of_lists
 
 
 @pytest.mark.parametrize(

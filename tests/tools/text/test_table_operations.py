@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.tools.text.table_operations import compute
+from spadework.tools.text.tables import compute
 
 TOWNS = """| town | county | population | area_km2 |
 |---|---|---|---|
@@ -37,6 +37,29 @@ def test_what_a_question_asks_of_the_rows_of_a_table_is_computed(
     made = compute(question, "en", f"# Data\n\n{TOWNS}", "towns.csv")
     assert made is not None
     assert (made.kind, made.value, len(made.rows), made.of) == (kind, value, rows, 4)
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("Which boat is the heaviest?", "98"),
+        ("Which boat is the largest?", None),
+        ("Which boat is the cheapest?", None),
+        ("Which plot is the largest?", "180"),
+        ("Which tenant is the oldest?", None),
+    ],
+)
+def test_a_superlative_without_a_column_takes_the_one_that_measures_it(
+    question: str, value: str | None
+) -> None:
+    boats = (
+        "| boat | year | weight_kg | value |\n|---|---|---|---|\n| Teal | 2018 | 15 | 4100 |\n"
+        "| Heron | 2004 | 98 | 950 |\n| Otter | 2016 | 38 | 2400 |\n\n"
+        "| plot | tenant | area (m2) | since |\n|---|---|---|---|\n| 1 | Ann | 120 | 2001 |\n"
+        "| 2 | Bo | 180 | 2010 |\n| 300 | Cy | 90 | 2011 |\n"
+    )
+    made = compute(question, "en", boats)
+    assert (made and made.value) == value
 
 
 def test_a_row_is_found_by_two_keys_one_of_them_a_month_in_other_words() -> None:

@@ -70,4 +70,7 @@ def test_the_one_that_playwright_installs_is_found(programs: Path, place: str) -
 
 def test_without_any_it_is_said_what_to_install(programs: Path) -> None:
     assert choose_browser(Settings()) == ""
-    assert "No Chromium is installed: `apt install chromium`" in Browser(Settings()).what_is_missing
+    assert (
+        "No Chromium is installed. To install it, run `apt install chromium`"
+        in Browser(Settings()).what_is_missing
+    )

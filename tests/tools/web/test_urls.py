@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spadework.tools.web.urls import addresses, canonical_url, domain_of
+from spadework.tools.web.urls import addresses, canonical_url, domain_of, is_official
 
 
 @pytest.mark.parametrize(
@@ -203,3 +203,24 @@ def test_mail_addresses_are_found_in_a_text_of_any_length():
     assert addresses(f"{'a' * 300_000} or (me+you@mail.example.org).") == {
         "me+you@mail.example.org"
     }
+
+
+@pytest.mark.parametrize(
+    ("host", "official"),
+    [
+        ("www.nist.gov", True),
+        ("gov.uk", True),
+        ("service.gov.uk", True),
+        ("www.mofa.go.jp", True),
+        ("bmf.gv.at", True),
+        ("www.who.int", True),
+        ("www.port.mil", True),
+        ("www.port.go.it", False),  # a province of Italy
+        ("gov", False),  # a folder of one's own
+        ("gov.example.com", False),
+        ("www.mit.edu", False),
+        ("127.0.1.1", False),
+    ],
+)
+def test_only_suffixes_reserved_for_states_are_official(host: str, official: bool):
+    assert is_official(host) is official

@@ -96,7 +96,7 @@ CODINGS = (
         "a coding nobody knows",
         "x-lighthouse",
         _PLAIN,
-        Refused(Unreadable, "'x-lighthouse' is not read"),
+        Refused(Unreadable, "'x-lighthouse' is not supported"),
     ),
-    _coded("a charset as a coding", "UTF-8", _PLAIN, Refused(Unreadable, "is not read")),
+    _coded("a charset as a coding", "UTF-8", _PLAIN, Refused(Unreadable, "is not supported")),
 )

@@ -25,8 +25,8 @@ def _door(
 
 _CAPTCHA, _CHECK, _SCRIPTS, _LOGIN = (
     "behind a captcha",
-    "behind a check",
-    "behind a demand for JavaScript",
+    "behind a browser check",
+    "behind a request to enable JavaScript",
     "behind a login",
 )
 _NAVIGATION = (
@@ -72,14 +72,14 @@ DOORS = (
     ),
     _door(
         "Turnstile",
-        "behind a c",
+        "behind a browser c",
         "<h1>example.com</h1><p>Verifying you are human. This may take a few seconds.</p><div"
         " class='cf-turnstile'></div><p>example.com needs to review the security of your connection"
         " before proceeding.</p>",
         "<title>Just a moment...</title>",
     ),
     _door(
-        "a check of the browser",
+        "a browser check",
         _CHECK,
         "<h1>Checking your browser before accessing example.com.</h1><p>This process is automatic."
         " Your browser will redirect to your requested content shortly.</p>",
@@ -165,14 +165,14 @@ DOORS = (
         " browser. Please enable JavaScript or switch to a supported browser to go on.</p>",
     ),
     _door(
-        "a demand for cookies",
-        "behind a demand for cookies",
+        "a request to enable cookies",
+        "behind a request to enable cookies",
         "<h1>Cookies are required</h1><p>Please enable cookies in your browser and load the page"
         " again to go on to the site.</p>",
     ),
     _door(
-        "a banner of consent alone",
-        "behind a banner of consent",
+        "a consent banner alone",
+        "behind a consent banner",
         "<div id='consent'><h2>We value your privacy</h2><p>We and our 842 partners store and"
         " access information on your device. Click accept to continue to the"
         " site.</p><button>Accept all</button><button>Reject all</button></div>",
@@ -184,41 +184,41 @@ DOORS = (
         " office.</p><form><input name='user'><input type='password'></form>",
     ),
     _door(
-        "a check of age",
-        "behind a check of age",
+        "an age check",
+        "behind an age check",
         "<h1>Are you over 18?</h1><p>You must be 18 years or older to enter this site. Please"
         " confirm your age.</p><button>I am over 18</button>",
     ),
     _door(
         "a notice that there is no page",
-        "holds only a notice that there is no such page",
+        'shows only a "page not found" notice',
         "<h1>404</h1><p>Sorry, the page you are looking for could not be found. It may have been"
         " moved or removed.</p><a href='/'>Home</a>",
         "<title>Page not found</title>",
     ),
     _door(
-        "a notice of maintenance",
-        "holds only a notice of maintenance",
+        "a maintenance notice",
+        "shows only a maintenance notice",
         "<h1>We'll be back soon!</h1><p>Sorry for the inconvenience. The site is down for"
         " maintenance and will be back online shortly.</p>",
         "<title>Down for maintenance</title>",
     ),
     _door(
         "a domain for sale",
-        "holds only an offer of the domain for sale",
+        "shows only an offer to sell the domain",
         "<h1>aldermere-light.com</h1><p>This domain is for sale. Buy this domain now, or make an"
         " offer to its owner.</p><ul><li>Lighthouse</li><li>Cheap flights</li></ul>",
     ),
     _door(
         "a server without a site",
-        "holds only the greeting of a server that has no site",
+        "shows only the default page of a server",
         "<h1>Welcome to nginx!</h1><p>If you see this page, the nginx web server is successfully"
         " installed and working. Further configuration is required.</p>",
         "<title>Welcome to nginx!</title>",
     ),
     _door(
         "too many requests, said in words",
-        "behind a limit of requests",
+        "behind a rate limit",
         "<h1>Too many requests</h1><p>You have sent too many requests in a short time. Please slow"
         " down and try again later.</p>",
         "<title>Rate limit exceeded</title>",

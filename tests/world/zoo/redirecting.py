@@ -124,7 +124,7 @@ REDIRECTS = (
     Animal(
         "two places",
         paths(_THERE | {"/": http("", "Location: /there", "Location: /b", status="302 Found")}),
-        Refused(Unreachable, "leads to 2 places at once"),
+        Refused(Unreachable, "redirects to 2 addresses at once"),
     ),
     _page("a refresh in the page", '<meta http-equiv="refresh" content="0; url=/there">'),
     _page("a refresh in odd spelling", "<META content='1;URL=\"/there\"' HTTP-EQUIV=Refresh>"),

@@ -65,7 +65,7 @@ STATUSES = (
     Animal(
         "206 of a part",
         says(http(PAGE, "Content-Range: bytes 0-599/9000", status="206 Partial Content")),
-        Refused(Unreachable, "a part"),
+        Refused(Unreachable, "only part of"),
     ),
     Animal(
         "304 unasked",

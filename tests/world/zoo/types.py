@@ -88,19 +88,19 @@ TYPES = (
         "a program as a page",
         "text/html",
         b"\x7fELF" + bytes(range(256)) * 8,
-        Refused(Unreadable, "is not read"),
+        Refused(Unreadable, "is not supported"),
     ),
     _typed(
         "octets that are nothing",
         "application/octet-stream",
         bytes(range(256)) * 8,
-        Refused(Unreadable, "is not read"),
+        Refused(Unreadable, "is not supported"),
     ),
     _typed(
         "a video",
         "video/mp4",
         b"\x00\x00\x00\x18ftypmp42" + bytes(1_000),
-        Refused(Unreadable, "video/mp4 is not read"),
+        Refused(Unreadable, "video/mp4 is not supported"),
     ),
     _typed(
         "XHTML as XML",
