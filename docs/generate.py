@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
+from strings import strings_page
 from tour import with_values
 
 from spadework.graph.research import WORKER_FAILED, graph
@@ -85,6 +86,7 @@ def pages() -> dict[Path, str]:
     map_page, tour = ROOT / "docs" / "README.md", ROOT / "docs" / "tour.md"
     return {
         ROOT / "docs" / "settings.md": settings_page(),
+        ROOT / "tests" / "docs" / "strings.md": strings_page(),
         tour: with_values(tour.read_text(encoding="utf-8")),
         map_page: with_drawing(map_page.read_text(encoding="utf-8")),
     }

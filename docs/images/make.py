@@ -75,10 +75,8 @@ def context(page: Page, address: str) -> None:
     mark.click()
     page.locator(".card:popover-open").wait_for()
     shoot(page, "report")
-    page.locator(".card:popover-open").get_by_role(
-        "link", name="See it in the page as read"
-    ).click()
-    page.locator("mark.wanted").wait_for()
+    page.locator(".card:popover-open").get_by_role("link", name="View in the saved page").click()
+    page.locator("mark.wanted").first.wait_for()
     shoot(page, "snapshot")
 
 
