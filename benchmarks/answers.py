@@ -29,7 +29,7 @@ from answers_web import english, manuals
 
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
-from spadework.tools.library.shelf import plan
+from spadework.tools.library.library import plan
 from spadework.tools.text.facts import stems
 from spadework.values import Result
 

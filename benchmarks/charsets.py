@@ -4,7 +4,7 @@ MAN is a folder of translated manuals, `MAN/<language>/man*/*.gz` in UTF-8, such
 packages manpages-cs, -de, -el, -es, -fr, -hu, -ja, -pl, -ru, -tr and -zh bring to `usr/share/man`.
 Each of at most 25 manuals of a language gives stretches of 200, 1,000 and 4,000 characters in every
 charset that pages of its language were written in; they are read without a declaration, rightly
-declared and wrongly. `CLOSE` and `SURE` of `spadework.tools.extract.charset` were chosen on the
+declared and wrongly. `CLOSE` and `SURE` of `tools.extract.document_kinds` were chosen on the
 half *dev* of the manuals.
 """
 
@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from spadework.tools.extract.charset import decode_body
+from spadework.tools.extract.document_kinds import decode_body
 
 CHARSETS = {
     "ru": ("cp1251", "koi8-r", "iso8859-5", "cp866"),

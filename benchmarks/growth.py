@@ -19,13 +19,23 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from spadework.agents.report.material import merged
+from spadework.prompts import Part, Prompt
+from spadework.prompts.prompt_size import shorten_prompt
 from spadework.tools.ranking.conflicts import conflicts
 from spadework.tools.ranking.near_duplicates import group_near_duplicates
 from spadework.tools.text import prompt_injection
 from spadework.tools.text.cleanliness import cleanliness
-from spadework.tools.text.facts import is_negated, names, numbers, relations, spelled_numbers, stems
+from spadework.tools.text.facts import (
+    figures,
+    is_negated,
+    names,
+    numbers,
+    relations,
+    spelled_numbers,
+    stems,
+)
 from spadework.tools.text.markdown import blocks, plain
-from spadework.tools.text.quantities import figures
 from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence
 from spadework.visible import bounded
@@ -92,6 +102,18 @@ def group_pieces(text: str) -> object:
     return group_near_duplicates({str(n): piece for n, piece in enumerate(pieces)})
 
 
+def shorten_pieces(text: str) -> object:
+    """Shorten a prompt whose evidence is a text's pieces."""
+    parts = tuple(Part("evidence", at, at + 20) for at in range(0, len(text) - 20, 20))
+    return shorten_prompt(Prompt("", text, parts), len(text) // 10)
+
+
+def merge_quotes(text: str) -> object:
+    """Merge a text's pieces as quotes of several pages."""
+    pieces = [text[at : at + 40] for at in range(0, len(text), 40)]
+    return merged([entry(n, piece) for n, piece in enumerate(pieces)])
+
+
 STEPS: Mapping[str, Callable[[str], object]] = {
     "bounded": bounded,
     "blocks": blocks,
@@ -110,6 +132,8 @@ STEPS: Mapping[str, Callable[[str], object]] = {
     "injection_spans": lambda text: prompt_injection.injection_spans.__wrapped__(text),
     "conflicts": compare_quotes,
     "near_duplicates": group_pieces,
+    "merged": merge_quotes,
+    "shorten_prompt": shorten_pieces,
 }
 
 

@@ -22,10 +22,12 @@ from spadework.settings import Settings
 
 _CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
+_INSTALL = re.compile(r"^[ \t>$]*(?:python -m )?(?:pip|uv|conda) ", re.MULTILINE)
+
 
 def main() -> None:
     """Ask of each package how it is used; print how many answers hold code that imports it, begin
-    with it, and are called answers.
+    with it (installation aside), and are called answers.
     """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half", choices=("dev", "test"), default="dev")
@@ -75,7 +77,10 @@ def imports(code: str, modules: frozenset[str]) -> bool:
 
 async def _asked(question: str) -> tuple[list[str], bool]:
     result = await research(question, Settings.load(search="library", iterations=1))
-    return _CODE.findall(body(result.report)), all(t.covered for t in result.topics)
+    codes = _CODE.findall(body(result.report))
+    return [code for code in codes if not _INSTALL.search(code)], all(
+        t.covered for t in result.topics
+    )
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ async def main(options: argparse.Namespace) -> None:
     asked = len(ranks)
     first, among = (sum(rank < most for rank in ranks) / asked for most in (1, FIRST))
     print(f"{options.half}: {asked} questions, first {first:.3f}, among {FIRST} {among:.3f}")
-    library.close()
+    await library.close()
 
 
 if __name__ == "__main__":

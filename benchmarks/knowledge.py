@@ -24,7 +24,7 @@ from pathlib import Path
 
 from spadework.tools.knowledge import Entry, Which
 from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
-from spadework.tools.stores.page_store import content_hash
+from spadework.tools.text.page_text import content_hash
 from spadework.values import Page
 
 #: Questions of four words that stand in one page, and pages of one run.

@@ -30,11 +30,10 @@ from typing import Any
 
 import psutil
 
+from spadework.tools.library.build import StoreWriter
 from spadework.tools.library.document import Cut, Document, StoreReader, cut_document
-from spadework.tools.library.folders import files
-from spadework.tools.library.index_writer import StoreWriter
 from spadework.tools.library.search import Searcher
-from spadework.tools.library.source_reader import read_files, workers
+from spadework.tools.library.source_reader import files, read_files, workers
 
 CHANGED = 10  # one word in so many is replaced in a copy
 QUESTIONS, LIMIT = 300, 15

@@ -1,5 +1,6 @@
 """What a reader gets without a model from files of his own and from news:
-`python benchmarks/own.py [--questions FILE] [--set NAME …] [--first N] [--show] [--jsonl OUT]`.
+`python benchmarks/own.py [--questions FILE] [--over NAME …] [--set NAME …] [--first N] [--show]
+[--jsonl OUT]`.
 
 The material stands in `own/`: notes of a small company (Markdown, text, PDF, Word, CSV), news
 articles, and notes in six languages. All of it is one library with one index. A question has a set
@@ -72,11 +73,10 @@ async def asked(row: Row, settings: Settings, about: Sequence[str]) -> Row:
     return made
 
 
-async def run(rows: Sequence[Row], home: Path, show: bool) -> list[Row]:
+async def run(rows: Sequence[Row], places: Sequence[Path], home: Path, show: bool) -> list[Row]:
     """Every question asked once, over one index."""
-    places = [HERE / name for name in ("notes", "news", "languages")]
     settings = Settings.load(
-        home=home, search="library", library=places, cache_mb=0, knowledge=False
+        home=home, search="library", library=list(places), cache_mb=0, knowledge=False
     )
     about, done = about_the_run(), []
     for row in rows:
@@ -144,6 +144,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--questions", type=Path, default=HERE / "dev.jsonl")
+    over = ("notes", "news", "languages")
+    parser.add_argument("--over", nargs="+", default=over, help="folders of own/ in the library")
     parser.add_argument("--set", nargs="+", choices=SETS, default=SETS)
     parser.add_argument("--first", type=int, help="so many questions of each set")
     parser.add_argument("--show", action="store_true", help="question, claim and body of each")
@@ -155,7 +157,8 @@ def main() -> None:
         r for name in options.set for r in [q for q in rows if q["set"] == name][: options.first]
     ]
     with tempfile.TemporaryDirectory() as home:
-        done = asyncio.run(run(rows, Path(home), options.show))
+        places = [HERE / name for name in options.over]
+        done = asyncio.run(run(rows, places, Path(home), options.show))
     if options.jsonl:
         made = (json.dumps(row, ensure_ascii=False) + "\n" for row in done)
         options.jsonl.write_text("".join(made), encoding="utf-8")

@@ -34,7 +34,7 @@ from spadework.tools.extract import read_document
 from spadework.tools.knowledge import Entry
 from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from spadework.tools.knowledge.entry import LEAST_CHARS, subject
-from spadework.tools.stores.page_store import content_hash
+from spadework.tools.text.page_text import content_hash
 from spadework.values import Page, Result
 
 Row = dict[str, Any]

@@ -29,11 +29,11 @@ import tantivy
 
 from spadework.settings import Settings
 from spadework.tools.dense.embedder import embedder
-from spadework.tools.dense.vector_fill import fill
+from spadework.tools.dense.passage_vectors import fill
 from spadework.tools.dense.vectors import Vectors
 from spadework.tools.library import search as near
+from spadework.tools.library.build import StoreWriter
 from spadework.tools.library.document import Document
-from spadework.tools.library.folders import files
 from spadework.tools.library.full_text import (
     any_of,
     open_index,
@@ -42,9 +42,8 @@ from spadework.tools.library.full_text import (
     stems,
     word_analyzer,
 )
-from spadework.tools.library.index_writer import StoreWriter
 from spadework.tools.library.search import Searcher, passages
-from spadework.tools.library.source_reader import cut_file
+from spadework.tools.library.source_reader import cut_file, files
 from spadework.tools.ranking.fusion import reciprocal_rank_fusion
 from spadework.tools.ranking.relevance import STOP_WORDS
 

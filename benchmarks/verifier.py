@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from spadework.agents.report.checks import Known, find_unfounded, note_doubts, reason_to_refuse
-from spadework.agents.report.material import entry_of
-from spadework.agents.verifier import BATCH, VerdictsAnswer
+from spadework.agents.report.material import entries_of
+from spadework.agents.verifier import VerdictsAnswer
 from spadework.prompts import render
 from spadework.values import Evidence, Sentence
 
 TRUE, BEYOND = "supported", "inference or beyond its quotes"
+#: Sentences of a request, as the recorded answers took them.
+BATCH = 20
 #: What answers stand in the file of corrections, next to the cases of our own.
 CORRECTIONS = Path(__file__).parent / "verifier" / "verify-dev-labels.json"
 
@@ -93,7 +95,7 @@ def requests(path: Path, half: str) -> Iterator[tuple[list[int], str]]:
         for number, case in group:
             cited, _ = evidence(case)
             own = [e.model_copy(update={"id": f"E{number}{e.id.lower()}"}) for e in cited]
-            entries += [entry_of(e) for e in own]
+            entries += entries_of(own)
             refused, note = found_by_code(case)
             items.append(
                 {

@@ -34,6 +34,7 @@ from spadework.graph.pages.chunks import cuts_of
 from spadework.tools.library.library import Library
 from spadework.tools.text.cleanliness import tells
 from spadework.tools.text.markdown import blocks as blocks_of
+from spadework.tools.text.page_text import PageText
 from spadework.tools.text.titles import without_targets
 from spadework.tools.text.tokens import count
 from spadework.values import Page, Passage, Query, Topic
@@ -41,7 +42,7 @@ from spadework.values import Page, Passage, Query, Topic
 Row = dict[str, Any]
 
 #: Pages a question, tokens of a window, and characters of a passage.
-PAGES, ROOMS, PASSAGE_CHARS = 10, (3_000, 6_000, 12_000, 24_000), 1_500
+PAGES, ROOMS, PASSAGE_CHARS = 10, (3_000, 6_000, 8_000, 12_000, 24_000), 1_500
 #: Characters of a section that are compared.
 SECTIONS = (0, 3_000, 6_000)
 #: More characters than any window holds.
@@ -61,7 +62,7 @@ async def passages_of(row: Row, library: Library) -> tuple[list[Passage], dict[s
             content_hash=hit.url,
             chars=len(document.markdown),
         )
-        cuts += cuts_of(page, document.markdown, rank, PASSAGE_CHARS)
+        cuts += cuts_of(page, PageText(document.markdown), rank, PASSAGE_CHARS)
     question = row["question"]
     topic = Topic(name="asked", question=question, queries=(Query(text=question),))
     return rank_passages([topic], cuts, Room(ALL_CHARS, ALL_CHARS))["asked"], texts
