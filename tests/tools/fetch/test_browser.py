@@ -168,6 +168,11 @@ async def test_a_captcha_is_reported_and_left_alone(world: World, reader: Reader
     assert "Headless" in agents[-1], "it says what it is"
 
 
+async def test_the_browser_does_not_hide_that_it_is_automated(world: World, browser: Browser):
+    page = "<p id=p></p><script>p.textContent = 'automated: ' + navigator.webdriver</script>"
+    assert "automated: true" in await seen(browser, world.put("archive", "/probe", page))
+
+
 @pytest.mark.parametrize("level", [0, 1])
 async def test_no_level_over_the_highest_allowed_is_tried(world: World, level):
     settings = Settings(allow_hosts=world.hosts, max_level=level)
