@@ -1,4 +1,4 @@
-"""Judge the evidence of a topic. The model names quotes by number, and code cuts them from the
+"""Judge the evidence of a topic. The model names quotes by number, and code copies them from the
 page.
 """
 
@@ -33,17 +33,17 @@ from spadework.values import (
 )
 from spadework.visible import one_line
 
-#: Maximum searches recommended per assessment; the results that each may request.
+#: Maximum searches recommended per assessment, and bounds for the hits of each.
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 MOST_QUOTES = 40
 LIKELY = 0.5
-#: Maximum differences between sources in an answer; characters of one.
+#: Maximum differences between sources in an answer, and characters of each.
 MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
 class QuoteAnswer(Visible):
-    """The numbers of a quote's first and last part, and what it says."""
+    """The numbers of a quote's first and last part, and its claim."""
 
     first: int
     last: int
@@ -62,7 +62,7 @@ class GapQuery(Visible):
 
 
 class QualityAnswer(Visible):
-    """Ratings of the passages as a base for an answer, each from 0 to 10."""
+    """Ratings of the passages as a basis for an answer, each from 0 to 10."""
 
     accuracy: float = bounded(0, 10)
     completeness: float = bounded(0, 10)
@@ -72,7 +72,7 @@ class QualityAnswer(Visible):
 
 
 class AssessmentAnswer(Reply):
-    """How far its passages answer a topic."""
+    """A judgement of how far the passages answer a topic."""
 
     covered: bool
     score: float
@@ -84,7 +84,7 @@ class AssessmentAnswer(Reply):
 
 
 class LedgerAnswer(Reply):
-    """How far the ledger answers a topic."""
+    """A judgement of how far the ledger answers a topic."""
 
     covered: bool
     score: float
@@ -102,7 +102,7 @@ async def assess(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Return the judgement of a topic on the passages `shown` and its evidence so far, `known`."""
+    """Judge a topic by the passages `shown` and its evidence so far (`known`)."""
     problems: list[Problem] = []
     numbered = Numbered(shown)
 
@@ -130,14 +130,14 @@ async def assess(
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
-            # A model without a real quote covers nothing; code's quotes may be cited if they
-            # probably answer.
+            # A model without a real quote covers nothing. Code's quotes are used if they probably
+            # answer the topic.
             spots = found.spots if found.score > LIKELY else ()
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
-    # Without new passages there is nothing to judge; if nothing was ever found, the model may say
-    # what else to search.
+    # Without new passages there is nothing to judge. If nothing was ever found, the model may
+    # suggest other searches.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     return judgement, [*problems, *fell]
@@ -150,7 +150,7 @@ def judgement_of(
     *,
     proven: bool = True,
 ) -> Judgement:
-    """Return a model's judgement with its quotes; without evidence (not `proven`), it covers
+    """Return a model's judgement with its quotes. Unless it is `proven` by evidence, it covers
     nothing.
     """
     rated = {name: min(10.0, max(0.0, own)) for name, own in answer.quality.model_dump().items()}
@@ -167,14 +167,14 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether the question asks for one fact by its relation to something else. With several
-    topics, it is about what it names.
-    """
+    """Return whether the question asks for one fact by its relation to something else."""
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Let the run first search what the pages lead to, unless code `found` the answer."""
+    """Recommend following leads from the pages first, unless code `found` the answer. Until then,
+    the topic is not covered.
+    """
     if found.score > LIKELY:
         return judgement
     leads = tuple(r for r in found.recommendations if r.led_to)
@@ -197,7 +197,7 @@ def recommendations_of(
             purpose=q.purpose,
             priority=q.priority,
             max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
-            # A site that only the passages name may be an advertisement.
+            # Skip sites that the passages name, since they may be advertisements.
             include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
             exclude_domains=tuple(domains(q.exclude_domains)),
         )
@@ -223,19 +223,19 @@ MOST_NAMED = 40
 
 
 class NamedAnswer(QuoteAnswer):
-    """A quote, and the numbers of the topics that it is for."""
+    """A quote and the numbers of the topics it is for."""
 
     topics: list[int]
 
 
 class ReadingAnswer(Visible):
-    """What a share of the passages proves."""
+    """The evidence in a share of the passages."""
 
     evidence: list[NamedAnswer] = at_most(MOST_NAMED)
 
 
 class Served(NamedTuple):
-    """A passage, and the indexes of the topics that it was found for."""
+    """A passage and the indexes of the topics it was found for."""
 
     shown: PassageView
     topics: tuple[int, ...]
@@ -248,7 +248,7 @@ Spots = Mapping[str, Sequence[Spot]]
 async def read_share(
     model: Model, plan: Plan, topics: Sequence[Topic], share: Sequence[Served], *, seconds: float
 ) -> tuple[Spots, list[Problem]]:
-    """Return the evidence in a share of the passages for each topic; by code if the model fails."""
+    """Return each topic's evidence in a share of the passages. Code finds it if the model fails."""
     lost: list[Problem] = []
     numbered = Numbered([one.shown for one in share])
 
@@ -293,8 +293,8 @@ async def judge_ledger(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge a topic by its ledger entries; by the passages shown if there are none or the model
-    fails.
+    """Judge a topic by its ledger entries. If there are none or the model fails, code judges by the
+    passages shown.
     """
 
     def extract() -> Judgement:

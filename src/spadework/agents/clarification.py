@@ -13,7 +13,7 @@ from spadework.values import Hit, Problem, Question, Visible
 
 
 class DoubtAnswer(Visible):
-    """What to ask the user; an empty question if nothing."""
+    """A question for the user, empty if none is needed, and its options."""
 
     question: str
     options: list[str] = at_most(extractive.MOST_OPTIONS)
@@ -22,9 +22,7 @@ class DoubtAnswer(Visible):
 async def doubt(
     model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Asked | None, list[Problem]]:
-    """Return what to ask the user before planning, None if nothing; `hits` are from a first
-    search.
-    """
+    """Return what to ask the user before planning, or None. `hits` come from a first search."""
 
     async def ask(model: Model) -> Asked | None:
         answer = await model.ask(
@@ -44,9 +42,11 @@ async def doubt(
 
 
 def clarify_question(question: str, answer: str, asked: str = "") -> str:
-    """Add the user's answer to the question: "What is Mercury?", `asked` "Which one?" and "the
-    planet" become "What is Mercury (Which one? the planet)?". A missing subject replaces the
-    pronoun: "What is it?" and "Heron" become "What is Heron?".
+    """Add the user's answer to the question.
+
+    "What is Mercury?", `asked` "Which one?" and the answer "the planet" become "What is Mercury
+    (Which one? the planet)?". If the question lacks a subject, the answer replaces its pronoun:
+    "What is it?" and "Heron" become "What is Heron?".
     """
     said = " ".join(answer.split())
     if said and not asked and (whole := extractive.name_subject(question, said)):

@@ -1,5 +1,7 @@
-"""Remove boilerplate from a noisy page. A model names the blocks to keep and code cuts, so nothing
-is rewritten. Only pages with selected passages that code and a model find noisy are cleaned.
+"""Remove boilerplate from a noisy page.
+
+A model names the blocks to keep and code cuts the rest, so no text is rewritten. Only pages with
+selected passages are cleaned, and only if both code and a model find them noisy.
 """
 
 from __future__ import annotations
@@ -23,11 +25,10 @@ MARKS: dict[Cleaning, tuple[float, int]] = {
     "quality": (0.6, 200),
     "technical": (0.7, 500),
 }
-#: Characters of the selected text to judge.
 JUDGED_CHARS = 2_000
-#: Maximum blocks shown, and characters of each; further blocks are kept.
+#: Maximum blocks shown, and characters of each. Further blocks are kept.
 MOST_BLOCKS, BLOCK_CHARS = 150, 300
-#: Minimum characters, and share of content, of a cleaned page; with less, the original is kept.
+#: Minimum characters and fraction of content that a cleaned page must keep.
 LEAST_CHARS, LEAST_MATTER = 200, 0.5
 
 _INSTALLS = re.compile(
@@ -38,7 +39,7 @@ _INSTALLS = re.compile(
 
 
 class JudgeAnswer(Visible):
-    """How clean a page is, from 0 to 1."""
+    """The cleanliness of a page, from 0 to 1."""
 
     score: float = bounded(0, 1)
 
@@ -50,7 +51,7 @@ class CleanAnswer(Visible):
 
 
 class Dirty(NamedTuple):
-    """A page to clean, the question that it is read for, and the text selected from it."""
+    """A page to clean, the question it was read for, and the text selected from it."""
 
     question: str
     title: str
@@ -59,21 +60,21 @@ class Dirty(NamedTuple):
 
 
 def is_dirty(text: str, cleaning: Cleaning) -> bool:
-    """Return whether code finds a page noisy enough to ask a model."""
+    """Return whether a page is long and noisy enough to ask a model."""
     long = cleaning != "off" and len(text) >= MARKS[cleaning][1]
     return long and is_unclean(text, cleaning)
 
 
 def is_unclean(text: str, cleaning: Cleaning) -> bool:
-    """Return whether code finds a text noisy, however short."""
+    """Return whether code finds a text noisy, whatever its length."""
     return cleaning != "off" and cleanliness(text) < MARKS[cleaning][0]
 
 
 async def clean(
     model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float
 ) -> tuple[str, list[Problem]]:
-    """Return a noisy page's text without boilerplate; unchanged if the judge finds it clean or a
-    model fails.
+    """Return a noisy page's text without boilerplate. The text is unchanged if the judge finds it
+    clean or a model fails.
     """
 
     async def ask(model: Model) -> str:
@@ -96,8 +97,8 @@ async def clean(
 
 
 def keep_blocks(text: str, numbers: Collection[int]) -> str:
-    """Return the blocks with these numbers (from 1), code, and blocks not shown; the whole text if
-    too much would be lost.
+    """Return the blocks with these numbers (from 1), all code, and the blocks not shown. Return the
+    whole text if too much would be lost.
     """
     all_blocks = blocks(text)
     chosen = [

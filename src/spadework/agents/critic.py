@@ -52,7 +52,7 @@ class RewrittenAnswer(SectionAnswer):
 async def review(
     model: Model, result: Result, *, seconds: float
 ) -> tuple[Review | None, list[Problem]]:
-    """Return the review of a report, None if the model fails."""
+    """Return the review of a report, or None if the model fails."""
 
     async def ask(model: Model) -> Review | None:
         topics = [{"name": t.name, "state": t.state, "gaps": t.gaps} for t in result.topics]
@@ -79,7 +79,7 @@ async def rewrite(
     *,
     seconds: float,
 ) -> tuple[Section, list[Problem]]:
-    """Return a section rewritten by a model; unchanged if the model fails."""
+    """Return a section rewritten by a model, or unchanged if the model fails."""
     prompt = render(
         "rewrite",
         question=question,
@@ -100,7 +100,7 @@ async def rewrite(
 
 
 def describe_review(review: Review) -> str:
-    """Return a review in Markdown, with the outcome of each weakness."""
+    """Format a review as Markdown, with the outcome of each weakness."""
     lines = ["## The editor's opinion", "", escape_markdown(review.verdict)]
     if review.strengths:
         lines += ["", "### Strengths", ""]

@@ -1,4 +1,4 @@
-"""Compose, by code, the sections around the report's topics."""
+"""Compose the sections around the report's topics, without a model."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from spadework.values import (
     models_among,
 )
 
-#: Maximum problems in the report; the record has all.
+#: Maximum problems listed in the report. The record has them all.
 MOST_PROBLEMS = 8
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
-#: A heavier side of a conflict is named if its weight leads by this much.
+#: Minimum lead in weight for one side of a disagreement to count as heavier.
 CLEAR = 0.1
 
-#: Phrases for verdicts with their counts; "quoted" is a verbatim quote, found by code.
+#: Phrases for counted verdicts. "quoted" is a verbatim quote, found by code.
 _QUOTED = "quoted"
 _FOUND = {
     "supported": "found_supported",
@@ -45,7 +45,6 @@ _FOUND = {
     "could not check": "found_unchecked",
     _QUOTED: "found_quoted",
 }
-#: Phrases for what ended a run early.
 _ENDED = {
     "time": "ended_time",
     "nothing searched": "ended_unsearched",
@@ -58,14 +57,14 @@ _ENDED = {
     "tokens": "spent_tokens",
     "money": "spent_money",
 }
-#: Shortfalls that readers would look for; the result has all.
+#: Shortfalls that readers would look for. The result has them all.
 _GAPS = ("definition", "steps", "code", "dates")
 
 
 def disagreements(
     conflicts: Sequence[Conflict], ledger: Mapping[str, Evidence] = _NONE, say: Phrases = ENGLISH
 ) -> Section:
-    """Return a section with all sides of each conflict, their evidence and dates."""
+    """Return a section with all sides of each disagreement, their evidence and dates."""
     lines = []
     for conflict in conflicts:
         sides, how = _weighed(conflict, ledger, say)
@@ -86,7 +85,9 @@ def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> s
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """Return the conflicts of which no section cites all sides with their own figures."""
+    """Return the disagreements that no section reports. A section reports one if it cites all sides
+    and states each side's own figures.
+    """
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
 
@@ -108,8 +109,9 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """Return the sides in order and a remark: heaviest first, but figures newest first, since newer
-    estimates matter more. A changed near-copy comes last and is marked.
+    """Return the sides in order, and a remark on that order. Figures come newest first, since newer
+    estimates matter more; other sides come heaviest first. A changed near-copy comes last and is
+    marked.
     """
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for side, day in sides if not side.changed_copy]
@@ -128,7 +130,7 @@ def _weighed(
 
 
 def day_of(side: Side, ledger: Mapping[str, Evidence]) -> str:
-    """Return the newest date of a side's evidence, "" if unknown."""
+    """Return the newest date of a side's evidence, or "" if unknown."""
     of = (ledger[id_].published_at for id_ in side.evidence_ids if id_ in ledger)
     return max((day.date().isoformat() for day in of if day), default="")
 
@@ -141,8 +143,8 @@ def not_found(
     unread: AbstractSet[str] = frozenset(),
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return what the answer lacks, each gap once: topics, what else is `missing`, shortfalls.
-    Topics in `unread` have unreadable pages.
+    """Return a section on what the answer lacks, with each gap once: incomplete topics, `missing`
+    aspects, and shortfalls. Topics in `unread` have pages that could not be read.
     """
     lines, told = [], ""
     for topic in plan.topics:
@@ -204,8 +206,8 @@ def about(
     why: str,
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return a section on how the report was made: writers and judges of its sentences, `pages`
-    read and cited, what was searched, and `why` it ended early.
+    """Return a section on how the report was made. `pages` are the numbers of pages read and cited,
+    and `why` is the reason if the run ended early.
     """
     many, cited = pages
     read = say("page_read" if many == 1 else "pages_read", many=many, cited=cited)

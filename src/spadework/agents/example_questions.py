@@ -1,4 +1,4 @@
-"""Make example questions from a document's headings, and test that it answers them."""
+"""Generate example questions from a document's headings and keep those it answers."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from spadework.tools.text.language import language_of
 from spadework.tools.text.passages import cut, headings
 from spadework.values import Page
 
-#: Maximum characters of a document to examine, and of a passage.
+#: Maximum characters examined of a document, and of each passage.
 MOST_CHARS, PASSAGE_CHARS = 20_000, 1_500
 MOST_HEADINGS = 6
 
 _NAME = re.compile(r"[^\W\d_][\w.+#-]*(?: [\w.+#-]+){0,3}")
 _NUMBER = re.compile(r"^(?:(?:chapter|appendix|part) )?(?:\d+|[A-Z])(?:\.\d+)*\.\s+", re.IGNORECASE)
 _HOW = re.compile(r"how to (\w.+)", re.IGNORECASE)
-#: What answers a how-to question.
+#: Code blocks or numbered steps, which a how-to answer needs.
 _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 
 def questions(documents: Sequence[tuple[Page, str]], most: int, *, seconds: float) -> list[str]:
-    """Return at most `most` questions that the documents answer, in turn from each, within
-    `seconds`.
+    """Return at most `most` questions that the documents answer, taking them from each in turn.
+    Stop after `seconds`.
     """
     until, made = time.monotonic() + seconds, dict[str, None]()
     left = [_of(page, text[:MOST_CHARS]) for page, text in documents]
@@ -56,7 +56,7 @@ def _try_questions(title: str, text: str) -> Iterator[str]:
     tried = [(name, r"\b[^.\n]{0,40}") for name in (title, *found[:1])]
     tried += [(name, "") for name in _beginnings(title)]
     for name, between in tried:
-        # The document must say what it is.
+        # The document must define the name.
         if _NAME.fullmatch(name) and re.search(
             rf"^(?:The |An? )?{re.escape(name)}{between} is (?:an?|the) ", text, re.M | re.I
         ):
@@ -69,7 +69,7 @@ def _try_questions(title: str, text: str) -> Iterator[str]:
 
 
 def _beginnings(title: str) -> Iterator[str]:
-    """Yield what a title may be about, longest first: *Heron* of *Heron architecture*."""
+    """Yield the possible subjects of a title, longest first: *Heron* for *Heron architecture*."""
     words = title.removeprefix("The ").split()
     yield from (" ".join(words[:n]) for n in range(len(words) - 1, 0, -1))
 

@@ -35,20 +35,18 @@ from spadework.visible import one_line
 #: Maximum topics by complexity, and at quick effort.
 MOST_TOPICS: dict[Complexity, int] = {"simple": 1, "moderate": 6, "complex": 12}
 QUICK_TOPICS = 3
-#: Maximum titles of a first search to show.
 MOST_TITLES = 40
 TITLE_CHARS = 200
-#: Maximum tokens of an earlier answer to show.
 ANSWER_TOKENS = 500
 MOST_QUERIES = 4
-#: Maximum aspects of a topic and subjects of a question.
+#: Maximum aspects per topic and subjects per question.
 MOST_ASPECTS, MOST_SUBJECTS = 6, 6
 #: Maximum requests about the report's form, and characters of each.
 MOST_WISHES, WISH_CHARS = 5, 120
 
 
 class QueryAnswer(Visible):
-    """A wording of what to search for."""
+    """A search query."""
 
     text: str
     kind: QueryKind
@@ -77,7 +75,7 @@ class PlanAnswer(Reply):
     topics: list[TopicAnswer] = at_most(MOST_TOPICS["complex"])
 
 
-#: For quick effort, since small models fill whatever space they get.
+#: The reply type at quick effort. It allows fewer topics, since small models fill any space.
 _QUICK = create_model(
     "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(QUICK_TOPICS))
 )
@@ -92,8 +90,8 @@ async def plan(
     quick: bool = False,
     seconds: float,
 ) -> tuple[Plan, list[Problem]]:
-    """Return the plan of a question, and problems if models fail. `hits` are from a first broad
-    search; `searching` describes what is searched.
+    """Return a question's plan and any problems. `hits` come from a first broad search, and
+    `searching` describes what is searched.
     """
     if question.answers:
         await tokens.ready()
@@ -112,7 +110,7 @@ async def plan(
 def prompt_of(
     question: Question, hits: Sequence[Hit], searching: Sequence[str], *, quick: bool
 ) -> Prompt:
-    """Return the lead's prompt. Earlier answers need `tokens.ready()` first."""
+    """Return the lead's prompt. If there are earlier answers, await `tokens.ready()` first."""
     answers = [tokens.first_tokens(answer, ANSWER_TOKENS) for answer in question.answers]
     titles = dict.fromkeys(one_line(hit.title, TITLE_CHARS) for hit in hits if hit.title)
     return render(
@@ -132,7 +130,7 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
     )
     if not topics:
         raise BadReply("The plan has no topics.")
-    # A plan with more topics is more complex, so that none is dropped.
+    # Raise the complexity to fit the number of topics, so that none is dropped.
     order: tuple[Complexity, ...] = ("simple", "moderate", "complex")
     harder = order[order.index(answer.complexity) :]
     fitting: list[Complexity] = [c for c in harder if len(topics) <= MOST_TOPICS[c]]
@@ -152,8 +150,8 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
 
 
 def _without_today(plan: Plan, question: Question) -> Plan:
-    """Remove today's date from a plan's queries unless the user named the year. The lead knows the
-    date to understand "last week", and small models copy it.
+    """Remove today's date from a plan's queries unless the user named the year. The lead needs the
+    date to understand "last week", but small models copy it into queries.
     """
     year, _, rest = question.asked_on.partition("-")
     if not year or year in " ".join([question.text, question.wishes, *question.earlier]):
@@ -178,9 +176,10 @@ def _without_today(plan: Plan, question: Question) -> Plan:
 
 
 def topic_of(answer: TopicAnswer) -> Topic:
-    """Return a topic with distinct queries in plain words."""
+    """Convert a model's topic, keeping its distinct queries in plain words."""
     name = answer.name.strip()
-    # Small models write names in lower case, but other words may be spelled that way.
+    # Small models write names in lower case. Capitalize only a common first word, since others may
+    # be spelled that way.
     if name.partition(" ")[0] in language(spoken(name)).stop:
         name = name[:1].upper() + name[1:]
     texts = {

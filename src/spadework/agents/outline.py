@@ -1,4 +1,4 @@
-"""Compose the report from the ledger in one call, before it is written."""
+"""Plan a report's sections from the ledger in one model call, before writing."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ from spadework.tools.text.language import Phrases
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import CODE, Conflict, Coverage, Evidence, Plan, Problem, Visible
 
-#: The form of a section, which decides its layout.
+#: Section forms, which decide the layout.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
 MOST_SECTIONS, MOST_COLUMNS = 12, 6
-#: Maximum terms that all sections share.
 MOST_NAMES = 12
-#: Words of a report by requested length.
+#: Target words in a report, by requested length.
 WORDS: Mapping[str, int] = {"short": 200, "normal": 700, "long": 1_800}
 
 
@@ -54,7 +53,7 @@ class OutlineAnswer(Reply):
 
 @dataclass(frozen=True)
 class Outlined:
-    """A planned section with its entries; `words` is approximate, 0 for as many as needed."""
+    """A planned section and its evidence. `words` is a target length; 0 means no limit."""
 
     heading: str
     shows: str
@@ -66,9 +65,9 @@ class Outlined:
 
 @dataclass(frozen=True)
 class Outline:
-    """The composition of a report. `answer` is its short answer with marks, by `author`; `left_out`
-    are ids of unused entries, `missing` aspects that no section covers, `names` terms for all
-    sections.
+    """The plan of a report. `answer` is its short answer with citation marks, written by `author`.
+    `left_out` holds the ids of unused entries, `missing` the aspects that no section covers, and
+    `names` what the sections' code shares.
     """
 
     sections: tuple[Outlined, ...]
@@ -82,8 +81,8 @@ class Outline:
 
 @dataclass(frozen=True)
 class Known:
-    """What a report considers beside evidence: coverage, conflicts, usual and maximum words (0: no
-    limit), and the question's date.
+    """Context for a report beyond its evidence: coverage, disagreements, target and maximum words
+    (0 means no limit), and the question's date.
     """
 
     coverage: Mapping[str, Coverage]
@@ -94,7 +93,7 @@ class Known:
 
 
 def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
-    """Return an outline by code: a section for each topic with evidence."""
+    """Return an outline made without a model, with a section for each topic that has evidence."""
     topics = [(topic, [e for e in ledger if e.topic == topic.name]) for topic in plan.topics]
     found = [(topic, own) for topic, own in topics if own]
     share = words // max(1, len(found))
@@ -111,11 +110,11 @@ async def outline(
     *,
     seconds: float,
 ) -> tuple[Outline, list[Problem]]:
-    """Return the model's outline; by topic if it fails."""
+    """Return the model's outline, or one section per topic if the model fails."""
     prompt = render(
         "outline",
         plan=plan,
-        # A name like "SQLite" says nothing without its topics.
+        # A required aspect such as "SQLite" means little without the topics it belongs to.
         musts=[
             (must, ", ".join(topic.name for topic in plan.topics if must in topic.must_cover))
             for must in musts_of(plan)
@@ -152,21 +151,21 @@ def _sides_of(conflict: Conflict, ledger: Sequence[Evidence]) -> str:
 
 
 def is_summary(heading: str, code: str) -> bool:
-    """Return whether a heading is that of a summary."""
+    """Return whether a heading is the word for "summary" in the language `code`."""
     return heading.casefold() == Phrases(code)("summary").casefold()
 
 
 def musts_of(plan: Plan) -> list[str]:
-    """Return the required aspects of all topics, each once."""
+    """Return the required aspects of all topics, without duplicates."""
     return list(dict.fromkeys(must for topic in plan.topics for must in topic.must_cover))
 
 
 def _check_outline(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> Outline | None:
-    """Return the outline with existing entries and merged headings; None if no section has any.
-    Headings that no entry supports, or that look like prompt injections, are replaced.
+    """Validate the model's outline. Merge equal headings, and replace those that no entry supports
+    or that look like prompt injections. Return None if no section has evidence.
 
-    Nothing is lost: an entry neither named nor left out goes to its topic's first section, and a
-    topic without entries in any section gets its own.
+    An entry neither used nor left out goes to its topic's first section. A topic whose entries no
+    section uses gets its own section.
     """
     known = merged(ledger)
     once = list(dict.fromkeys(known.values()))
@@ -207,7 +206,6 @@ def _check_outline(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan
 def _unanswered_musts(
     answer: OutlineAnswer, known: Container[str], plan: Plan, sections: Sequence[Outlined]
 ) -> tuple[str, ...]:
-    """Return the required aspects that no section answers and no entry speaks of."""
     answered = {
         number
         for one in answer.sections
@@ -225,7 +223,6 @@ def _unanswered_musts(
 def _of_forgotten_topics(
     sections: Sequence[Outlined], wanted: Sequence[tuple[str, Evidence]], plan: Plan
 ) -> list[Outlined]:
-    """Return a section for every topic with wanted entries of which no section uses any."""
     named = {e.id for one in sections for e in one.evidence}
     own = {topic: tuple(e for of, e in wanted if of == topic.name) for topic in plan.topics}
     return [
@@ -238,7 +235,6 @@ def _of_forgotten_topics(
 def _with_forgotten(
     sections: Sequence[Outlined], wanted: Iterable[Evidence], ledger: Sequence[Evidence]
 ) -> list[Outlined]:
-    """Add the wanted entries that no section names, each to the first section of its topic."""
     named = {e.id for one in sections for e in one.evidence}
     given: dict[int, list[Evidence]] = defaultdict(list)
     for e in wanted:

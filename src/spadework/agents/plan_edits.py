@@ -1,4 +1,4 @@
-"""Change a plan for the user: by numbers and names, or by words that the lead's model reads."""
+"""Edit a plan for the user, by topic numbers and names or in free text that a model reads."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from spadework.visible import visible
 MOST_TOPICS = 12
 #: Answers that accept the plan.
 YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "start", "true"})
-#: Changes that need no model.
+#: Examples of changes that need no model.
 FORMS = ("drop 2", "keep 1 3", "add costs")
 
-#: Prefix of a line that requests a change in words; last line that also accepts the plan.
+#: Prefix of a change request in free text, and the last line that also accepts the plan.
 WISH, ACCEPTED = "change: ", "yes"
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
@@ -29,8 +29,8 @@ _ADD = re.compile(r"add\s+(\S.*)", re.IGNORECASE)
 
 
 class Said(NamedTuple):
-    """An answer: the topics it names, one per line, its requests, and whether it accepts the
-    plan.
+    """A parsed answer: the topics it names (one per line), its change requests, and whether it
+    accepts the plan.
     """
 
     topics: str
@@ -39,9 +39,7 @@ class Said(NamedTuple):
 
 
 def said_in(answer: str) -> Said:
-    """Parse an answer about a plan. One with requests accepts the plan by "yes" on its last
-    line.
-    """
+    """Parse an answer about a plan. With change requests, only a last "yes" accepts it."""
     lines = answer.splitlines()
     wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
     if not wishes:
@@ -52,7 +50,7 @@ def said_in(answer: str) -> Said:
 
 
 def edit_plan(plan: Plan, answer: str) -> Plan:
-    """Return the plan with the topics in `answer`, one per line; unchanged if it only says yes."""
+    """Return the plan with the topics in `answer`, one per line. A mere "yes" changes nothing."""
     if answer.strip(" .!").lower() in YES:
         return plan
     names = [" ".join(_BULLET.sub("", line).split()) for line in visible(answer).splitlines()]
@@ -60,8 +58,8 @@ def edit_plan(plan: Plan, answer: str) -> Plan:
 
 
 def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
-    """Return the plan with topics of these names, in order; unchanged without names. At most
-    MOST_TOPICS are kept.
+    """Return the plan with topics of these names in order, at most MOST_TOPICS. Without names, the
+    plan is unchanged.
     """
     known = {topic.name.casefold(): topic for topic in plan.topics}
     topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
@@ -71,8 +69,8 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
 
 
 class Change(NamedTuple):
-    """A plan after a change. `reason` says why it is unchanged; `understood` is False if a model
-    may understand the request.
+    """A plan after a change request. If it is unchanged, `reason` says why. `understood` is False
+    if a model might still understand the request.
     """
 
     plan: Plan
@@ -97,7 +95,7 @@ def change_plan(plan: Plan, line: str) -> Change:
 
 
 def with_names(plan: Plan, names: Sequence[str]) -> Change:
-    """Return the plan with topics of these names, or the reason why not."""
+    """Return the plan with topics of these names, or the unchanged plan with a reason."""
     if not names:
         return Change(plan, "A plan needs at least one topic.")
     if len(names) > MOST_TOPICS:
@@ -109,9 +107,7 @@ def with_names(plan: Plan, names: Sequence[str]) -> Change:
 
 
 class WishedAnswer(Visible):
-    """A plan as the user wants it: the names of its topics in order, and how recent pages
-    must be.
-    """
+    """A plan as the user wants it: topic names in order, and how recent pages must be."""
 
     topics: list[str] = at_most(MOST_TOPICS)
     freshness: Freshness
@@ -120,8 +116,8 @@ class WishedAnswer(Visible):
 async def apply_wish(
     model: Model | None, plan: Plan, wish: str, *, seconds: float
 ) -> tuple[Change, list[Problem]]:
-    """Apply a change requested in words, which a model reads unless code can; return problems
-    too.
+    """Apply a change request in free text, and return any problems. A model reads the request only
+    if code cannot.
     """
     found = change_plan(plan, wish)
     if found.understood:
@@ -150,8 +146,8 @@ class TopicsAnswer(Visible):
 async def complete_plan(
     model: Model | None, plan: Plan, before: Plan, *, seconds: float
 ) -> tuple[Plan, list[Problem]]:
-    """Let the lead complete the topics that are not in the plan `before`, in one call. Names and
-    order stay the user's.
+    """Let the lead complete, in one call, the topics that `before` lacks. The user's names and
+    order are kept.
     """
     new = [topic.name for topic in plan.topics if topic not in before.topics]
     if model is None or not new:

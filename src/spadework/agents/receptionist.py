@@ -1,4 +1,4 @@
-"""Distinguish small talk, chores of chat clients, and questions to research."""
+"""Separate small talk and chat clients' chores from questions to research."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spadework.values import Value, Visible
 
 Task = Literal["title", "tags", "follow_ups", "text"]
 
-#: Subjects of an instruction; the first one counts.
+#: Patterns for what an instruction asks for. The first match decides.
 _TASKS: dict[Task, str] = {
     "title": r"titles?|headings?|headline|(?:brief |short )?names? (?:for|of)",
     "tags": r"tags?",
@@ -29,7 +29,8 @@ _TASK = re.compile(
     r"\b(?:" + "|".join(f"(?P<{task}>{words})" for task, words in _TASKS.items()) + r")\b",
     re.IGNORECASE,
 )
-#: A conversation in the request: in tags, or with labels of speakers, one of them a machine.
+#: A conversation inside a request, either in tags or with speaker labels. Group 1 of `_SPEAKER`
+#: matches only the user's labels.
 _TAGGED = re.compile(
     r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^<>]*>(.*?)"
     r"(?:</\1>|\Z)",
@@ -43,25 +44,26 @@ _SPEAKER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _KEY = re.compile(r"\{\s*\"(\w+)\"\s*:\s*(\[?)")
-#: Requirements for a bare answer, which no research question has.
+#: Phrases that demand a bare answer, which no research question uses.
 _BARE = re.compile(
     r"\b(?:only|just|nothing (?:else|but|except|before|after)|by itself|without (?:quot|explan)\w+"
     r"|no (?:additional|extra|other|further|quotes|explanation)|(?:at most|max\w*|up to|between)"
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: Maximum characters of an instruction; with its material, a message has over twice as many.
+#: Maximum characters of an instruction. With its material, a message is over twice as long.
 _HEAD_CHARS = 400
-#: An answer of fewer tokens cannot hold a cited sentence.
+#: An answer of at most this many tokens cannot hold a cited sentence.
 _FEW_TOKENS = 16
 _QUESTION = re.compile("[?？؟]")
-#: Words of a title and number of tags made by code.
+#: Words in a title and number of tags when code makes them.
 _TITLE_WORDS, _TAGS = 6, 3
 
 
 class Chore(NamedTuple):
-    """A request about a conversation (`shown`): one of three tasks, or "text" for any other. `key`
-    is the JSON key of the answer ("" for plain text); `listed` is whether it is a list.
+    """A chat client's request about a conversation (`shown`). Any `task` other than a title, tags
+    or follow-ups is "text". `key` is the answer's JSON key, or "" for plain text. `listed` means
+    that the answer is a list.
     """
 
     task: Task
@@ -72,9 +74,9 @@ class Chore(NamedTuple):
 
 
 def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
-    """Return the chore that a message or system message requests, else None. Its form shows it: an
-    order about a conversation with a machine, a JSON key, material with an order for a short title,
-    or an answer too short to cite anything.
+    """Return the chore that a message or system message requests, or None. Chores are recognized by
+    form: an instruction about a quoted conversation, a JSON key, material with a request for a
+    short title, or a token limit too low to cite anything.
     """
     request = f"{wishes}\n{said}".strip()
     shown, order = _conversation_in(request)
@@ -93,8 +95,8 @@ def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
 
 
 def _is_order(order: str, shown: str) -> bool:
-    """Return whether an order in any language is about a conversation: it is no question, and comes
-    after an answer.
+    """Return whether a non-English request is an instruction about a conversation. It must have no
+    question mark, and the conversation must end with the assistant's message.
     """
     known = language_of(order) == "en" or not order.strip() or _QUESTION.search(order)
     marks = list(_SPEAKER.finditer(shown))
@@ -102,9 +104,6 @@ def _is_order(order: str, shown: str) -> bool:
 
 
 def _titled(said: str) -> str:
-    """Return the material for which a short title is ordered: what follows the order, or the other
-    paragraphs; "" if there is none.
-    """
     if len(said) > 2 * _HEAD_CHARS and _orders_title(said[:_HEAD_CHARS]):
         return said[_HEAD_CHARS:]
     paragraphs = said.split("\n\n")
@@ -122,8 +121,8 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model: title or tags from the first question's words, else an empty list
-    or the title.
+    """Do a chore without a model. Title and tags come from the user's first message. Other lists
+    are empty, and other plain answers are the title.
     """
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
@@ -135,13 +134,13 @@ def done_by_code(chore: Chore) -> str:
 
 
 async def done_by_model(model: Model, chore: Chore, *, seconds: float) -> str:
-    """Do a chore with the lead's model, within `seconds`. Raises ModelError or BudgetSpent."""
+    """Do a chore with the lead's model within `seconds`. Raises ModelError or BudgetSpent."""
     prompt = render("chore", request=chore.request, task=chore.task)
     answer = await model.ask("lead", prompt, _answer_to(chore.task, chore.listed), seconds=seconds)
     return _in_shape(chore, getattr(answer, chore.task))
 
 
-@cache  # servers do thousands of chores, and classes are never freed
+@cache  # Servers do thousands of chores, and created classes are never freed.
 def _answer_to(task: Task, listed: bool) -> type[Visible]:
     wanted: Any = (list[str] if listed else str, ...)
     fields: dict[str, Any] = {task: wanted}
@@ -155,8 +154,8 @@ def _in_shape(chore: Chore, made: str | list[str]) -> str:
 
 
 def _conversation_in(request: str) -> tuple[str, str]:
-    """Return the conversation in a request (in tags, else from the first speaker on) and the rest.
-    Without an instruction before it, the last paragraph is the rest.
+    """Split a request into conversation and instruction. The conversation is in tags or starts at
+    the first speaker label. If nothing precedes it, its last paragraph is the instruction.
     """
     if tagged := _TAGGED.search(request):
         return tagged[0], request.replace(tagged[0], " ")
@@ -171,9 +170,6 @@ def _conversation_in(request: str) -> tuple[str, str]:
 
 
 def _first_question(shown: str) -> str:
-    """Return the user's first message in a conversation; without speakers, the first line that is a
-    question, else the last line.
-    """
     marks = list(_SPEAKER.finditer(shown))
     ends = [*(mark.start() for mark in marks[1:]), len(shown)]
     said = (
@@ -190,17 +186,17 @@ def _first_question(shown: str) -> str:
 
 #: `research` goes to the graph, which recognizes follow-ups itself.
 Kind = Literal["research", "talk", "chore"]
-#: Small talk with more other words than this is a question.
+#: Small talk with more than this many other words is treated as a question.
 FEW_WORDS = 6
 
 _SIGN = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-#: Two characters of a script without spaces, which count as a word.
+#: Two characters of a script without spaces, counted as one word.
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]{2}")
 
 
 class Received(Value):
-    """The kind of a message, and the direct answer; "" if it is to be researched."""
+    """The kind of a message and the direct answer, which is "" if it needs research."""
 
     kind: Kind
     answer: str = ""
@@ -219,8 +215,8 @@ RESEARCH = Received(kind="research")
 async def receive_message(
     said: str, chore: Chore | None, model: Model | None, *, seconds: float
 ) -> Received:
-    """Return the kind of a message, and the answer if it needs no research. Without a model, or if
-    it fails, code does the chores, and doubtful messages are researched.
+    """Classify a message, and answer it if it needs no research. If there is no model or it fails,
+    code does the chores, and unclear messages are researched.
     """
     if not chore and (sure := by_rules(said)) is not None:
         return sure
@@ -239,8 +235,8 @@ async def receive_message(
 
 
 def by_rules(said: str) -> Received | None:
-    """Classify a message that is no chore by rules; None if unsure. Small talk is answered in its
-    language, but with a few other words it may be a question.
+    """Classify a message that is not a chore by rules. Pure small talk is answered in its language.
+    Return None for small talk with a few other words, which may be a question.
     """
     left, talk, kind = _split_small_talk(said)
     if kind and not left:
@@ -251,12 +247,12 @@ def by_rules(said: str) -> Received | None:
 
 
 def _split_small_talk(said: str) -> tuple[str, Talk, str]:
-    """Return the rest of a message without small talk, in the language that leaves least, that
-    language's phrases, and "opens" or "closes"; "" if there is no small talk.
+    """Split a message into the text other than small talk, the phrases of its language, and "opens"
+    or "closes" ("" if there is no small talk). The language that leaves least text is chosen.
     """
     talks = [talk for talk in _small_talks() if talk.opens.search(said) or talk.closes.search(said)]
     if not talks and said.strip() and not _WORD.search(said):
-        return "", next(_small_talks()), "closes"  # a thumb, a heart
+        return "", next(_small_talks()), "closes"  # only symbols, such as a thumbs-up
     if not talks:
         return said, next(_small_talks()), ""
     tried = [(_rest_of_message(said, talk), talk) for talk in talks]

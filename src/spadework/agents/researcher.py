@@ -1,4 +1,4 @@
-"""Find hits that are off topic and, at deep effort, judge whether enough was read."""
+"""Reject off-topic hits and, at deep effort, judge whether enough was read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spadework.tools.text import tokens
 from spadework.tools.web.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
-#: Maximum hits per call, best first; maximum tokens of each.
+#: Maximum hits per call, best first, and maximum tokens of each.
 MOST_HITS, HIT_TOKENS = 40, 40
 
 
@@ -31,7 +31,7 @@ class HitsAnswer(Visible):
 
 
 class ReflectionAnswer(Visible):
-    """Whether enough was read, and a query for what is missing."""
+    """A judgement of whether enough was read, and a query for what is missing."""
 
     enough: bool
     missing: str
@@ -41,7 +41,7 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """Return the hits that are not worth reading, by URL, with reasons; none if the model fails."""
+    """Return the URLs of hits not worth reading, with reasons. Return none if the model fails."""
     first = hits[:MOST_HITS]
     await tokens.ready()
     listed = [
@@ -67,8 +67,8 @@ async def check_hits(
 async def reflect(
     model: Model, question: str, topic: Topic, shown: Sequence[PassageView], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
-    """Return a query for what is missing after reading; None if enough was read, no new query was
-    named, or the model fails.
+    """Return a query for what is missing after reading. Return None if enough was read, the model
+    names no new query, or it fails.
     """
 
     async def ask(model: Model) -> Query | None:

@@ -1,4 +1,4 @@
-"""Find out what a follow-up wants of a report, and revise its sections."""
+"""Classify a follow-up to a report and revise the report's sections."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Evidence, Page, Plan, Problem, Question, Section, Value, Visible
 from spadework.visible import one_line
 
-#: `form`: reword the report without searching. `more`: search what is missing and keep the rest.
-#: `known`: a separate question that the evidence answers. `new`: a question to research.
+#: `form`: reword the report without searching. `more`: search for what is missing and keep the
+#: rest. `known`: a separate question that the evidence answers. `new`: a question to research.
 TurnKind = Literal["new", "more", "form", "known"]
 UNSEARCHED = ("form", "known")
-#: Maximum ledger entries that answer a follow-up; maximum tokens of entries shown to the lead.
+#: Maximum entries that answer a follow-up, and tokens of entries shown to the lead.
 MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
 #: Maximum characters of a follow-up that a model rewords to stand alone.
 MOST_CHARS = 300
@@ -41,9 +41,9 @@ _CODE = re.compile(r"[a-z]{2,3}")
 
 
 class Turn(Value):
-    """What a follow-up wants. `language` is a new language's code, "" for the old one. `proofs` are
-    the ids of entries that answer it, `score` how likely they do (0 to 1). `question` and `heading`
-    are wordings that make sense alone, or "".
+    """A classified follow-up. `language` is the code of a newly requested language, or "". `proofs`
+    are the ids of entries that answer it, and `score` is how likely they do (0 to 1). `question`
+    and `heading` are wordings that stand alone, or "".
     """
 
     kind: TurnKind
@@ -56,9 +56,9 @@ class Turn(Value):
 
 
 class TurnAnswer(Visible):
-    """What a follow-up wants of a report. `language` is a language's code, "" for the old one. If
-    `known`, `evidence` are the ids that answer it, `question` is a wording that makes sense alone,
-    and `heading` a short one.
+    """A model's reading of a follow-up to a report. `language` is a language's code, or "" for no
+    change. If `kind` is `known`, `evidence` holds the ids that answer it, `question` a wording that
+    stands alone, and `heading` a short one.
     """
 
     kind: TurnKind
@@ -69,7 +69,7 @@ class TurnAnswer(Visible):
 
 
 class Reported(NamedTuple):
-    """The report that is followed up, with its question, evidence, and pages by hash."""
+    """The report that a follow-up refers to, with its question, evidence, and pages by hash."""
 
     question: str
     sections: Sequence[Section]
@@ -80,7 +80,7 @@ class Reported(NamedTuple):
 async def turn_of(
     model: Model | None, asked: Question, report: Reported, *, seconds: float
 ) -> tuple[Turn, list[Problem]]:
-    """Return what a follow-up wants of a report."""
+    """Classify a follow-up to a report and return any problems."""
     if (sure := sure_turn(asked.text)) is not None:
         return sure, []
     if model is None:
@@ -126,8 +126,8 @@ def _by_code(asked: Question, report: Reported) -> Turn:
 
 
 async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
-    """Return the entries to show to the lead, in order; those closest to the follow-up if not all
-    fit.
+    """Return the entries to show to the lead, in ledger order. If not all fit, keep those closest
+    to the follow-up.
     """
     await tokens.ready()
     entries = [e for e in ledger if e.kind != "columns"]
@@ -141,7 +141,7 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """Return the turn for a mere change of form, like "shorter, in German, please"; else None."""
+    """Return the turn for a pure change of form, like "shorter, in German, please", or None."""
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
 
@@ -166,7 +166,7 @@ def _form(asked: str, spoken: Language) -> Turn | None:
 
 
 def requested_addition(asked: str) -> str:
-    """Return what to add, "" if nothing: "please add the costs" gives "the costs"."""
+    """Return what to add, or "" if nothing. "Please add the costs" gives "the costs"."""
     for named in (language(code).revises for code in codes()):
         if named and (found := named["add"].match(left := _unpolite(asked, named["polite"]))):
             return left[found.end() :].strip()
@@ -180,12 +180,12 @@ def _unpolite(asked: str, polite: re.Pattern[str]) -> str:
     return left
 
 
-#: Share of a context for evidence; report and answer take the rest.
+#: Fraction of the context window for evidence. The report and the answer need the rest.
 EVIDENCE_SHARE = 0.6
 
 
 class RevisedAnswer(Visible):
-    """The new text of a section. `number` is the section it replaces, 0 for a new one."""
+    """A section's new text. `number` is the section it replaces, or 0 for a new one."""
 
     number: int
     heading: str
@@ -193,7 +193,7 @@ class RevisedAnswer(Visible):
 
 
 class RevisionAnswer(Reply):
-    """The changes of a report; `left_out` are the numbers of sections to remove."""
+    """Changes to a report. `left_out` holds the numbers of sections to remove."""
 
     title: str
     sections: list[RevisedAnswer] = at_most(2 * MOST_SECTIONS)
@@ -202,8 +202,8 @@ class RevisionAnswer(Reply):
 
 @dataclass(frozen=True)
 class Told:
-    """A report to revise: `asked` is the request, `ledger` what may be cited, `more` the ids of new
-    entries.
+    """A report to revise. `asked` is the request, `ledger` the evidence that may be cited, and
+    `more` the ids of new entries.
     """
 
     plan: Plan
@@ -217,8 +217,8 @@ class Told:
 
 @dataclass(frozen=True)
 class Revision:
-    """A revised report; unchanged sections are the same objects. `places` gives, by heading, the
-    number of the earlier section.
+    """A revised report. Unchanged sections are the same objects. `places` maps headings to the
+    positions of the earlier sections.
     """
 
     title: str
@@ -234,7 +234,7 @@ async def revise(model: Model, told: Told, *, window: int, seconds: float) -> Re
 
 
 def prompt_of(told: Told, window: int) -> Prompt:
-    """Return the prompt: the marked report, new and cited entries, and as many others as fit."""
+    """Return the prompt: the marked report, new and cited entries, and others that fit."""
     return render(
         "revise",
         question=told.plan.question,
@@ -262,16 +262,13 @@ def _with_room(told: Told, room: int) -> list[Evidence]:
 
 
 def _revision(told: Told, answer: RevisionAnswer) -> Revision:
-    """Return the report with the changed sections in place. Raises BadReply if no sentence is
-    left.
-    """
     said = [told.asked, told.plan.question, told.title]
     said += [f"{e.title}\n{e.heading}\n{e.claim}\n{e.quote}" for e in told.ledger]
     said += [section.heading for section in told.sections]
     texts = [Known(text) for text in said]
     home = told.plan.language[:2].lower()
     numbers = {section.heading.casefold(): n for n, section in enumerate(told.sections)}
-    # An addition removes nothing.
+    # A request to add something removes no sections.
     gone = () if told.more else {n - 1 for n in answer.left_out}
     made: list[list[Section]] = [
         [] if n in gone else [section] for n, section in enumerate(told.sections)

@@ -1,7 +1,9 @@
-"""Judge every sentence of a report. Verbatim quotes hold, and code refuses unknown code and
-addresses. A model judges the rest by the cited quotes with title, heading, date and adjacent
-sentences, and is given code's doubts. A sentence that no model judges is kept as not checked,
-unless code finds a figure, date or name in it that no page has.
+"""Judge every sentence of a report.
+
+Code accepts verbatim quotes and rejects code and addresses that no source has. A model judges the
+rest by the cited quotes, with their title, heading, date and adjacent sentences, and sees the
+doubts that code raises. A sentence that no model judges is kept as not checked, unless it has a
+figure, date or name that no cited page has.
 """
 
 from __future__ import annotations
@@ -27,11 +29,11 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.sentences import leads
 from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence, Verdict
 
-#: Sentences per call, as many as in the examination.
+#: Sentences per model call, as many as in the examination.
 BATCH = 30
 
 Ruling = Literal["supported", "partly", "contradicted", "unsupported", "could not check"]
-#: Of two verdicts on a sentence, the later in this list counts.
+#: Verdicts from lenient to strict. Of two verdicts on a sentence, the stricter counts.
 STRICTER: tuple[Verdict, ...] = (
     "supported",
     "inference",
@@ -45,8 +47,8 @@ _FAILURES = (ModelError, BudgetSpent)
 
 
 class VerdictAnswer(Reply):
-    """The verdict on one sentence, the words that its quotes do not support, and what they say
-    instead.
+    """The verdict on one sentence, the words that its quotes do not support, and what the quotes
+    say instead.
     """
 
     number: int
@@ -56,7 +58,7 @@ class VerdictAnswer(Reply):
 
     @property
     def reason(self) -> str:
-        """Return why the sentence does not hold, for its writer."""
+        """The reason why the sentence fails, for its writer."""
         instead = self.evidence_says and f"The evidence says: {self.evidence_says}"
         return " ".join(filter(None, (self.missing and f"Not borne out: {self.missing}.", instead)))
 
@@ -69,7 +71,7 @@ class VerdictsAnswer(Reply):
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on a sentence, and why it does not hold. `judge` is a model's name, `CODE` or
+    """The verdict on a sentence, and the reason if it fails. `judge` is a model's name, `CODE` or
     `NOBODY`.
     """
 
@@ -95,7 +97,7 @@ class Checked:
     findings: tuple[Finding, ...]
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Checked:
-        """Replace or remove sentences by position; replacements keep the finding."""
+        """Replace or remove sentences by position. Replacements keep the finding."""
         found = (
             finding
             for n, finding in enumerate(self.findings)
@@ -105,14 +107,14 @@ class Checked:
 
 
 def judge_section(section: Section, findings: Findings) -> Checked:
-    """Return a section with the findings on its sentences in context."""
+    """Return a section with the findings on its sentences."""
     return Checked(section, tuple(findings[each] for each in state_sentences(section)))
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A single sentence of `whole` for the model, with code's doubt. If no model judges it, code
-    rejects it for what is `unfounded`.
+    """A single sentence of `whole` for the model to judge, with a note on code's doubts. If no
+    model judges it and `unfounded` is set, code rejects it.
     """
 
     whole: Stated
@@ -122,7 +124,7 @@ class Asked:
 
     @property
     def unjudged(self) -> Finding:
-        """Return the finding if no model judges the sentence."""
+        """The finding if no model judges the sentence."""
         return Finding("unsupported", self.unfounded) if self.unfounded else UNCHECKED
 
 
@@ -134,7 +136,7 @@ async def verify(
     seconds: float,
     known: Findings = MappingProxyType({}),
 ) -> tuple[dict[Stated, Finding], list[Problem]]:
-    """Return the findings on all sentences, including `known` ones, and the problems met."""
+    """Return the findings on all sentences, including `known` ones, and any problems."""
     findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
         return findings | _join(asked, {}), []
@@ -160,9 +162,6 @@ def _strictest(findings: Iterable[Finding]) -> Finding:
 def _check_by_code(
     sections: Sequence[Section], material: Material, known: Findings
 ) -> tuple[dict[Stated, Finding], list[Asked]]:
-    """Return the findings that are known or made by code, and the sentences that a model must
-    judge.
-    """
     findings, asked = dict(known), []
     stated = dict.fromkeys(one for section in sections for one in state_sentences(section))
     led = " ".join(one.follows for one in stated)
@@ -170,7 +169,7 @@ def _check_by_code(
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # A cell also says something about its row.
+        # A table cell also makes a claim about its row, so its words alone are not enough.
         own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")
@@ -191,9 +190,9 @@ def _check_by_code(
 def _left_to_judge(
     whole: Stated, cited: Sequence[Evidence], material: Material, led: str
 ) -> list[Asked]:
-    """Return the single sentences that a model must judge: not self-contained verbatim quotes, nor
-    row labels and short lead-ins, with which each cell and item that they introduce is judged.
-    `led` has the lines that items follow; what leads to a table or code is judged itself.
+    """Return the single sentences that a model must judge. Self-contained verbatim quotes need no
+    judgement, and row labels and short lead-ins are judged with what they introduce. `led` holds
+    the lines that items follow; other lead-ins are judged themselves.
     """
     text = whole.sentence.text
     short = leads(text) and len(text.split()) <= LABEL_WORDS
@@ -257,7 +256,7 @@ async def _batch(
 async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
-    """Return the verdicts by item number (from 1), the stricter of two on one item."""
+    """Return the verdicts by item number, from 1, with the stricter of two on one item."""
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
     said = [v.signed(answer.author) for v in answer.verdicts if 1 <= v.number <= len(items)]

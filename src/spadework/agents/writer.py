@@ -1,4 +1,4 @@
-"""Write sections, mend sentences that fail, and summarize what is left."""
+"""Write sections, rewrite sentences that fail, and summarize what is left."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_MENDED = 20
 
 
 class SectionAnswer(Reply):
-    """A section in Markdown with marks."""
+    """A section in Markdown with citation marks."""
 
     markdown: str
 
@@ -34,26 +34,26 @@ class SummaryAnswer(SectionAnswer):
 
 
 class MendedAnswer(Visible):
-    """The new text of a sentence, with its marks; "" removes it."""
+    """A sentence's new text with its marks; "" removes the sentence."""
 
     number: int
     text: str
 
 
 class MendingAnswer(Reply):
-    """The sentences of a section that change."""
+    """The changed sentences of a section."""
 
     sentences: list[MendedAnswer] = at_most(MOST_MENDED)
 
 
-#: Replacements of a section's sentences by position; () removes one.
+#: Replacements for a section's sentences, by position; () removes a sentence.
 Changes = dict[int, tuple[Sentence, ...]]
 
 
 async def write(
     model: Model | None, plan: Plan, outline: Outline, *, seconds: float, asked_on: str = ""
 ) -> tuple[tuple[Section, ...], list[Problem]]:
-    """Return the sections of the outline, in order; `asked_on` is the question's date."""
+    """Return the outline's sections, in order. `asked_on` is the question's date."""
     asked = _question_fields(plan, asked_on)
     done = await asyncio.gather(
         *(_section(model, asked, outline, section, seconds) for section in outline.sections)
@@ -111,8 +111,8 @@ async def _section(
 async def mend(
     model: Model, question: str, checked: Checked, evidence: Sequence[Evidence], *, seconds: float
 ) -> tuple[Changes, list[Problem]]:
-    """Return the writer's replacements for sentences that failed or depend on one; {} if the model
-    fails.
+    """Return the writer's replacements for sentences that failed or depend on a failed one. Return
+    none if the model fails.
     """
     section, told = checked.section, state_sentences(checked.section)
     prompt = render(
@@ -145,7 +145,7 @@ async def summarise(
     seconds: float,
     asked_on: str = "",
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, empty if the model fails. The model is given the
+    """Return a summary of verified sections, empty if the model fails. The model also sees the
     `first` answer with its findings.
     """
     told = [
@@ -173,7 +173,7 @@ async def summarise(
 
 
 def in_short(markdown: str, code: str) -> Section:
-    """Return a model's short answer as a summary; it is empty if nothing in it is marked."""
+    """Return a model's short answer as a summary, empty if nothing in it is cited."""
     made = section_of(Phrases(code)("summary"), markdown)
     if not any(one.evidence_ids for one in made.sentences):
         made = Section(heading=made.heading)
@@ -194,7 +194,6 @@ def _describe_findings(checked: Checked) -> list[dict[str, object]]:
 
 
 def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
-    """Return what replaces a sentence: code for code, and only the cell's text in a table."""
     if "```" in text:
         return section_of("", text).sentences
     if before.sentence.code:
@@ -206,8 +205,8 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
 
 
 def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
-    """Turn prose that is quoted code into code, and add missing citations to code. Raises BadReply
-    if there are no sentences.
+    """Turn prose that quotes code into code, and add missing citations to code. Raises BadReply if
+    there are no sentences.
     """
     if not section.sentences:
         raise BadReply("The section has no sentences.")

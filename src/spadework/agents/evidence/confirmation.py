@@ -1,4 +1,4 @@
-"""Confirm facts: quote other pages that agree or disagree before a topic closes."""
+"""Find other pages that confirm or contradict a fact before its topic closes."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.sentences import sentences
 from spadework.values import Expected, Plan, Problem, Topic
 
-#: Answers that other pages can confirm or contradict.
+#: Expected answers that other pages can confirm or contradict.
 FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
-#: Maximum passages to examine, best first; maximum pages to quote per side.
+#: Maximum passages to examine, best first, and maximum pages to quote per side.
 MOST_SHOWN, MOST_QUOTED = 60, 2
-#: Share of the judging time for confirming facts.
+#: Fraction of the judging time for confirming facts.
 CONFIRMING = 0.1
 
 
 def confirm_fact(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView], late: Late
 ) -> tuple[Judgement, list[Problem]]:
-    """Add quotes of other origins to the judgement of a factual topic: at most MOST_QUOTED that
-    agree and as many that disagree. If time runs out, the rest is missing, with a problem.
+    """Add quotes of other origins to a factual topic's judgement: at most MOST_QUOTED that agree
+    and as many that disagree. If time runs out, return what was found and a problem.
     """
     if topic.expects not in FACTS or not judgement.spots:
         return judgement, []
@@ -57,14 +57,13 @@ def confirm_fact(
 
 
 def asked_of(plan: Plan, topic: Topic) -> set[str]:
-    """Return the stems of what a topic asks about its subjects, without the subjects' names."""
+    """Return the stems of a topic's question, without its subjects' names."""
     code = spoken(topic.question)
     words = stems(topic.question, code)
     return words - stems(" ".join(plan.subjects), code) or words
 
 
 def _one_value(claims: Sequence[str], known: set[str]) -> bool:
-    """Return whether the quotes may state one fact; many quotes need a common value."""
     code = spoken(*claims)
     values = [numbers(said, code) - known or names(said) for said in claims]
     return len(claims) <= MOST_QUOTED or bool(set.intersection(*map(set, values)))
@@ -89,7 +88,7 @@ def _statements(
 
 
 def _side(said: str, title: str, claims: Sequence[tuple[str, str]], asked: set[str]) -> str:
-    """Return "same" if a statement agrees with a claim, "other" if it disagrees, else ""."""
+    """Return "same" if a statement agrees with a claim, "other" if it disagrees, or ""."""
     if any(disagreement(said, claim, asked, (title, its)) for claim, its in claims):
         return "other"
     for claim, _ in claims:

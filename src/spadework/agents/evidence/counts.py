@@ -1,5 +1,7 @@
-"""Compute answers from lists and tables. For "how many", a list is quoted whole and counted, unless
-a quote has the number; for maximum, sum, count or lookup in a table, all rows are used.
+"""Compute answers from lists and tables.
+
+For "how many", a list is quoted whole and counted, unless a quote has the number. For a maximum,
+sum, count or lookup in a table, all rows are used.
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ from spadework.values import CODE, Evidence, Page, Plan, Sentence, Topic
 Span = tuple[int, int]
 CUE = "count"
 LEAST_ITEMS, MOST_ITEMS = 2, 60
-#: Maximum rows to quote for a computed value.
 MOST_ROWS = 20
 
 
 class Listed(NamedTuple):
-    """A list in a text: the span of its introduction, its name (introduction or heading above), the
-    spans of its items, and the number of items that are not nested.
+    """A list in a text. `led` is the span of its introduction, `name` the introduction or the
+    heading above, `items` the spans of its items, and `things` the number of items that are not
+    nested.
     """
 
     led: Span | None
@@ -41,16 +43,16 @@ class Listed(NamedTuple):
 
     @property
     def parts(self) -> tuple[Span, ...]:
-        """Return the spans of the introduction and the items."""
+        """The spans of the introduction and the items."""
         return (self.led, *self.items) if self.led else self.items
 
     def cut_at(self, shown: int) -> bool:
-        """Return whether only the first items are `shown` because more would be too long."""
+        """Return whether items after the first `shown` were left out because of their length."""
         size = sum(end - start for start, end in self.items[: shown + 1])
         return shown < len(self.items) and size > LIST_CHARS
 
     def sentence(self, shown: int, say: Phrases) -> str:
-        """Return the number of things as a sentence, or how many of the items are shown."""
+        """State the number of things in the list or, if it is cut, how many items are shown."""
         if shown == len(self.items):
             return say("listed", heading=self.name, many=self.things)
         return say("list_cut", heading=self.name, shown=shown, many=len(self.items))
@@ -66,8 +68,8 @@ def asks_how_many(topic: Topic) -> bool:
 def with_lists(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
 ) -> Judgement:
-    """Quote a list whole if part of it is quoted and the topic asks how many, unless a quote states
-    the number.
+    """Quote a partly quoted list whole if the topic asks how many, unless a quote states the
+    number.
     """
     asked, proven = asked_of(plan, topic), False
     quotes = [spot.quote for spot in judgement.spots]
@@ -90,8 +92,8 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Add the rows of a computed value to code's judgement, replacing quotes that do not answer. If
-    a model judged, or several tables fit equally well, nothing changes.
+    """Add the rows of a computed value to code's judgement, replacing quotes that do not answer.
+    Nothing changes if a model judged or several tables fit equally well.
     """
     if judgement.judge != CODE:
         return judgement
@@ -130,9 +132,8 @@ def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
 def counts(
     plan: Plan, topic: Topic, own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> list[Sentence]:
-    """Return a topic's computed sentences: one for a table, citing its rows; else one per list of
-    which only the first items are quoted or, if the topic asks how many, per relevant list quoted
-    whole. `pages` are texts by content hash.
+    """Return a topic's computed sentences: one for a table, citing its rows, or one for each list
+    that was cut or, if the topic asks how many, quoted whole. `pages` are texts by content hash.
     """
     asked, say = asked_of(plan, topic), Phrases(plan.language)
     if told := _told_rows(topic.question, own, pages, say):
@@ -160,7 +161,7 @@ class _Told(NamedTuple):
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
-    """Return what is computed from quoted rows; None if the rows are themselves the answer."""
+    """Return what is computed from quoted rows, or None if a row is itself the answer."""
     for e in own:
         made = _compute(question, pages.get(e.content_hash, ""), e.title, e.url)
         if not made or made.kind == "row" or (e.start, e.end) not in made.rows:
@@ -190,7 +191,7 @@ def is_count(
     told = (_told_rows(each, cited, pages, say) for each in asked)
     if any(one and one.text == sentence.text for one in told):
         return True
-    # In every language, a sentence about a list begins with the quoted name of the list.
+    # In every language, a sentence about a list begins with the list's quoted name.
     return sentence.text.startswith(("“", "„", "«", "「")) and any(
         listed.sentence(shown, say) == sentence.text
         for listed, shown, _ in _quoted_lists(cited, pages)
@@ -198,7 +199,7 @@ def is_count(
 
 
 def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
-    """Return whether a sentence in the quotes states a number of the things in question."""
+    """Return whether a quoted sentence states a number of the things in question."""
     code = spoken(topic.question)
     known = numbers(topic.question, code)
     things = stems(counted(topic.question, code), code) or asked
@@ -210,7 +211,7 @@ def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
 
 
 def lists(text: str, above: str = "") -> Iterator[Listed]:
-    """Yield the lists in a text that can be counted; `above` is the heading above the text."""
+    """Yield the countable lists in a text. `above` is the heading above the text."""
     own, found = paths(headings(text)), blocks(text)
     for before, block in zip([None, *found], found, strict=False):
         if block.kind != "list":

@@ -1,4 +1,4 @@
-"""Check whether quotes have what their topic expects, and find what the evidence lacks."""
+"""Check whether quotes contain what their topic expects, and find what the evidence lacks."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ _TECHNICAL = re.compile(
     r"\b(?:commands?|scripts?|programs?|apis?|syntax|configur\w+|snippets?|functions?)\b",
     re.IGNORECASE,
 )
-#: "Code" with the two words before it. Source code is uncountable: "codes", numbered codes ("code
-#: P0420") and compounds ("exit code") are something else.
+#: "Code" with up to two words before it. Source code is uncountable, so "codes", numbered codes
+#: ("code P0420") and compounds ("exit code") are something else.
 _CODE = re.compile(
     r"(?:(?:(?P<before>[\w'’]+)\s+)?(?P<by>[\w'’-]+)\s+)?(?<![\w-])code\b(?!\s+\w*\d)",
     re.IGNORECASE,
 )
-#: Words that make it source code.
+#: Words before "code" that make it source code.
 _SOURCE = frozenset(("source", "example", "sample"))
-#: After these, the next word is a verb ("I write code").
+#: Words followed by a verb ("I write code").
 _ACTS = frozenset(("i", "you", "we", "they", "to"))
 
 
 def wants_code(asked: str) -> bool:
-    """Return whether a question may want source code."""
+    """Return whether a question may ask for source code."""
     return bool(_TECHNICAL.search(asked)) or any(
         not _is_named(found) for found in _CODE.finditer(asked)
     )
 
 
 def _is_named(found: re.Match[str]) -> bool:
-    """Return whether the word before "code" makes it another kind ("exit code"): a plain word, not
-    a verb, function word or name ("Python code").
+    """Return whether the word before "code" makes it another kind ("exit code"). That is a plain
+    word, not a verb, function word or name ("Python code").
     """
     before, by = found["before"] or "", found["by"] or ""
     spoken = language(language_of(found.string) or "en")
@@ -63,18 +63,18 @@ def _is_named(found: re.Match[str]) -> bool:
 
 
 LEAST_STEPS, LEAST_ITEMS = 2, 2
-#: A sentence with more separators is a list.
+#: Maximum separators in a sentence that is not a list.
 LEAST_COMMAS = 1
-#: Minimum entries if a table's rows are missing.
+#: Minimum entries that may take the place of a table's rows.
 LEAST_ROWS = 3
-#: Minimum sides of a comparison.
+#: Number of sides in a comparison that code can check.
 SIDES = 2
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
 _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
 
 
 def holds_expected(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether a topic's quotes have what it expects, as far as code can tell."""
+    """Return whether a topic's quotes contain what it expects, as far as code can tell."""
     check = _CHECKS.get(topic.expects)
     return check is None or check(topic, [e for e in known if e.kind != "columns"])
 
@@ -130,8 +130,8 @@ def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether the quotes name each side by a word that the other lacks; other languages may
-    use other names.
+    """Return whether the quotes name each side by a word that the other lacks. If all are in other
+    languages, they pass, since names may differ.
     """
     code = spoken(topic.question)
     if len(topic.must_cover) != SIDES or all(spoken(e.quote) != code for e in known):
@@ -153,13 +153,13 @@ _CHECKS: dict[Expected, Callable[[Topic, Sequence[Evidence]], bool]] = {
     "rows": _rows,
     "both sides": _both,
 }
-#: Maximum age in days of the newest dated evidence.
+#: Maximum age, in days, of the newest dated evidence.
 FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
-#: Shorter quotes without code are probably menus.
+#: Quotes without code and with fewer words are probably menus.
 LEAST_WORDS = 5
-#: Results of a recommended search, by priority.
+#: Hits that a recommended search requests, by priority.
 RESULTS: dict[Priority, int] = {"high": 5, "medium": 5, "low": 4}
-#: High if there is no answer at all, low for a second source; others are medium.
+#: "high" if there is no answer at all, "low" for a second source; others are "medium".
 _PRIORITIES: dict[str, Priority] = {
     "definition": "high",
     "steps": "high",
@@ -170,13 +170,11 @@ _PRIORITIES: dict[str, Priority] = {
 _LIBRARY = "library://"
 _DATE = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 
-#: Expected answers of technical topics that may need code.
+#: Expected answers that may include code if the topic is technical.
 _MAY_BE_CODE = frozenset(("code", "steps", "open"))
 
 
 class _Kind(NamedTuple):
-    """What answers a type of question, the phrase if it is missing, and a search for it."""
-
     expects: Expected
     lacking: str
     query: str
@@ -191,8 +189,8 @@ _KINDS: dict[QuestionType, _Kind] = {
 def shortfalls(
     plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard
 ) -> tuple[Shortfall, ...]:
-    """Return what the ledger lacks, except for topics without evidence, which are reported as
-    open.
+    """Return what the ledger lacks. Topics without evidence are left out, since they are reported
+    as open.
     """
     proven = {t.name: own for t in plan.topics if (own := [e for e in ledger if e.topic == t.name])}
     if not proven:
@@ -203,7 +201,7 @@ def shortfalls(
     for topic in topics:
         own, judged = proven[topic.name], coverage.get(topic.name)
         by_model = bool(judged and judged.covered and judged.judge != CODE)
-        # A model that judged an open topic answered knows whether code was wanted.
+        # A model that judged the topic covered knows whether code was wanted.
         if not (by_model and topic.expects == "open"):
             found += _lacks_code(topic, own, say)
         found += _navigation(topic, own, say)
@@ -222,7 +220,7 @@ def _of_the_kind(
     if kind := _KINDS.get(plan.question_type):
         asks = next((topic for topic in topics if topic.expects == kind.expects), topics[0])
         if not holds_expected(asks.model_copy(update={"expects": kind.expects}), ledger):
-            # The words added to a search are English.
+            # The added search words are English.
             english = plan.language.lower().startswith("en")
             query = kind.query.format(about=about) if english else asks.question
             yield _lacks(kind.expects, asks.name, say(kind.lacking, about=about), query)
@@ -235,7 +233,7 @@ def _of_the_kind(
 def _lacks_code(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iterator[Shortfall]:
     asked = (topic.name, topic.question, *topic.must_cover)
     if topic.expects not in _MAY_BE_CODE:
-        return  # technical items, definitions or numbers are no code
+        return  # technical items, definitions and numbers need no code
     if any(map(wants_code, asked)) and not any(e.kind == "code" for e in own):
         text = say("no_code", topic=topic.name)
         yield _lacks("code", topic.name, text, f"{_query(topic)} example code")
@@ -254,7 +252,6 @@ def _single_sourced(topic: Topic, own: Sequence[Evidence], say: Phrases) -> Iter
 
 
 def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[Shortfall]:
-    """Yield a shortfall if a topic's quality is below `floor`, with a search for it."""
     rated = coverage.quality.mean if coverage and coverage.quality else floor
     if coverage and rated < floor:
         text = (
@@ -271,8 +268,8 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
-    """Yield shortfalls of freshness, if planned, and of different domains. Library documents are
-    exempt.
+    """Yield shortfalls of freshness and different domains. Library documents have no freshness, and
+    a ledger with nothing else has no shortfalls.
     """
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:
@@ -307,7 +304,7 @@ def _lacks(kind: str, topic: str, text: str, query: str) -> Shortfall:
 
 
 def search(query: str, purpose: str = "", priority: Priority = "medium") -> Recommendation:
-    """Return a recommended search; its priority sets the number of results."""
+    """Return a recommended search. Its priority sets the number of hits."""
     return Recommendation(
         query=query, purpose=purpose, priority=priority, max_results=RESULTS[priority]
     )

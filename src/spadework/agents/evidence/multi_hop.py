@@ -1,6 +1,6 @@
 """Follow names that pages add to a question and whose own pages may have the answer.
 
-"Where was the director of X born?" is answered on the page of a person whom only X's page names.
+For "Where was the director of X born?", X's page names the director, whose own page has the answer.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Recommendation, Topic
 
-#: Maximum names to search per page about the question, and in all.
+#: Maximum names to search per page about the question, and in total.
 MOST_EACH, MOST_HOPS = 2, 4
-#: Extra score of a sentence per word of the requested relation, and for a plain "by" or "of".
+#: Extra score per word of the requested relation in a name's sentence, and for a plain "by" or "of"
+#: before the name.
 ROLE, LINK = 2.0, 1.0
-#: Extra score of a name with several words; minimum characters of a name.
+#: Extra score of a name with several words, and minimum characters of a name.
 MANY, LEAST_CHARS = 0.5, 3
-#: Factor for each sentence that a name comes later on its page.
+#: Factor applied to a name's score for each sentence before it.
 LATER = 0.9
 
 _NAME = re.compile(
@@ -32,8 +33,8 @@ _NAME = re.compile(
 
 
 def asks_for_a_relation(question: str) -> bool:
-    """Return whether a question, if it brings no material, describes its subject by a relation to
-    something it names.
+    """Return whether a question describes its subject by a relation to something it names.
+    Questions that bring material do not count.
     """
     relation = language(spoken(question)).relation
     return bool(names_in(question) and relation.search(question)) and not brings_material(question)
@@ -41,7 +42,7 @@ def asks_for_a_relation(question: str) -> bool:
 
 @dataclass(frozen=True)
 class Hop:
-    """A name, and the span of its sentence in the page."""
+    """A name to search, and the span of its sentence in the page."""
 
     name: str
     shown: PassageView
@@ -51,8 +52,8 @@ class Hop:
 
 
 def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
-    """Return the names to search next: the best of each page whose title is in the question, then
-    each second best. Pages about the question's names come first.
+    """Return the names to search next, from pages whose titles are in the question: the best name
+    of each page, then each second best. Pages about the question's names come first.
     """
     asked, named = stems(question), [stems(name) for name in names_in(question)]
     found: dict[str, dict[str, Hop]] = {}
@@ -73,8 +74,9 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
 
 @dataclass(frozen=True)
 class Trail:
-    """Where a question leads: hops `ahead` to search; or, once there is evidence, hops searched
-    (`via`), `titles` of their pages, and `further` titles that are not in the question.
+    """The hops of a question. Without evidence, `ahead` holds those to search. With evidence, `via`
+    holds those searched, `titles` the titles of pages that the evidence names, and `further` the
+    titles that are not in the question.
     """
 
     ahead: tuple[Hop, ...] = ()
@@ -84,8 +86,8 @@ class Trail:
 
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
-    """Return where a question leads: nowhere if it asks for no relation, or its relation is a
-    page's title ("the harbour of X").
+    """Return the hops of a question. There are none if it asks for no relation, or its relation is
+    a page's title ("the harbour of X").
     """
     asked = stems(question)
     titled = any(asked <= stems(passage.page.title) for passage in shown)
@@ -107,7 +109,7 @@ def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]
 
 
 def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
-    """Return the searches for a topic's next hops."""
+    """Return searches for a topic's next hops."""
     purpose = f"“{topic.name}” leads on to it."
     return [
         Recommendation(query=hop.name, purpose=purpose, priority="high", led_to=True)
@@ -116,9 +118,6 @@ def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
 
 
 def _collect(passage: PassageView, roles: set[str], question: str, found: dict[str, Hop]) -> None:
-    """Add to `found` the names that the question lacks, scored by sentence and by how early they
-    occur.
-    """
     weight, tongue = 1.0, language(spoken(question))
     for start, end in sentences(passage.text):
         sentence = passage.text[start:end]

@@ -1,4 +1,4 @@
-"""Show passages to roles with numbered parts, and find their boilerplate."""
+"""Show passages to roles with numbered parts, and detect their boilerplate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spadework.values import CODE, Page, Quality, Recommendation
 
 @dataclass(frozen=True)
 class PassageView:
-    """A passage as shown to a role, with the path of headings above it; `columns` are column names
+    """A passage as shown to a role, with the heading path above it. `columns` are the column names
     for a part of a long table.
     """
 
@@ -32,13 +32,13 @@ class PassageView:
     score: float = 0.0
 
     def spot(self, span: tuple[int, int]) -> Spot:
-        """Return a span of the page as a spot; it must be within the passage."""
+        """Return a span of the page as a spot. The span must be within the passage."""
         start, end = span
         return Spot(self.page, start, end, self.text[start - self.start : end - self.start])
 
 
 def to_people(shown: PassageView) -> list[PassageView]:
-    """Split a passage around sentences that look like prompt injections."""
+    """Split a passage so that sentences that look like prompt injections are left out."""
     spans = spans_between_injections(shown.text)
     if spans == [(0, len(shown.text))]:
         return [shown]
@@ -50,7 +50,7 @@ def to_people(shown: PassageView) -> list[PassageView]:
 
 @dataclass(frozen=True)
 class Spot:
-    """A quoted span of a page; `claim` is what it says, in the words of the model that found it."""
+    """A quoted span of a page. `claim` is what it says, in the words of the model that found it."""
 
     page: Page
     start: int
@@ -59,7 +59,7 @@ class Spot:
     claim: str = ""
 
     def overlaps(self, other: Spot) -> bool:
-        """Return whether both share words of a page."""
+        """Return whether two spots share text of a page."""
         return (
             self.page.content_hash == other.page.content_hash
             and self.start < other.end
@@ -69,8 +69,8 @@ class Spot:
 
 @dataclass(frozen=True)
 class Judgement:
-    """How well the passages answer a topic. If `near`, the spots are only the closest and probably
-    no answer. `judge` is a model's name or `CODE`.
+    """A judgement of how well the passages answer a topic. If `near`, the spots are only the
+    closest and probably no answer. `judge` is a model's name or `CODE`.
     """
 
     covered: bool
@@ -86,7 +86,7 @@ class Judgement:
 
 Span = tuple[int, int]
 
-#: The sign before a number.
+#: The sign before a part's number.
 MARK = "¶"
 CLAIM_CHARS = 300
 
@@ -99,8 +99,8 @@ class Numbered:
         self._parts = [(s, span) for s in self.shown for span in quotable(s.text)]
 
     def as_prompt(self) -> list[dict[str, Any]]:
-        """Return the passages for a prompt. Pages are numbered; the `first` passage of each has its
-        title, author and date.
+        """Return the passages for a prompt. Pages are numbered, and each page's `first` passage has
+        its title, author and date.
         """
         pages = list(dict.fromkeys(s.page.url for s in self.shown))
         begun = {s.page.url: s for s in reversed(self.shown)}
@@ -120,12 +120,12 @@ class Numbered:
         ]
 
     def passage(self, number: int) -> PassageView | None:
-        """Return the passage with a numbered part, None if there is no such part."""
+        """Return the passage that contains a numbered part, or None."""
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
-        """Return the quotes from part `first` to `last`, one per passage of the first one's page;
-        [] if there is no such part. A claim that looks like a prompt injection is dropped.
+        """Return the quotes from part `first` to part `last`, one per passage of the first part's
+        page, or [] if there is no such part. A claim that looks like a prompt injection is dropped.
         """
         begun = self.passage(first)
         if begun is None:
@@ -145,14 +145,14 @@ class Numbered:
             marks = {}
             for start, _ in quotable(s.text):
                 number += 1
-                # A fence must start its line.
+                # A code fence must start its line.
                 fence = s.text.startswith(("```", "~~~"), start)
                 marks[start] = f"{MARK}{number}" + ("\n" if fence else " ")
             yield without_targets(s.text.replace(MARK, " "), marks)
 
 
 def quotable(text: str) -> Iterator[Span]:
-    """Yield the spans of quotable parts: sentences, list items, table rows, whole blocks of code. A
+    """Yield the spans of quotable parts: sentences, list items, table rows and whole code blocks. A
     term includes its definition.
     """
     said = sentences(text)
@@ -176,7 +176,7 @@ def quotable(text: str) -> Iterator[Span]:
 
 
 def items_of(text: str, block: Block) -> Iterator[Span]:
-    """Yield the spans of a list's non-empty items, stripped."""
+    """Yield the stripped spans of a list's non-empty items."""
     for start, end in units(text, block):
         said = text[start:end]
         start += len(said) - len(said.lstrip())
@@ -184,13 +184,13 @@ def items_of(text: str, block: Block) -> Iterator[Span]:
             yield start, start + len(said.strip())
 
 
-#: A line on this many pages of its host may be boilerplate (benchmarks/README.md).
+#: Minimum pages of a host that share a line of boilerplate (benchmarks/README.md).
 LEAST_PAGES = 2
-#: It is if also this share of the host's shown pages has it.
+#: Minimum fraction of the host's shown pages that share it.
 LEAST_SHARE = 0.5
-#: A block is boilerplate if this share of its lines is.
+#: Minimum fraction of boilerplate lines that makes a block boilerplate.
 MOST = 0.5
-#: Minimum words of a headline; links in a list of names have fewer.
+#: Minimum average words per link in a menu of headlines. Links in a list of names have fewer.
 HEADLINE = 4
 _LINKED = re.compile(r"(?:[-*+]|\d+[.)])?\s*\[([^\]]+)\]\([^)]*\)")
 _KINDS = ("paragraph", "list", "table", "quote")
@@ -198,7 +198,7 @@ _NUMBER = re.compile(r"^(?:\d+\.)*\d*\s+")
 
 
 class Furniture:
-    """The boilerplate lines of some passages."""
+    """A detector of boilerplate, based on the lines and headings of some passages."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self._pages = defaultdict[tuple[str, str], set[str]](set)

@@ -1,4 +1,4 @@
-"""Judge a topic without a model: what to quote, and whether that answers it."""
+"""Judge without a model what to quote for a topic, and whether that answers it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from spadework.values import Evidence, Plan, Recommendation, Topic
 
 #: Score of an uncovered topic if one passage has all words of the question.
 UNPROVEN = 0.6
-#: Below this share of the words, no page is about the question, and only so many are quoted.
+#: If less than this fraction of the question's words is found together, no page is about the
+#: question, and at most this many quotes are kept.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 
 def assess(
     plan: Plan, topic: Topic, shown: Sequence[PassageView], known: Sequence[Evidence]
 ) -> Judgement:
-    """Return what to quote for a topic and whether that answers it. Pages quoted before are not
-    quoted again. Questions about steps are not multi-hop.
+    """Return what to quote for a topic, and whether that answers it. Quotes of earlier pages are
+    not repeated. Questions about steps are not multi-hop.
     """
     expects = {topic.expects, read(topic.question).expects}
     led = Trail() if "steps" in expects else trail(plan.question, shown, known)
@@ -33,7 +34,7 @@ def assess(
     here = {passage.page.content_hash for passage in shown}
     before = [plain(e.quote) for e in known if e.content_hash not in here]
     opinion = judge_passages(question, shown, before)
-    # Pages that the question led to are quoted whatever others contain.
+    # Pages that the question led to are quoted whatever other pages contain.
     there = [s for s in shown if bare(s.page.title) in led.further]
     led_to = judge_passages(question, there, before).chosen[:MOST_NEAREST] if there else ()
     unnamed = _unnamed(topic, opinion)
@@ -86,9 +87,6 @@ def _each_once(spots: Sequence[Spot]) -> list[Spot]:
 
 
 def _next_queries(topic: Topic, opinion: Opinion, ahead: Sequence[Hop]) -> Iterator[Recommendation]:
-    """Yield searches for the next hops; without any, for the question's words that no quote has,
-    with its subject.
-    """
     yield from led_on(topic, ahead)
     held = set[str]().union(*(s.near for s in opinion.chosen))
     typed = [word.strip("?!.,;:¿¡") for word in topic.question.split()]

@@ -1,5 +1,5 @@
-"""Find what can be quoted in passages: sentences, list items, whole lists, table rows and code,
-each with its context.
+"""Find quotable parts of passages: sentences, list items, whole lists, table rows and code, each
+with its context.
 """
 
 from __future__ import annotations
@@ -18,35 +18,36 @@ from spadework.tools.text.tables import header_of, named_cells, row_as_sentence,
 
 Kind = Literal["text", "item", "list", "code", "row"]
 
-#: Of a longer list, only the first items are quoted.
+#: Maximum characters of a list. Of a longer one, only the first items are quoted.
 LIST_CHARS = 1_200
 ROW_CHARS, CODE_CHARS = 800, 2_500
 #: Maximum characters of the text around a candidate.
 AROUND_CHARS = 1_500
 #: Kinds of blocks that a sentence may introduce.
 _LED = ("list", "code", "table")
-#: How such sentences end; a question introduces its answer.
+#: Endings of sentences that introduce something. A question introduces its answer.
 _LEADS = (":", "：", "...", "…", "?", "？", "؟")
-#: Maximum sentences of a paragraph that is also one candidate as a whole.
+#: Maximum sentences of a paragraph that is also a candidate as a whole.
 MOST_TOGETHER = 3
-#: The start of a news story, "DESMOND, Ariz. (NWS) — ": a place in capitals, its state, an agency.
+#: The dateline of a news story, such as "DESMOND, Ariz. (NWS) — ", with a place in capitals, its
+#: state and an agency.
 _DATELINE = re.compile(
     r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
     r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
 )
-#: Minimum characters of a candidate.
 LEAST_CHARS = 12
-#: Minimum words of one that is not a whole sentence ("By Lena Brodsky, staff writer").
+#: Minimum words of a candidate that is not a whole sentence. This excludes "By Lena Brodsky, staff
+#: writer".
 LEAST_WORDS = 7
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Spans of a page to quote together, in order, with their text; `cells` are a row's cells with
-    their column names.
+    """Spans of a page to quote together, in order, with their text.
 
-    `lead` is the sentence that introduces a list or code, `led` its spans; `around` is the block,
-    `before` and `after` are neighbours in it. `opens` is set for the first under a heading.
+    `cells` are a row's cells with their column names. `lead` is the sentence that introduces a list
+    or code, and `led` are its spans. `around` is the text of the block, and `before` and `after`
+    are neighbours in it. `opens` is set for the first candidate under a heading.
     """
 
     shown: PassageView
@@ -65,22 +66,22 @@ class Candidate:
 
     @property
     def start(self) -> int:
-        """Return where the first span starts in the page."""
+        """The start of the first span in the page."""
         return self.spans[0][0]
 
     @property
     def end(self) -> int:
-        """Return where the last span ends in the page; of a list, where all its items end."""
+        """The end of the last span in the page or, for a list, of all its items."""
         return self.block[1] if self.kind == "list" else self.spans[-1][1]
 
     @property
     def has_code(self) -> bool:
-        """Return whether the sentences contain code."""
+        """Return whether the quoted text contains code."""
         text, start = self.shown.text, self.shown.start
         return any("`" in text[a - start : b - start] for a, b in self.spans)
 
     def overlaps(self, other: Candidate) -> bool:
-        """Return whether both share words of a page."""
+        """Return whether two candidates share text of a page."""
         return (
             self.shown.page.content_hash == other.shown.page.content_hash
             and self.start < other.end
@@ -102,7 +103,7 @@ class _Passage:
         self.said = sentences(shown.text)
         self.lead: Span | None = None
         self.led: tuple[Span, ...] = ()
-        #: Code with its introduction, after which a sentence may go on.
+        #: Code with its introduction, which the next sentence may continue.
         self.begun: tuple[Span, ...] | None = None
         self.term: int | None = None
         self.opens = True
@@ -144,8 +145,8 @@ class _Passage:
         before = self._read(self.lead) if self.lead else ""
         for n, text in enumerate(texts):
             last = n + 1 == len(texts)
-            # A sentence that introduces a list or code is quoted with it; half a sentence is never
-            # quoted on its own.
+            # A sentence that introduces a list or code is quoted with it. A fragment is never
+            # quoted alone.
             leads = text.endswith(_LEADS) or (last and not is_ended(text) and self._led_by(after))
             leads = leads or is_term(self.text, block)
             whole = self._whole(spans, n, block)
@@ -171,9 +172,8 @@ class _Passage:
         return after is not None and (after.kind in _LED or self.text[after.start].islower())
 
     def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
-        """Return the spans to quote for a sentence: with the one before if it depends on it; for a
-        block's first sentence, with the term it defines or the code it continues; () if that is
-        missing.
+        """Return the spans to quote for a sentence, with the sentence, term or code that it depends
+        on. Return () if that is missing.
         """
         leans = n and language(self.language).needs_context(self._read(spans[n]))
         first = n - 1 if leans else n
@@ -214,7 +214,7 @@ class _Passage:
                 named = tuple((plain(name), plain(cell)) for name, cell in named_cells(names, row))
                 said = " ".join(row_as_sentence(named).split())
                 made = replace(self._build("row", (span,), said, block), cells=named, around=around)
-                # A caption introduces nothing: a row comes with its columns.
+                # A caption is no introduction, and a row already has its columns.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
                 yield made if leads else replace(made, led=())
 
@@ -232,7 +232,8 @@ class _Passage:
         if kind == "text" or not self.lead or not self.led:
             return made
         lead = self._read(self.lead)
-        led = () if kind == "item" and lead.endswith((".", "。")) else self.led  # no introduction
+        # a full sentence is no introduction
+        led = () if kind == "item" and lead.endswith((".", "。")) else self.led
         return replace(made, lead=lead, led=tuple(map(self._placed, led)))
 
     def _placed(self, span: Span) -> Span:

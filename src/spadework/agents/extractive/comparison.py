@@ -1,4 +1,4 @@
-"""Read comparisons: "httpx and aiohttp for timeouts and retries" compares two sides by two
+"""Parse comparisons. "httpx and aiohttp for timeouts and retries" compares two sides by two
 criteria.
 """
 
@@ -11,20 +11,20 @@ from itertools import dropwhile
 
 from spadework.tools.text.language import Language, language
 
-#: Maximum words of an item in a list, and of an aspect; more words are a clause.
+#: Maximum words of a list item, and of an aspect. Anything longer is a clause.
 MOST_WORDS, MOST_OF_ASPECT = 6, 3
-#: Minimum items of a list with commas: "nets, and say which is better" is no list.
+#: Minimum items of a list with commas. "nets, and say which is better" is no list.
 LEAST_LISTED = 3
 _COMMA = r"\s*,\s*"
-#: What ends a side, and what ends the criteria.
+#: Separators that end a side, and those that end the criteria.
 _CUT = re.compile(r"[:;,?]|\s[-–—]\s")
 _END = re.compile(r"[:;?]|\s[-–—]\s")
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Two or more things to compare, as the question names them; `by` are the criteria, "" if none
-    are given.
+    """Two or more things to compare, as the question names them. `by` are the criteria, or "" if
+    none are given.
     """
 
     sides: tuple[str, ...]
@@ -41,8 +41,8 @@ def compared(text: str, code: str) -> Compared | None:
 
 
 def aspects_of(text: str, spoken: Language) -> dict[str, str]:
-    """Return the aspects asked about one thing, each with its search: "What are the causes and
-    symptoms of gout?" gives `causes` with "causes of gout". Empty if there are fewer than two.
+    """Return the aspects asked about one thing, each with its search. "What are the causes and
+    symptoms of gout?" gives `causes` with "causes of gout". Fewer than two aspects give {}.
     """
     for found in spoken.belongs.finditer(text):
         words = text[: found.start()].split()
@@ -64,7 +64,9 @@ def _is_aspect(words: Sequence[str], spoken: Language) -> bool:
 
 
 def is_nominal(text: str, spoken: Language) -> bool:
-    """Return whether a text may name one thing: short, and not starting with a function word."""
+    """Return whether a text may name one thing. It must be short and not start with a function
+    word.
+    """
     words = without_article(text, spoken).split()
     if not 0 < len(words) <= MOST_WORDS:
         return False
@@ -78,7 +80,6 @@ def without_article(text: str, spoken: Language) -> str:
 
 
 def _joined(text: str, spoken: Language) -> list[str]:
-    """Return the things joined by "and", also in a list with commas."""
     items = re.split(rf"{spoken.joint.pattern}|{_COMMA}", text, flags=re.IGNORECASE)
     last = spoken.joint.search(text, max(0, text.rfind(",")))
     if last and len(items) >= LEAST_LISTED and all(is_nominal(item, spoken) for item in items):
@@ -87,8 +88,8 @@ def _joined(text: str, spoken: Language) -> list[str]:
 
 
 def _read(found: re.Match[str], spoken: Language) -> Compared | None:
-    """Return the comparison in a match; its last two groups are the sides, a third one before them
-    the criteria.
+    """Return the comparison in a match. Its last two groups are the sides; a group before them
+    holds the criteria.
     """
     count, text = len(found.groups()), found.string
     one, other, rest = found[count - 1], found[count], text[found.end() :]
@@ -103,8 +104,8 @@ def _read(found: re.Match[str], spoken: Language) -> Compared | None:
 
 
 def _shared(text: str, spoken: Language) -> tuple[str, str, str] | None:
-    """Return what is asked of two things ("the price of tea and coffee") with both, else None; a
-    name may contain "of" too ("University of Oslo").
+    """Return what is asked of two things, and both things ("the price of tea and coffee"). Return
+    None for names such as "University of Oslo".
     """
     what, *things = spoken.belongs.split(text)
     joint = spoken.joint.search(things[0]) if len(things) == 1 else None
@@ -116,7 +117,6 @@ def _shared(text: str, spoken: Language) -> tuple[str, str, str] | None:
 
 
 def _first_sides(text: str, spoken: Language, *, joined: bool) -> list[str]:
-    """Return the sides before the last; they may be a list only if "and" follows."""
     items = re.split(_COMMA, text.strip(" ,"))
     if not joined or not all(is_nominal(item, spoken) for item in items):
         items = [text]
@@ -124,7 +124,6 @@ def _first_sides(text: str, spoken: Language, *, joined: bool) -> list[str]:
 
 
 def _last_sides(text: str, spoken: Language) -> list[str]:
-    """Return the last side, or several: "Go, Zig and Swift"."""
     first = _CUT.split(text)[0].strip()
     listed, joined = _joined(text, spoken), _joined(first, spoken)
     items = listed if len(listed) >= LEAST_LISTED else joined
@@ -132,8 +131,8 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Return a side without its criteria, and these. What follows a word that `before` has too
-    belongs to the side ("living in Oslo and working in Bergen").
+    """Split a side from its criteria. Text after a word that `before` also has belongs to the side
+    ("living in Oslo and working in Bergen").
     """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]

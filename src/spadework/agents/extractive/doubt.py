@@ -1,5 +1,5 @@
-"""Decide, without a model, whether a question is unclear: it has no subject, or the titles of its
-hits show several meanings of a name.
+"""Decide without a model whether a question is unclear, because it has no subject or its hits'
+titles show several meanings of a name.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from spadework.values import Hit, Question
 
 MOST_OPTIONS = 6
 
-#: "Mercury (planet)": how encyclopedias tell namesakes apart.
+#: Titles by which encyclopedias distinguish namesakes, such as "Mercury (planet)".
 _NAMESAKE = re.compile(r"^(?P<name>[^()]{2,80}?)\s*\((?P<sense>[^()]{2,60})\)")
 
 
 def name_subject(question: str, answer: str) -> str:
-    """Return a vague question with the answer in place of its pronoun; "" if it has none, or the
-    answer is more than a name.
+    """Return a vague question with the answer in place of its pronoun. Return "" if it has no
+    pronoun, or the answer is more than a name.
     """
     named = is_nominal(answer, language(language_of(question) or "en"))
     replaced = put_in(question, answer) if named and not query_terms(question) else question
@@ -32,7 +32,7 @@ def name_subject(question: str, answer: str) -> str:
 
 
 def doubt(question: Question, hits: Sequence[Hit]) -> Asked | None:
-    """Return what to ask the user before planning; None if the question seems clear."""
+    """Return what to ask the user before planning, or None if the question seems clear."""
     if not query_terms(question.text) and not question.earlier:
         return Asked(kind="clarify", text="What is your question about?")
     named = (part.sides or names_in(part.text) for part in parts(in_context(question)))

@@ -1,4 +1,4 @@
-"""Judge by code whether existing evidence answers a follow-up."""
+"""Judge without a model whether existing evidence answers a follow-up."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from spadework.values import Evidence, Page, Question
 def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
-    """Return the ids of entries that answer a question, best first, and the share (0 to 1) of its
-    words found together; no ids if none answers, or it asks several things or for news. `pages` are
-    by hash.
+    """Return the ids of entries that answer a question, best first, and the fraction of its words
+    found together. There are no ids if none answers it, or it asks several things or for news.
+    `pages` maps content hashes to pages.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]

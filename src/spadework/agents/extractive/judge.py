@@ -1,6 +1,7 @@
-"""Choose quotes without a model, by the words they share with the question, weighted by idf over
-all that can be quoted. At equal overlap, the requested type (number, date, name, steps, list) comes
-first. The figures are in benchmarks/README.md.
+"""Choose quotes without a model, by the words they share with the question.
+
+Words are weighted by idf over all that can be quoted. At equal overlap, the requested type (number,
+date, name, steps, list) comes first. The figures are in benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -23,20 +24,19 @@ ABOVE = 0.5
 BESIDE = 0.25
 #: Weight of a question word outside the current aspect.
 ASIDE = 0.3
-#: Penalty for length; advantage of the first page over the last.
+#: Penalty for length, and advantage of the first page over the last.
 LENGTH, FIRST_PAGE = 0.15, 0.5
 FITTING = 1.5
-#: Maximum characters to quote; maximum sentences for a proven fact.
+#: Maximum characters to quote, and maximum sentences for a proven fact.
 ROOM, MOST_PROVEN = 1_500, 3
-#: Share of the shorter candidate's words that makes a repetition.
+#: Fraction of the shorter candidate's words that makes a repetition.
 SAME = 0.7
-#: What installs something, what makes code use it, headings above pitfalls.
+#: Commands that install something, code that uses it, and headings above pitfalls.
 _INSTALLS = re.compile(
     r"(?i)\binstal|\b(?:uv|cargo|npm|go) (?:add|get|i)\b|установ|インストール|安装"
 )
 _IMPORTS = re.compile(r"^[ \t>.$]*(?:from|import|require|use|using|#include)\b", re.MULTILINE)
 _PITFALLS = re.compile(r"(?i)caveat|pitfall|gotcha|troubleshoot|known (?:issue|problem|bug)")
-#: What a question writes as the name of a module or package.
 _AS_CODE = re.compile(
     r"(?i)`([^`]+)`|([\w.]+)(?= (?:module|package|library)\b)|\b(?:module|package|library) ([\w.]+)"
 )
@@ -46,8 +46,8 @@ LEAST = 0.3
 
 @dataclass(frozen=True)
 class Scored:
-    """A candidate with its stems, the stems around it, its score, and whether it proves the answer:
-    subject and requested thing occur together.
+    """A candidate with its stems, the stems around it, and its score. `proves` means that the
+    subject and the requested thing occur together.
     """
 
     candidate: Candidate
@@ -59,8 +59,8 @@ class Scored:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What to quote, best first; whether that proves each aspect; the largest share (0 to 1) of the
-    question's words found together; and the stems on no page.
+    """The candidates to quote, best first. `proven` means that they prove each aspect. `share` is
+    the largest fraction of the question's words found together. `missing` are the stems on no page.
     """
 
     chosen: tuple[Scored, ...] = ()
@@ -70,7 +70,7 @@ class Opinion:
 
 
 class Pool:
-    """All that can be quoted from the passages, with stems and page ranks."""
+    """Everything quotable in the passages, with stems and page ranks."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self.candidates = candidates(shown)
@@ -85,8 +85,8 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the pages to look at: of modules that the question names as such, else those with
-        words of its names, `named`; else all.
+        """Return the URLs of the pages to consider: those of modules that the question names as
+        such, or those with words of its names (`named`), or all.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -96,8 +96,8 @@ class Pool:
         return asked or about or {*titles}
 
     def ranked(self, slot: Slot, whole: Stems, naming: set[str]) -> list[Scored]:
-        """Return the candidates for an aspect in the pages `naming` its subject, best first.
-        `whole` are all words of the question.
+        """Return the candidates for an aspect from the pages `naming` its subject, best first.
+        `whole` holds all words of the question.
         """
         holding = Counter(stem for own in self.own for stem in own & whole)
         idf = {s: math.log(1 + len(self.own) / (holding[s] + 0.5)) for s in whole}
@@ -124,7 +124,7 @@ class Pool:
 
 
 def _by_their_keys(made: Sequence[Scored]) -> Iterator[Scored]:
-    """Yield the candidates; if several rows of a page prove the same, none has the question's key,
+    """Yield the candidates. If several rows of a page prove the same, none has the question's key,
     so none counts as proof.
     """
     rows = Counter(_page(s) for s in made if s.proves and s.candidate.kind == "row")
@@ -138,15 +138,15 @@ def _page(one: Scored) -> str:
 
 
 def _weigh(idf: dict[str, float], own: Iterable[str]) -> float:
-    # Sets have no order, and plain float sums depend on it.
+    # Sets have no fixed order, and plain float sums depend on it.
     return math.fsum(idf[s] for s in own if s in idf)
 
 
 def judge_passages(
     question: str, shown: Sequence[PassageView], quoted: Sequence[str] = ()
 ) -> Opinion:
-    """Return what to quote for a question, without repeating what was `quoted`, and whether it
-    proves the answer.
+    """Return what to quote for a question, and whether it proves the answer. Text in `quoted` is
+    not repeated.
     """
     pool = Pool(shown)
     code = language_of(question) or pool.language
@@ -176,9 +176,9 @@ def judge_passages(
 def _parts_first(
     ranked: list[Scored], subject: Stems, words: Stems, ranks: Mapping[str, int]
 ) -> list[Scored]:
-    """Return the parts of a how-to: the installation, first use, one further use and a pitfall. If
-    pages about the subject alone and these parts lack words of the question, return all candidates.
-    Modules of the subject come by the `ranks` of their pages.
+    """Return the installation, first use, one further use and a pitfall. Code from the subject's
+    modules is ordered by page `ranks`. Return all candidates if no code shows a use, or these parts
+    and pages about the subject lack words of the question.
     """
     headed = [(_heads(one), one) for one in ranked]
     own = [one for (head, _), one in headed if head and head <= subject]
@@ -216,8 +216,8 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best candidates beside those `taken`, without repetitions: proofs first, few for a
-    proven fact, else as many as fit.
+    """Return the best candidates in addition to those `taken`, without repetitions. Proofs come
+    first. A proven fact gets few quotes; otherwise as many as fit are chosen.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     least = LEAST * max((one.score for one in ranked), default=0.0)
@@ -237,8 +237,8 @@ def choose(
 
 
 def _is_enough(best: Scored, slot: Slot) -> bool:
-    """Return whether only proofs may follow: after a definition, a list, or a row below its
-    names.
+    """Return whether only proofs should follow `best`. It must be a proof, and be a definition, a
+    list, or a row with column names.
     """
     found = best.candidate
     whole = found.kind == "list" or any(name not in ("", cell) for name, cell in found.cells)
@@ -246,7 +246,7 @@ def _is_enough(best: Scored, slot: Slot) -> bool:
 
 
 def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
-    """Put proofs first; for a definition, those of the best page follow its order."""
+    """Put proofs first. For a definition, those of the best page keep their order."""
     proving = [one for one in ranked if one.proves]
     if slot.kind == "definition" and proving:
         first = _page(proving[0])
@@ -255,9 +255,7 @@ def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 
 def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
-    """Bring chosen items of one list, or rows of one table, together and into order, where the
-    first of them was.
-    """
+    """Group chosen items of one list, or rows of one table, at the position of the first."""
     places = [
         (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
         for s in chosen

@@ -1,4 +1,4 @@
-"""Plan without a model: search the original question, its parts, and the names in it."""
+"""Plan without a model, by searching for the original question, its parts, and the names in it."""
 
 from __future__ import annotations
 
@@ -24,17 +24,15 @@ from spadework.tools.text.titles import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4
-#: Maximum sides of a comparison to search separately; maximum words of each.
+#: Maximum sides of a comparison to search separately, and maximum words of each.
 MOST_SIDES, SIDE_WORDS = 4, 3
 MOST_WISHES = 5
-#: A follow-up with few terms and no name is about the previous question's subject.
+#: A follow-up with at most this many terms and no name is about the previous question's subject.
 FEW_TERMS = 3
 
 
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
-    """Return the plan of a question. `hits` of a first broad search show whether a word is a
-    name.
-    """
+    """Return a question's plan. `hits` from a first broad search show whether a word is a name."""
     text, wishes = without_wishes(question.text)
     made = _plan(question.model_copy(update={"text": text or question.text}), hits)
     told = [*wishes, *without_wishes(question.wishes)[1]]
@@ -70,8 +68,8 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 
 def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
-    """Return a topic for each side of a comparison of names, since quotes about all may be from one
-    side's page.
+    """Return a topic for each side if a comparison only names its sides. A joint topic may quote
+    only one side's page.
     """
     [only, *more] = asked
     among = only.compared
@@ -89,7 +87,7 @@ def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
 
 
 def _is_bare(part: Asked, spoken: Language) -> bool:
-    """Return whether a comparison only names its sides; "the function tells you" is no name."""
+    """Return whether a comparison only names its sides. "the function tells you" is no name."""
     longest = sorted(map(re.escape, part.sides), key=len, reverse=True)
     rest = re.sub(rf"(?<!\w)(?:{'|'.join(longest)})(?!\w)", " ", part.text)
     said = {word.casefold() for word in WORD.findall(rest)} - spoken.stop - spoken.compares
@@ -111,9 +109,6 @@ def _of_material(question: Question) -> Plan:
 
 
 def _topic(part: Asked, hits: Sequence[Hit], about: str = "") -> Topic:
-    """Return the topic of a part, searched in its own words, by aspect, and by each name alone.
-    `about` is the previous question's subject.
-    """
     names = [name for name in names_in(part.text) if not _is_a_word(name, hits)]
     code = language_of(part.text) or "en"
     listed = {} if part.compared else aspects_of(part.text, language(code))
@@ -141,7 +136,7 @@ def _by_side(among: Compared) -> list[str]:
 
 
 def in_context(question: Question) -> str:
-    """Return a follow-up with its subject in brackets: after "What is ferrolite?", "How fast is
+    """Return a follow-up with its subject in parentheses. After "What is ferrolite?", "How fast is
     it?" becomes "How fast is it (ferrolite)?".
     """
     about = taken_from_before(question)
@@ -149,8 +144,8 @@ def in_context(question: Question) -> str:
 
 
 def taken_from_before(question: Question) -> str:
-    """Return the subject that a follow-up implies: the previous question's first name, else its
-    content words; "" if it names its own or refers to nothing.
+    """Return the subject that a follow-up implies: the previous question's first name, or its
+    content words. Return "" if the follow-up names its own subject or refers to nothing.
     """
     if not question.earlier:
         return ""
@@ -167,14 +162,13 @@ def taken_from_before(question: Question) -> str:
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
-    """Return the subjects of a question: the sides of a comparison, and what later parts refer to.
-    Subjects inferred from hits changed no report (benchmarks/README.md).
+    """Return a question's subjects: the sides of a comparison, and the subject that later parts
+    refer to. Subjects inferred from hits changed no report (benchmarks/README.md).
     """
     taken_up = [subject_of(asked[0].text)] if len(asked) > 1 else []
     return tuple(dict.fromkeys([*taken_up, *(side for part in asked for side in part.sides)]))
 
 
 def _is_a_word(name: str, hits: Sequence[Hit]) -> bool:
-    """Return whether a word is no name: most hits do not capitalize it."""
     said = " ".join(hit.snippet for hit in hits).split()
     return name[1:].islower() and said.count(name.lower()) > said.count(name)

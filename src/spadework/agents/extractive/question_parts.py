@@ -1,4 +1,4 @@
-"""Split a question into parts, find what would answer each, and make topics of long material."""
+"""Split a question into parts, find what would answer each, and make topics from long material."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from spadework.values import Expected, Query, Question, QuestionType, Topic
 
 #: Minimum words that name a thing and what is asked of it ("owns the ingestion service").
 LEAST_WORDS = 3
-#: A sentence of a question with its separator, and the separator of its clauses.
+#: A sentence with its separator, and the separator of clauses.
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？；]|\n|\Z)\s*", re.DOTALL)
 _CLAUSE = re.compile(r"(?<=[;；])")
 #: Maximum words of a clause about the form of the answer.
 WISH_WORDS = 25
-#: Type of question and expected answer by cue; the first match counts.
+#: Question type and expected answer by cue. The first match counts.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "compare": ("compare", "both sides"),
     "steps": ("howto", "steps"),
@@ -34,10 +34,10 @@ _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "define": ("what", "definition"),
     "items": ("general", "items"),
 }
-#: Expected answers that code can check. Steps and lists are not: any two sentences or items would
-#: pass.
+#: Expected answers that code can check. Steps and lists are left out, because any two sentences or
+#: items would pass.
 _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides"})
-#: A word of a name; "HTTP/2" is one, as is "Vor- und Nachteile", whose halves are not.
+#: A word of a name. "HTTP/2" is one word, and so is "Vor- und Nachteile", whose halves are not.
 _PART = r"(?:[A-Z][\w'’-]*-\s(?:and|or|und|oder)\s\w+|[A-Z0-9][\w'’.-]*\w(?:/\w+)*)"
 _NAME = re.compile(rf"{_PART}(?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*{_PART})*")
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
@@ -55,13 +55,13 @@ class Asked:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """Return the things compared, () if there are none."""
+        """The things compared, or () if there are none."""
         return self.compared.sides if self.compared else ()
 
 
 def without_wishes(question: str) -> tuple[str, list[str]]:
-    """Return a question without requests about the answer's form ("explain every abbreviation"),
-    and these requests, each once.
+    """Split a question from its distinct requests about the answer's form ("explain every
+    abbreviation").
     """
     spoken = language(language_of(question) or "en")
     kept: list[str] = []
@@ -80,9 +80,11 @@ def _is_wish(clause: str, spoken: Language) -> bool:
 
 
 def parts(question: str) -> list[Asked]:
-    """Return the parts of a question, at least one. It is split only if the parts expect clearly
-    different answers, and each later part names its own subject or refers to the first by a
-    pronoun, which is replaced. Facts about one thing are searched together.
+    """Return the parts of a question, at least one.
+
+    A question is split only if its parts clearly expect different answers, and each later part
+    names its own subject or refers to the first part's subject by a pronoun, which is replaced.
+    Facts about one thing are searched together.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")
@@ -102,8 +104,8 @@ def parts(question: str) -> list[Asked]:
 
 
 def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
-    """Return whether each part has a subject of its own, unlike "when was the film shown", "how
-    many people came" and "who won each of the games".
+    """Return whether each part has its own subject, unlike "when was the film shown", "how many
+    people came" and "who won each of the games".
     """
     said = {word for text in texts[1:] for word in WORD.findall(text.casefold())}
     if not spoken.points or said & (spoken.points | spoken.pronouns):
@@ -121,15 +123,15 @@ def _tells(text: str, spoken: Language) -> bool:
 
 
 def _expect(part: Asked) -> Asked:
-    """Return a question with its expected answer if code can check it; other expectations vary with
-    the wording but changed no report (benchmarks/README.md).
+    """Keep a question's expected answer only if code can check it. Other expectations vary with the
+    wording but changed no report (benchmarks/README.md).
     """
     return part if part.expects in _CHECKED else replace(part, type="general", expects="open")
 
 
 def read(text: str) -> Asked:
-    """Return a question of one part with the kind of its first cue, "open" without one. A
-    comparison needs two things or more.
+    """Parse a question of one part by its first cue. Without a cue, it expects "open". A comparison
+    needs at least two things.
     """
     code = language_of(text) or "en"
     found = language(code).cues_in(text)
@@ -141,8 +143,8 @@ def read(text: str) -> Asked:
 
 
 def aspects(text: str, code: str) -> list[str]:
-    """Return the aspects to search separately: for a comparison, the question with each side alone;
-    else its parts.
+    """Return the aspects to search separately: for a comparison, the question with each side alone,
+    otherwise its parts.
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
@@ -151,16 +153,14 @@ def aspects(text: str, code: str) -> list[str]:
 
 
 def _without(text: str, sides: Sequence[str], kept: str) -> str:
-    """Return the question with only one of its sides. The longest are removed first, since they may
-    contain others.
-    """
+    """Remove all sides but one. Longer sides are matched first, since they may contain others."""
     found = rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(sides, key=len, reverse=True)))})(?!\w)"
     return re.sub(found, lambda side: side[0] if side[0] == kept else " ", text)
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names in a question, and quoted text. Names are capitalized runs without titles
-    ("Gov."), dates, and the first word of a sentence.
+    """Return the names and quoted texts in a question. Names are runs of capitalized words, without
+    titles ("Gov."), dates, and words that only start a sentence.
     """
     known = language(language_of(text) or "en")
     named = (_of_the_name(text, match, known) for match in _NAME.finditer(text))
@@ -168,7 +168,6 @@ def names_in(text: str) -> list[str]:
 
 
 def _of_the_name(text: str, match: re.Match[str], known: Language) -> str:
-    """Return the name in a capitalized run; "" if it only starts a sentence or is a date."""
     words = re.sub(r"['’]s$", "", match.group()).split()
     if text[match.end() : match.end() + 1] == ".":
         if known.abbreviations & {words[-1], words[-1].casefold()}:
@@ -188,8 +187,6 @@ def _of_the_name(text: str, match: re.Match[str], known: Language) -> str:
 
 
 def _undated(words: Sequence[str], known: Language) -> str:
-    """Return a name without a date in it; "" if only figures are left."""
-
     def dates(word: str) -> bool:
         return word.rstrip(".").casefold() in known.months or known.is_weekday(word.rstrip("."))
 
@@ -207,7 +204,7 @@ def _undated(words: Sequence[str], known: Language) -> str:
 
 
 def counted(text: str, code: str) -> str:
-    """Return the words after "how many"; "" if the question counts nothing or has no spaces."""
+    """Return the words after "how many", or "" if the question counts nothing or has no spaces."""
     known = language(code)
     found = known.cues["count"].search(text) if "count" in known.cues else None
     asks = found and not known.unspaced and found[0].split()[0].casefold() in known.stop
@@ -223,7 +220,7 @@ def measured_thing(text: str, code: str) -> str:
 
 
 def words_behind(found: re.Match[str] | None, code: str) -> str:
-    """Return the words after a match, up to a function word; "" without a match."""
+    """Return the words after a match, up to a function word, or "" without a match."""
     behind, stop = WORD.findall(found.string, found.end()) if found else (), language(code).stop
     return " ".join(takewhile(lambda word: word.casefold() not in stop, behind))
 
@@ -235,8 +232,8 @@ def content_words(text: str) -> str:
 
 
 def subject_of(text: str) -> str:
-    """Return a question's subject: its first name, else its longest run of content words. The last
-    of several counts, since "invented" precedes what was invented.
+    """Return a question's subject: its first name, or its longest run of content words. Of equally
+    long runs the last counts, since "invented" precedes what was invented.
     """
     if named := names_in(text):
         return named[0]
@@ -246,13 +243,13 @@ def subject_of(text: str) -> str:
     return max(reversed(found), key=lambda run: len(run.split()), default=text.strip(" ?"))
 
 
-#: A question of more words includes material.
+#: Maximum words of a question without material.
 LONG = 45
-#: Maximum topics from material, besides the whole; maximum queries per topic.
+#: Maximum topics from material, in addition to the whole, and maximum queries per topic.
 MOST_PARTS, MOST_QUERIES = 5, 4
-#: Words of a phrase that can name a topic; minimum characters of a sentence to search.
+#: Minimum and maximum words of a phrase that can name a topic, and minimum characters of a sentence
+#: to search.
 PHRASE_WORDS, LEAST_CHARS = (2, 4), 30
-#: Maximum words of a request, which does not belong to the material.
 REQUEST_WORDS = 20
 _WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")
 
@@ -263,8 +260,8 @@ def brings_material(question: str) -> bool:
 
 
 def topics_of(question: Question) -> list[Topic]:
-    """Return one topic for the whole question and one per group of sentences, each also searched
-    with the whole, to stay relevant.
+    """Return one topic for the whole question and one per group of sentences. Each group is also
+    searched with the whole, to stay relevant.
     """
     asked = " ".join(question.text.split())
     said = _material(
@@ -283,7 +280,6 @@ def topics_of(question: Question) -> list[Topic]:
 
 
 def _material(said: Sequence[str]) -> list[str]:
-    """Return the sentences with content, without requests and addresses."""
     last, spoken = len(said) - 1, language(language_of(" ".join(said)) or DEFAULT)
 
     def requests(n: int) -> bool:
@@ -299,9 +295,6 @@ def _material(said: Sequence[str]) -> list[str]:
 
 
 def _topic(group: Sequence[str], whole: str, phrases: dict[str, float]) -> Topic | None:
-    """Return the topic of a group of sentences, named by its best phrase, which is then used up;
-    None if no phrase is left.
-    """
     text = " ".join(group)
     name = max(
         (phrase for phrase in phrases if phrase in text),
@@ -326,7 +319,6 @@ def _topic(group: Sequence[str], whole: str, phrases: dict[str, float]) -> Topic
 
 
 def _phrases(said: Sequence[str]) -> dict[str, float]:
-    """Return runs of content words that can name a topic, scored by how often their words occur."""
     runs = [run for sentence in said for run in _runs(sentence)]
     used = Counter(stem(word.lower()) for run in runs for word in run)
     least, most = PHRASE_WORDS

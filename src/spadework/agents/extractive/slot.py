@@ -1,4 +1,4 @@
-"""Check whether a passage has what a question asks for (a number, date, name, definition, steps,
+"""Check whether a passage has what a question asks for (a number, date, name, definition, steps or
 list) near the question's subject.
 """
 
@@ -31,11 +31,11 @@ from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
 
-#: In questions of more words, one may be missing, unless it is requested or a name.
+#: In questions with more words than this, one may be missing, unless it is requested or a name.
 LEAST_HELD = 3
-#: Minimum share of the question's words in a candidate's own text, not its headings.
+#: Minimum fraction of the question's words in a candidate's own text, without its headings.
 LEAST_OWN = 1 / 3
-#: If a word is missing, the share must be above this.
+#: If a word is missing, the fraction must be above this.
 MOST_LACKING = 1 / 2
 #: Minimum letters of a stem whose derivations are recognized.
 LEAST_STEM = 7
@@ -43,25 +43,25 @@ LEAST_STEM = 7
 LEAST_PART = 3
 #: Maximum letters cut off the stem of a compound's second part.
 CUT_OFF = 2
-#: A sentence says what something is within these characters.
+#: Maximum characters of an opening that says what something is.
 OPENING_CHARS = 120
 #: Maximum characters between a number and what it counts.
 NEAR_CHARS = 40
 _FORMS = {"steps": ("list", "code"), "items": ("list",)}
-#: Cues of questions that need all rows compared.
+#: Cues of questions that need all rows to be compared.
 _EXTREMES = frozenset(("largest", "smallest"))
-#: Answers found in a sentence or row, not in a list.
+#: Kinds of answers that are found in a sentence or row, not in a list.
 _VALUES = ("number", "date", "name", "definition")
 
 
 @lru_cache(maxsize=60_000)
 def stems(text: str, code: str) -> Stems:
-    """Return the stems of a text, each once; parts of "command-line" are words."""
+    """Return the distinct stems of a text. The parts of "command-line" count as words."""
     return frozenset(terms(text.replace("-", " "), code))
 
 
 class Slot:
-    """What one aspect of a question asks for, and the words that its answer must have."""
+    """The answer that one aspect of a question asks for, and the words that it must have."""
 
     def __init__(self, text: str, question: str, code: str) -> None:
         known = language(code)
@@ -110,9 +110,6 @@ class Slot:
         return one.kind in _FORMS.get(self.kind, ())
 
     def _tells_number(self, text: str, code: str) -> bool:
-        """Return whether a text has a number of the requested dimension ("how heavy") or, for "how
-        many", a number near what it counts.
-        """
         if not (numbers(text, code) | spelled_numbers(text, code)) - self._numbers:
             return False
         if self._dimensions:
@@ -130,8 +127,8 @@ class Slot:
         return False
 
     def proves(self, one: Candidate, own: Stems, near: Stems) -> bool:
-        """Return whether a candidate of the requested form covers all that the question names, with
-        its headings, and does not deny it.
+        """Return whether a candidate of the requested form, with its headings, covers all that the
+        question names and does not deny it.
         """
         if self.kind in _VALUES and one.kind == "list":
             return False
@@ -147,7 +144,8 @@ class Slot:
 
     def _is_denied(self, one: Candidate) -> bool:
         """Return whether a clause with most of the words denies what the question affirms. Lists
-        may forbid, and "no" may answer a yes-or-no question.
+        and code may forbid things, and "no" may answer a yes-or-no question, so these are never
+        denials.
         """
         if self._denies or self._is_polar or one.kind in ("list", "code"):
             return False
@@ -163,7 +161,7 @@ class Slot:
 
     def _tells_thing(self, missing: Stems, one: Candidate) -> bool:
         """Return whether a candidate has the requested thing ("which spark plug") and names, and
-        lacks only a verb; a row with that column may lack what its key is.
+        lacks only a verb. A row may lack more if it has that column and the question names its key.
         """
         if not self._thing or missing & (self._thing | self._named):
             return False
@@ -175,8 +173,8 @@ class Slot:
         return len(missing) == 1 and len(self.words) >= LEAST_HELD
 
     def _may_lack(self, missing: Stems, one: Candidate) -> bool:
-        """Return whether a missing word can be spared, in a long question: mostly its verb. For
-        names, dates and reasons, the verb says whose they are.
+        """Return whether a long question can spare its missing word, which is mostly its verb. For
+        names, dates and reasons, the verb shows whose they are.
         """
         return (
             len(missing) == 1
@@ -189,7 +187,7 @@ class Slot:
 
 def held_words(words: Stems, held: Stems) -> Stems:
     """Return the words that are present as such, as a synonym or derivation ("supervises",
-    "supervisor"), or joined or apart ("commandline", "command line").
+    "supervisor"), or joined or split ("commandline", "command line").
     """
     return frozenset(word for word in words if word in held or _holds(held, word, words))
 
@@ -201,12 +199,12 @@ def _holds(held: Stems, word: str, words: Stems) -> bool:
         or _joins(word, each, held)
         or any(_joins(each, word, [other]) or _joins(each, other, [word]) for other in words)
         for each in held
-        if each.startswith(heads) or word.startswith(each)  # most stems can do neither
+        if each.startswith(heads) or word.startswith(each)  # skips most stems, which cannot match
     )
 
 
 def _joins(whole: str, first: str, seconds: Iterable[str]) -> bool:
-    """Return whether a stem joins two words; the ending of the second may be cut off."""
+    """Return whether a stem joins two words, even with the second one's ending cut off."""
     rest = whole.removeprefix(first)
     if not len(first) >= LEAST_PART <= len(rest) < len(whole):
         return False
@@ -214,8 +212,8 @@ def _joins(whole: str, first: str, seconds: Iterable[str]) -> bool:
 
 
 def _says_what(text: str, code: str) -> re.Pattern[str] | None:
-    """Return a pattern of definitions if the question asks what something is, else None (as for
-    "what does it do").
+    """Return a pattern of definitions if the question asks what something is, or None (as for "what
+    does it do").
     """
     known = language(code)
     found = known.cues["define"].search(text) if "define" in known.cues else None
@@ -234,13 +232,12 @@ def _cue_words(text: str, code: str) -> list[str]:
 
 
 def _form_words(text: str, code: str) -> Stems:
-    """Return the stems of phrases like "how many" and "which year"."""
     known = language(code)
     found = [(name, m) for name, cue in known.cues.items() if (m := cue.search(text))]
     asks = [
         m[0]
         for name, m in found
-        # "List the …" and "… steps" say no more than "which" and "how".
+        # "List the …" and "… steps" add no more than "which" and "how".
         if m[0].split()[0].casefold() in known.stop
         or (name == "items" and not m.start())
         or (name == "steps" and m.end() == len(text.rstrip(" ?.")))

@@ -1,4 +1,4 @@
-"""Replace pronouns with the previous question's subject: after "What is a lighthouse?", "How is it
+"""Replace pronouns with the previous question's subject. After "What is a lighthouse?", "How is it
 used?" asks about a lighthouse.
 """
 
@@ -14,8 +14,8 @@ MOST_BETWEEN = 5
 
 
 def take_up(text: str, before: str, subject: str) -> str:
-    """Return the text with its pronouns replaced by the `subject` of the question `before`,
-    including the article there.
+    """Replace the text's pronouns with the `subject` of the question `before`, including its
+    article.
     """
     if not subject:
         return text
@@ -53,8 +53,8 @@ def _belongs(word: str, spoken: Language) -> bool:
 
 
 def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
-    """Return a subject's article ("" if it has none), and the subject with all words after that:
-    "Who planned the harbour of Port Aldermere?" gives the harbour.
+    """Return a subject's article, or "", and the subject with all words after the article. "Who
+    planned the harbour of Port Aldermere?" gives "the" and "harbour of Port Aldermere".
     """
     bare = text.strip(" ?.!")
     if spoken.last_verb.search(bare) and bare.endswith(f" {subject.split()[-1]}"):

@@ -1,4 +1,4 @@
-"""Write without a model: quotes verbatim, each with its evidence."""
+"""Write without a model, as verbatim quotes that each cite their evidence."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.tables import named_cells, row_as_sentence, rows_between
 from spadework.values import Evidence, Part, Section, Sentence
 
-#: Kinds of entries that may be column names.
+#: Kinds of entries that may hold column names.
 _NAMES = ("columns", "cells")
-#: A table needs at least this many rows; fewer become sentences.
+#: Minimum rows of a table. Fewer become sentences.
 LEAST_ROWS = 2
 
 
 def section(heading: str, evidence: Sequence[Evidence]) -> Section:
-    """Return a topic's quotes in the order of the ledger. Adjacent rows of a table become a
-    table.
-    """
+    """Return a topic's quotes in ledger order. Adjacent rows of one table become a table."""
     made = Section(heading=heading)
     named = {e.id: columns for e in evidence if (columns := columns_of(e, evidence))}
     heads = {columns.id for columns in named.values()}
@@ -51,7 +49,9 @@ def _table(rows: Sequence[Evidence], columns: Evidence) -> Section:
 
 
 def rows_in(evidence: Evidence) -> list[Evidence]:
-    """Return an entry of several rows as one for each row, under its id; any other as it is."""
+    """Split an entry of several rows into one entry per row, under the same id. Other entries are
+    returned unchanged.
+    """
     if evidence.kind not in ("row", "cells"):
         return [evidence]
     quote = evidence.quote
@@ -60,7 +60,7 @@ def rows_in(evidence: Evidence) -> list[Evidence]:
 
 
 def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence:
-    """Return a quote as a sentence; a "row" includes the names of its `columns`."""
+    """Return a quote as a sentence. A "row" includes the names of its `columns`."""
     quote, ids = evidence.quote, tuple[str, ...]([evidence.id])
     if evidence.kind == "code":
         return Sentence(text=quote, evidence_ids=ids, code=True, language=evidence.language)
@@ -74,7 +74,7 @@ def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence
 
 
 def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
-    """Return the entry with the column names of a row's own table, None if there is none. With two
+    """Return the entry with the column names of a row's own table, or None. In a table with two
     columns, they may have been quoted as a row.
     """
     if row.columns is None:
@@ -85,8 +85,8 @@ def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
 
 
 def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
-    """Return whether a text is a cell of a cited row: the first cell if `row` is "", else the one
-    in the row and column that `row` names.
+    """Return whether a text is a cell of a cited row. If `row` is "", it must be the first cell,
+    otherwise the cell in the row and column that `row` names.
     """
     for e in (row for one in cited for row in rows_in(one)):
         columns = columns_of(e, cited)
@@ -98,7 +98,7 @@ def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
 
 
 def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
-    """Return whether a sentence consists of whole sentences of a quote; fragments may say the
+    """Return whether a sentence consists of whole sentences of a quote. Fragments may say the
     opposite.
     """
     rows = (row for e in cited for row in rows_in(e))
@@ -107,7 +107,7 @@ def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
     said = _words(sentence.text)
     for e in cited:
         told = [_words(e.quote[start:end]) for start, end in sentences(e.quote)]
-        # Runs of consecutive sentences, from each one on.
+        # Runs of consecutive sentences, starting at each sentence.
         runs = (accumulate(told[first:], "{} {}".format) for first in range(len(told)))
         if any(said in run for run in runs):
             return True

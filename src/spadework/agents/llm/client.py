@@ -1,6 +1,8 @@
 """Send a role's prompt to its model and return an answer of the requested type. Nothing else calls
-a model. Strict JSON schema is tried first, then function calling, then JSON mode. After a reply of
-another shape, the model is asked again with the fault; if that fails too, the caller uses the
+a model.
+
+Strict JSON schema is tried first, then function calling, then JSON mode. After a reply of the wrong
+shape, the model is asked again and shown the fault. If that fails too, the caller uses the
 extractive role.
 """
 
@@ -104,21 +106,22 @@ _VERDICTS: dict[type[Exception], Verdict] = {
     BudgetSpent: "unpaid",
 }
 A = TypeVar("A", bound=BaseModel)
-#: Maximum cuts of a request that is too long; the share to cut if the excess is unknown.
+#: Maximum cuts of a request that is too long, and the fraction to cut if the excess is unknown.
 MOST_CUTS, CUT_AWAY = 6, 0.3
-#: Maximum replies to get the requested shape; the lead gets more, as the whole run needs its plan.
+#: Maximum replies until one has the requested shape. The lead gets more, since the whole run needs
+#: its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: Share of the allowed tokens to use, since cuts are made by characters.
+#: Fraction of the allowed tokens to use, since cuts are made by characters.
 CLOSE = 0.97
-#: Calls that go to the fallback model after a failure, doubled each time.
+#: Calls that go to the fallback model after a failure; doubled with each further failure.
 REST = 4
-#: Share of the time for a role's own model if there is a fallback.
+#: Fraction of the time for a role's own model if there is a fallback.
 FIRST_SHARE = 0.6
 
 
 class Model:
     """The chat models of a run, by role, and the fallback model. In a replay, `new_model` answers
-    what was not recorded.
+    requests that were not recorded.
     """
 
     def __init__(
@@ -140,13 +143,14 @@ class Model:
         self._rests = Counter[Place]()
         self._late: set[Place] = set()
         self._news: list[Problem] = []
-        #: Receives the events of all calls.
+        #: The record that receives the events of all calls.
         self.record = Record()
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
         """Return the role's answer within `seconds`. If its model fails, the fallback is asked
-        once, and the failed endpoint rests: for some calls, or for the run if the fault is
-        permanent. Raises ModelError (BadReply, TooLong) if neither answers, BudgetSpent at a limit.
+        once. A failing endpoint is then skipped for some calls, or for the whole run if the fault
+        is permanent. Raises ModelError (BadReply, TooLong) if neither answers, and BudgetSpent at a
+        limit.
         """
         until = time.monotonic() + seconds
         places = self._places(role)
@@ -173,7 +177,7 @@ class Model:
                 if before := await self._journal.noted("late", late):
                     raise TimeoutError(before)
                 if seconds <= 0:
-                    # The model is not to blame if there was no time to ask it.
+                    # The model is not to blame when no time was left to ask it.
                     raise BudgetSpent("time")
                 async with asyncio.timeout(limit):
                     turn = Turn(role, time.monotonic() + limit)
@@ -183,7 +187,7 @@ class Model:
             except TimeoutError as error:
                 self._late.add(place)
                 asked_at = self._endpoints.get(place)
-                # A model that failed until the timeout was not slow.
+                # A model that kept failing until the timeout was not slow.
                 said = str(error) or (asked_at.failing if asked_at else "")
                 said = said or f"{place.label} did not answer in time."
         self._budget.add(model_errors=1)
@@ -192,20 +196,20 @@ class Model:
         raise ModelError(said)
 
     def news(self, role: Role) -> list[Problem]:
-        """Return and clear the problems of a role that the fallback model took over."""
+        """Return and clear a role's problems, such as calls that the fallback took over."""
         found = [problem for problem in self._news if problem.stage == role]
         self._news[:] = [problem for problem in self._news if problem.stage != role]
         return found
 
     async def speed(self, role: Role) -> float | None:
-        """Return how many tokens per second the role's model reads; 0 if it timed out, None if
+        """Return how many tokens per second the role's model reads, 0 if it timed out, or None if
         unknown.
         """
         place = self.place(role)
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None
 
     async def context(self, role: Role) -> int:
-        """Return the context size of the role's model in tokens; 0 if unknown."""
+        """Return the context size of the role's model in tokens, or 0 if unknown."""
         place = self.place(role)
 
         async def work() -> int:
@@ -223,11 +227,13 @@ class Model:
 
     @property
     def settings(self) -> Settings:
-        """Return the run's settings."""
+        """The run's settings."""
         return self._settings
 
     def check(self) -> None:
-        """Raise SettingsError if a role's model lacks its key, package or similar."""
+        """Raise SettingsError if a role's model lacks something it needs, such as a key or a
+        package.
+        """
         for role in get_args(Role):
             for place in self._places(role):
                 self._endpoint(place)
@@ -260,9 +266,6 @@ class Model:
     async def _shape_reply(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[A]
     ) -> A:
-        """Return the reply as an `answer`; if it has another shape, ask again and say what is
-        wrong.
-        """
         said = ""
         for _ in range(LEAD_TRIES if turn.role == "lead" else TRIES):
             text = await self._reply(place, turn, messages, answer)
@@ -274,7 +277,7 @@ class Model:
                 f"That was not a valid answer: {said} Answer again with JSON of the asked shape"
                 " only."
             )
-            # Servers refuse empty messages.
+            # Servers reject empty messages.
             before = [Message("assistant", text[:4_000])] if text else []
             messages = [*messages, *before, Message("user", repair)]
         raise BadReply(f"{place.label} did not answer in the requested format: {said}")
@@ -282,15 +285,12 @@ class Model:
     async def _reply(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[BaseModel]
     ) -> str:
-        """Return the raw reply by the strictest method that the endpoint supports; remember the
-        method.
-        """
         wanted = self._settings.structured_output
         rungs: Sequence[Method] = LADDER if wanted == "auto" else (wanted,)
         if place in self._rungs:
             rungs = (self._rungs[place],)
         elif before := await self._journal.noted("rung", place.name, before=True):
-            # Another server may resume the run, so its method is only tried first.
+            # The run may resume with another server, so the recorded method is only tried first.
             rungs = sorted(rungs, key=lambda rung: rung != before)
         said = ""
         for rung in rungs:
@@ -380,7 +380,7 @@ async def first_of(
     extract: Callable[[], T],
     effect: str = "Code did this step instead of the model.",
 ) -> tuple[T, list[Problem]]:
-    """Return the model's answer; if it fails, what `extract` returns, with a problem."""
+    """Return the model's answer, or the value of `extract` and a problem if the model fails."""
     if model is None:
         return await asyncio.to_thread(extract), []
     try:

@@ -40,21 +40,20 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
 
 
-#: Attempts per request when the endpoint fails, and when it is busy.
+#: Attempts per request if the endpoint fails, and if it is busy.
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
 #: Maximum retries after learning what the endpoint accepts.
 LESSONS = 4
-#: Maximum tokens of a request, and of the reasoning before an answer.
+#: Maximum tokens of a request, and extra tokens for reasoning before an answer.
 _REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000
-#: First wait for a busy endpoint that names no delay; doubled each time.
+#: Seconds to wait first for a busy endpoint that names no delay; doubled each time.
 BUSY_SECONDS = 0.5
-#: Maximum share of the context for the request.
 REQUEST_SHARE = 0.75
-#: Maximum share for request and answer together; models count tokens differently.
+#: Maximum fraction for request and answer together, since models count tokens differently.
 WHOLE_SHARE = 0.9
-#: Share of a request to keep if it is too long for an unknown context.
+#: Fraction of a request to keep if it is too long for an unknown context.
 KEPT = 0.7
-#: Maximum share of a call's time for waiting for budget; the rest is for the answer.
+#: Maximum fraction of a call's time to wait for budget. The rest is for the answer.
 WAITING_SHARE = 0.9
 
 
@@ -82,28 +81,28 @@ class Endpoint:
         self._news = [] if news is None else news
         self._preparing = asyncio.Lock()
         self._listed = False
-        #: The last failure; "" once it has answered.
+        #: The last failure, or "" once the model has answered.
         self.failing = ""
 
     async def close(self) -> None:
-        """Close the connections, and store what was learned."""
+        """Close the connections and store what was learned."""
         await self._close()
         await self._lessons.save()
 
     async def speed(self) -> float:
-        """Return how many tokens per second the model reads, measured in this or an earlier run; 0
-        if unknown.
+        """Return how many tokens per second the model reads, as measured in this or an earlier run,
+        or 0 if unknown.
         """
         await self._lessons.load()
         return self._lessons.known.speed
 
     async def context(self) -> int:
-        """Return the context size in tokens; 0 if unknown."""
+        """Return the context size in tokens, or 0 if unknown."""
         await self._prepared()
         return self._context()
 
     async def send(self, messages: list[BaseMessage], shape: Shape, turn: Turn) -> str:
-        """Return the text of the reply, or its tool call's arguments as JSON; "" if it is empty.
+        """Return the reply's text, or its tool call's arguments as JSON; either may be empty.
         Charges calls, tokens and money. Raises Unsupported, TooLong, BadReply, ModelError or
         BudgetSpent.
         """
@@ -122,7 +121,7 @@ class Endpoint:
                 self._do_without(lesson)
                 if last:
                     raise
-            except CutInSilence:  # now that the context is known, the request does not fit
+            except CutInSilence:  # the next try knows the context
                 if last:
                     raise
             except Overlong as lesson:
@@ -130,13 +129,12 @@ class Endpoint:
                 if last or self._context() == context:
                     raise TooLong(str(lesson)) from None
             except CutOff as short:
-                # Now that the length is known, the retry gets more room, if there is more.
+                # The answer's length is known now, so retry with a higher limit if there is one.
                 if last or short.room >= self._wish(counted, turn.role).most:
                     raise
         raise AssertionError("the last try returns or raises")
 
     async def _prepared(self) -> None:
-        """Load what earlier runs learned, and ask the server for the model's context."""
         async with self._preparing:
             await self._lessons.load()
             unknown = not (self._context() or self._listed)
@@ -158,14 +156,10 @@ class Endpoint:
         return self._without_key(reply)
 
     def _without_key(self, text: str) -> str:
-        """Remove our key from text that the server returned and others may see."""
         secret = secret_of(self._settings)
         return text.replace(secret, "…") if secret else text
 
     async def _admitted(self, request: Request) -> str:
-        """Send one request once a place is free; if the server is busy, retry after the delay it
-        names.
-        """
         pause, gate, most = BUSY_SECONDS, gate_at(self._address), self._settings.model_parallel
         for last in (n == BUSY_ATTEMPTS for n in range(1, BUSY_ATTEMPTS + 1)):
             async with gate.through(id(self._budget), most) as began:
@@ -182,8 +176,8 @@ class Endpoint:
         raise AssertionError("the last try returns or raises")
 
     async def _paid(self, request: Request) -> str:
-        """Send one request: reserve its maximum cost, then charge the actual cost (the request's if
-        cancelled). The reservation limits the answer's length.
+        """Send one request. Its maximum cost is reserved, which limits the answer's length, and its
+        actual cost is charged. A cancelled request is charged without an answer.
         """
         now = time.monotonic()
         until = now + WAITING_SHARE * (request.turn.until - now)
@@ -202,7 +196,8 @@ class Endpoint:
             used, price = (0, 0), self._price(0, 0)
             if isinstance(told, Overlong):
                 told.asked = hold.tokens
-            if not isinstance(told, Unwanted | Unsupported):  # a lesson is no failure
+            # A rejected parameter or method teaches something and is not a failure.
+            if not isinstance(told, Unwanted | Unsupported):
                 self._budget.add(model_errors=1, too_long=int(isinstance(told, Overlong)))
             raise told from None
         finally:
@@ -224,8 +219,8 @@ class Endpoint:
         return reply.text
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
-        """Learn how the server counts tokens. Raises CutInSilence if it read far less than was
-        sent, and takes its count as its context.
+        """Learn how the server counts tokens. If it read far fewer than were sent, learn its count
+        as the context and raise CutInSilence.
         """
         if reply.usage is None:
             return
@@ -245,9 +240,6 @@ class Endpoint:
         return min(known or given, given or known)
 
     def _wish(self, counted: int, role: Role) -> HoldRequest:
-        """Return the budget to reserve for a request. Raises TooLong if too little room is left for
-        the role's usual answer.
-        """
         known, settings = self._lessons.known, self._settings
         told, thinking = int(counted * known.counted), known.thinks or reasons(self._model)
         most = settings.reply_tokens + (_THOUGHT_TOKENS if thinking else 0)
@@ -265,8 +257,9 @@ class Endpoint:
         return HoldRequest(told, answer, most, price, closing=role in CLOSING)
 
     def _narrow(self, lesson: Overlong, tokens_in: int, believed: int) -> None:
-        """Learn the context from a request that did not fit: the endpoint's figure if below
-        `believed`, and at most a share of the request if that was to blame.
+        """Learn a smaller context size from a request that did not fit. Use the endpoint's limit.
+        If the request alone was too long, or the limit is not below `believed`, allow at most a
+        fraction of the request.
         """
         fits, share = lesson.most or believed, int(KEPT * tokens_in / REQUEST_SHARE)
         if not lesson.whole or fits >= believed:
@@ -284,7 +277,6 @@ class Endpoint:
             self._lessons.learn(room="max_completion_tokens" if longer else "max_tokens")
 
     def _shaped(self, shape: Shape, room: int) -> Runnable[Any, AIMessage]:
-        """Return the chat model bound to a shape. Only compatible servers support formats."""
         if shape.method == "function_calling":
             function = {"name": shape.name, "description": shape.name, "parameters": shape.schema}
             chat = self._chat.bind_tools(
@@ -301,14 +293,11 @@ class Endpoint:
                 "type": "json_schema",
                 "json_schema": {"name": shape.name, "schema": shape.schema, "strict": True},
             }
-        # In the body, because langchain-openai would parse the answer itself and raise where we
-        # repair.
+        # Set the format in the body. Otherwise langchain-openai would parse the answer itself, and
+        # raise instead of letting us repair it.
         return self._chat.bind(extra_body=self._body(room) | {"response_format": wanted})
 
     def _body(self, room: int) -> dict[str, Any]:
-        """Return the request's parameters: the answer's limit under the endpoint's name for it, and
-        temperature and streaming if supported.
-        """
         known = self._lessons.known
         first: RoomName = (
             "max_tokens" if self._settings.openai_base_url else "max_completion_tokens"

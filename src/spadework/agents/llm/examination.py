@@ -1,4 +1,6 @@
-"""Examine a model as judge on thirty sentences: half paraphrase their source, half have one change.
+"""Examine whether a model can judge, on thirty sentences. Half paraphrase their source, and half
+have one change.
+
 One call holds them all, or three if the context is small. The result is stored in the home folder
 by model, server and prompt.
 """
@@ -27,23 +29,22 @@ from spadework.prompts import render
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Value
 
-#: To pass, a model must give LEAST_RIGHT right verdicts of OF.
+#: To pass, a model needs LEAST_RIGHT right verdicts out of OF.
 LEAST_RIGHT, OF = 28, 30
-#: Maximum false sentences that it may call supported.
+#: Maximum false sentences that a passing model may call supported.
 MOST_LET_THROUGH = 1
-#: Minimum verdicts for a pass.
 LEAST_ASKED = 20
-#: Tokens of context that hold all sentences and verdicts in one call.
+#: Minimum context, in tokens, for all sentences and verdicts in one call.
 WHOLE_CONTEXT = 8_000
-#: Sentences per call if the context is smaller, or verdicts were cut off.
+#: Sentences per call if the context is smaller or verdicts were cut off.
 BATCH = 10
-#: How long a result is valid, since a server may get another model of the same name.
+#: Seconds that a result is valid. A server may get another model of the same name.
 KEPT_SECONDS = 30 * 86_400
 
 
 class Examined(Value):
-    """A model's result: right verdicts out of `asked`, and false sentences it called supported. A
-    batch whose verdicts were cut off is not counted.
+    """A model's result: right verdicts out of `asked`, and false sentences that it called
+    supported. Batches whose verdicts were cut off are not counted.
     """
 
     asked: int
@@ -63,21 +64,19 @@ class Examined(Value):
 
 
 async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
-    """Return the result of the verifier's model, stored or new. Raises ModelError or
-    BudgetSpent.
-    """
+    """Return the stored or new result of the verifier's model. Raises ModelError or BudgetSpent."""
     path = _path(model.place("verifier"), home)
     known = await asyncio.to_thread(_load_result, path)
     if known is None:
         known = await _examine(model, seconds)
-        # If it cannot be stored, it is only examined again.
+        # If it cannot be stored, the model is examined again next time.
         with suppress(OSError):
             await asyncio.to_thread(write_atomically, path, known.model_dump_json().encode())
     return known
 
 
 async def result_at(place: Place, home: Path) -> Examined | None:
-    """Return the stored result of the model at a place, None if there is none."""
+    """Return the stored result of the model at `place`, or None."""
     return await asyncio.to_thread(_load_result, _path(place, home))
 
 

@@ -1,4 +1,4 @@
-"""Learn the limits of a model's server: parameters, context, speed, answer lengths, concurrency."""
+"""Learn a model server's limits: parameters, context, speed, answer lengths and concurrency."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.stores.shared_rooms import shared_place
 from spadework.tools.web.fair_queue import Room
 
-#: Tokens of a role's long answer, used for estimates and until the model is known.
+#: Tokens of a long answer by role, used for estimates and until the model is known.
 ANSWERS: dict[Role, int] = {
     "lead": 1_200,
     "assessor": 900,
@@ -30,17 +30,18 @@ ANSWERS: dict[Role, int] = {
 }
 #: Tokens of reasoning before such an answer.
 THOUGHTS = 2_000
-#: Lengths of answers to remember per role.
+#: Answer lengths to remember per role.
 REMEMBERED = 8
-#: The next answer may be this much longer than the longest of them. If lengths are log-normal with
-#: a deviation of half the mean, one in 40 is longer still (one in 9 without the factor).
+#: The next answer may be this many times as long as the longest remembered one. If lengths are
+#: log-normal with a deviation of half the mean, one in 40 is longer still (one in 9 without the
+#: factor).
 MARGIN = 1.5
 CLOSING: tuple[Role, ...] = ("writer", "verifier")
 
 
 def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
-    """Return the maximum tokens, with reasoning, to expect of a role's answer, judging by its last
-    ones.
+    """Return the maximum tokens, including reasoning, to expect of a role's answer, based on its
+    latest answers.
     """
     longest = int(MARGIN * max(answers, default=0))
     if len(answers) >= REMEMBERED:
@@ -50,26 +51,26 @@ def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
 
 RoomName = Literal["max_tokens", "max_completion_tokens"]
 
-#: How long lessons are valid, since a server may get another model or context.
+#: Seconds that lessons are valid. A server may get another model or context.
 KEPT_SECONDS = 7 * 86_400
-#: Writing a token takes as long as reading this many.
+#: Writing a token takes as long as reading this many tokens.
 WRITTEN = 6
-#: With fewer tokens, latency is measured rather than speed.
+#: Minimum tokens for measuring speed. With fewer, latency dominates.
 LEAST_WORK = 100
-#: Minimum plausible context.
+#: Minimum plausible tokens of context.
 LEAST_CONTEXT = 1_000
-#: A server that counts less than this share of a request has dropped the rest: tokenizers differ by
-#: less.
+#: A server that counts less than this fraction of our token count has dropped part of the request.
+#: Tokenizers differ by less.
 CUT_SHARE = 0.6
-#: Minimum tokens of a request to compare counts; maximum ratio.
+#: Minimum tokens of a request for comparing counts, and the maximum ratio of the counts.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 
 class Learned(BaseModel):
-    """What is known about a model at its server. `room` is the parameter that limits answers (""
-    until one was refused); `context` in tokens and `speed` in tokens read per second are 0 if
-    unknown; `counted` is the server's tokens per token of ours; `answers` are the last lengths by
-    role; `streams` is set once one way of sending was refused.
+    """Lessons about a model at its server. `room` is the parameter that limits answers, or "" until
+    one was refused. `context` (in tokens) and `speed` (in tokens read per second) are 0 if unknown.
+    `counted` is the server's token count divided by ours. `answers` holds the last answer lengths
+    by role. `streams` is set once streaming, or sending without it, was refused.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -85,7 +86,7 @@ class Learned(BaseModel):
 
 
 class Lessons:
-    """What is learned about one model, identified by `key`; load it before use."""
+    """Lessons about one model, identified by `key`. Load them before use."""
 
     def __init__(self, home: Path, key: str) -> None:
         digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()[:40]
@@ -102,18 +103,18 @@ class Lessons:
                 self._kept = self.known = found
 
     async def save(self) -> None:
-        """Store new lessons. A failure is harmless: they are learned again."""
+        """Store new lessons. A failure is harmless, since they are learned again."""
         if self._kept is not None and self.known != self._kept:
             data = self.known.model_dump_json().encode()
             with suppress(OSError):
                 await on_disk(write_atomically, self._path, data)
 
     def learn(self, **changes: Any) -> None:
-        """Update fields of what is known."""
+        """Update fields of `known`."""
         self.known = self.known.model_copy(update=changes)
 
     def took(self, tokens_in: int, tokens_out: int, seconds: float) -> None:
-        """Record how long an answer took; update the speed, averaged over this run."""
+        """Record how long an answer took, and update this run's average speed."""
         self._work += tokens_in + WRITTEN * tokens_out
         self._seconds += seconds
         if self._work >= LEAST_WORK:
@@ -126,15 +127,15 @@ class Lessons:
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
-        """Return whether the server silently dropped part of a request. It did if its token count
-        is far below ours, yet at least its highest so far and too large to be only the uncached
-        part. Remembers the highest count.
+        """Return whether the server silently dropped part of a request. Its token count must be far
+        below ours, but at least its highest so far and too large to be only the uncached part.
+        Remembers the highest count.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)
 
     def counts(self, ours: int, theirs: int) -> None:
-        """Learn from the token counts of a request, ours and the server's."""
+        """Learn from a request's token counts, ours and the server's."""
         if ours >= TELLING_REQUEST:
             counted = min(MOST_COUNTED, round(theirs / ours, 2))
             self.learn(counted=max(self.known.counted, counted))
@@ -149,8 +150,8 @@ class Lessons:
 
 
 class Gate:
-    """Lets at most `limit` calls run at once. A refusal halves it; as many answers in a row raise
-    it by one.
+    """A gate that lets at most `limit` calls run at once. A refusal halves the limit, and `limit`
+    answers in a row raise it by one.
     """
 
     def __init__(self, address: str) -> None:
@@ -164,8 +165,8 @@ class Gate:
 
     @asynccontextmanager
     async def through(self, party: Hashable, most: int) -> AsyncIterator[float]:
-        """Wait until fewer than `most` calls run and any pause is over; yield the start time of the
-        party's call (`time.monotonic`).
+        """Wait until fewer than `most` calls run and any pause is over. Yield the start time
+        (`time.monotonic`) of the party's call.
         """
 
         def allowed() -> int:
@@ -179,7 +180,7 @@ class Gate:
                 visit.shut = max(0.0, self._closed_until - time.monotonic())
 
     def answered(self, most: int) -> None:
-        """Record an answered call of a caller with the limit `most`."""
+        """Record an answered call by a caller whose limit is `most`."""
         with self._lock:
             self._answers += 1
             if more := self._answers >= self.limit < most:
@@ -188,8 +189,8 @@ class Gate:
             self._room.look_again()
 
     def limited(self, began: float, seconds: float, most: int) -> None:
-        """Record that the server refused a call that began at `began`; no call passes for
-        `seconds`. Of concurrent calls, only the first lowers the limit.
+        """Record that the server refused a call begun at `began`, and pause all calls for
+        `seconds`. Of concurrent calls, only the first refused one lowers the limit.
         """
         with self._lock:
             now = time.monotonic()
@@ -198,20 +199,19 @@ class Gate:
             self._answers = 0
             if began >= self._lowered_at:
                 self.limit, self._lowered_at = max(1, min(most, self.limit) // 2), now
-        # A thread, because this event loop may end before others that wait. Timers may fire
-        # slightly early.
+        # Use a thread, because this event loop may end before others that wait. Timers may fire
+        # slightly early, hence the extra millisecond.
         timer = threading.Timer(opens + 0.001, self._room.look_again)
         timer.daemon = True
         timer.start()
 
 
-#: The gates of this process, by address.
 GATES: dict[str, Gate] = {}
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=GATES.clear)  # a fork has no callers
+    os.register_at_fork(after_in_child=GATES.clear)  # a fork has no running calls
 
 
 def gate_at(address: str) -> Gate:
-    """Return the gate of an endpoint for the whole process."""
+    """Return the process-wide gate of an endpoint."""
     return GATES.setdefault(address, Gate(address))

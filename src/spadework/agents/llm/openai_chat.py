@@ -1,5 +1,5 @@
-"""Talk to chat models by OpenAI's protocol. Imported late, because LangChain's client is slow to
-import.
+"""Talk to chat models by OpenAI's protocol. Import this module late, because LangChain's client is
+slow to import.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spadework.agents.llm.reply import ErrorReply, read_reply
 
 
 class OpenAIChat(ChatOpenAI):
-    """LangChain's client with our own parsing: messages hold the ServerReply as
+    """LangChain's client with our own parsing. Messages hold the ServerReply as
     `response_metadata["reply"]`, and errors are raised as ErrorReply.
     """
 
@@ -43,5 +43,5 @@ class OpenAIChat(ChatOpenAI):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-# We find the supported method by trying.
+# We find the supported method by trying, so the warning is of no use.
 warnings.filterwarnings("ignore", message="This model does not support OpenAI's structured output")

@@ -1,4 +1,4 @@
-"""Ask a model server which models it has, and whether one answers."""
+"""Ask a model server which models it has, and check that a model answers."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ from spadework.tools.web import name_lookup
 from spadework.tools.web.connections import certificates, closing_lines, proxy_for
 from spadework.tools.web.urls import host_of
 
-#: Maximum time for a server's list of models.
+#: Maximum seconds to fetch a server's list of models.
 LIST_SECONDS = 5.0
-#: Maximum time that a page waits for the list.
+#: Maximum seconds that a web page waits for the list.
 OFFER_SECONDS = 1.0
-#: Shown as the writer if no model is set.
+#: Label shown for the writer if no model is set.
 NO_MODEL = "No model: quotes only"
-#: Servers' names for a model's context: vLLM and SGLang; OpenRouter, Together and LiteLLM; Groq; LM
-#: Studio and Mistral; llama.cpp (the running context, then the trained one, an upper bound).
+#: Names for a model's context size, by server: vLLM and SGLang; OpenRouter, Together and LiteLLM;
+#: Groq; LM Studio and Mistral; llama.cpp (the running context, then the trained one, an upper
+#: bound).
 _NAMES = (
     "max_model_len",
     "context_length",
@@ -71,8 +72,8 @@ async def listed_models(settings: Settings) -> list[str]:
 
 
 async def listed_context(settings: Settings, model: str, journal: Journal) -> int:
-    """Return a model's context from its server's list, fetched once per session; 0 if it is not
-    listed.
+    """Return a model's context from its server's list, or 0 if it is not listed. The list is
+    fetched once per session.
     """
 
     async def work() -> int:
@@ -94,9 +95,9 @@ def _context(entry: dict[str, Any]) -> int:
 
 
 GREETING = "Answer with one word: OK."
-#: Maximum tokens of the answer from the user's own server.
+#: Maximum tokens of an answer from the user's own server.
 FEW_TOKENS = 16
-#: Maximum tokens of the answer from a provider, whose models may reason.
+#: Maximum tokens of an answer from a provider, whose models may reason.
 SOME_TOKENS = 256
 #: Statuses that may mean an unknown model.
 _PERHAPS_UNKNOWN = (400, 404, 422)
@@ -104,16 +105,16 @@ MOST_NAMED = 5
 
 
 def every_place(settings: Settings, default: str) -> list[Place]:
-    """Return the models of all roles (`default` for those without one) and the fallback, each
-    once.
+    """Return the models of all roles and the fallback, without duplicates. Roles without a model
+    use `default`.
     """
     asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
     return list(dict.fromkeys(asked))
 
 
 async def greet(place: Place, settings: Settings) -> None:
-    """Make the model at a place say a word. Raises ModelError, or SettingsError if the settings are
-    wrong.
+    """Check that the model at a place answers. Raises ModelError, or SettingsError if the settings
+    are wrong.
     """
     name_lookup.install_resolver()
     own = settings_at(place, settings)
@@ -166,8 +167,9 @@ async def _unknown(place: Place, settings: Settings) -> ModelError | None:
 async def offered_models(
     settings: Settings, known: Sequence[tuple[str, str]] = ()
 ) -> Sequence[tuple[str, str]]:
-    """Return the models to choose from as (setting, label), the default first: the settings' model,
-    the server's only one, or none. If the server lists none within a second, return `known`.
+    """Return the models to choose from as (setting, label). The default comes first: the settings'
+    model, the server's only model, or none. If the server lists none within a second, return
+    `known`.
     """
     served = [*settings.prices] if settings.openai_api_key else []
     if settings.openai_base_url:
@@ -185,9 +187,9 @@ async def offered_models(
 
 
 async def default_model(settings: Settings) -> str:
-    """Return a run's model as PROVIDER:NAME, "" for the extractive roles; without a setting, the
-    only model of one's own server. Raises ModelError if it has none or does not answer,
-    SettingsError if it has several or its address is invalid.
+    """Return a run's model as PROVIDER:NAME, or "" for the extractive roles. Without a setting, it
+    is the only model of the user's own server. Raises ModelError if that server has none or does
+    not answer, and SettingsError if it has several or its address is invalid.
     """
     named = settings.model_for("writer")
     if named or not settings.openai_base_url:

@@ -1,4 +1,4 @@
-"""Find the places of models, and make LangChain's chat model from a name PROVIDER:NAME."""
+"""Find the models and servers for each role, and make LangChain's chat model from PROVIDER:NAME."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
 
 _OPENAI = "https://api.openai.com/v1"
-#: Shorter keys are not worth hiding, as local servers accept any word.
+#: Minimum length of a key to hide. Local servers accept any word as a key.
 LEAST_SECRET = 8
 #: Names of reasoning models, which accept no temperature.
 _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
 
 
 class Place(NamedTuple):
-    """A model PROVIDER:NAME and the address of its server ("": the provider's own)."""
+    """A model PROVIDER:NAME and its server's address, or "" for the provider's own."""
 
     name: str
     base_url: str
 
     @property
     def label(self) -> str:
-        """Return the model's name for reports."""
+        """The model's name for reports."""
         return label_of(self.name)
 
 
 def places_of(role: Role, settings: Settings, default: str = "") -> list[Place]:
-    """Return where to ask for a role: its own model (or `default`), then the fallback model."""
+    """Return the models to ask for a role: its own (or `default`), then the fallback model."""
     own = Place(settings.model_for(role) or default, settings.openai_base_url)
     spare = Place(settings.fallback_model, settings.fallback_base_url or settings.openai_base_url)
     return [own] if not spare.name or spare == own else [own, spare]
@@ -55,7 +55,7 @@ def settings_at(place: Place, settings: Settings) -> Settings:
 def chat_model(
     name: str, settings: Settings
 ) -> tuple[BaseChatModel, Callable[[], Awaitable[None]]]:
-    """Return the LangChain chat model with this name, and a function that closes it."""
+    """Return the LangChain chat model of this name, and a function that closes it."""
     provider, model = provider_of(name)
     if provider != "openai":
         return _other_provider(name), _do_nothing
@@ -65,8 +65,8 @@ def chat_model(
 
     check_keys(settings, name)
     check_address(settings.openai_base_url)
-    # We use our own connections, since langchain-openai's outlive their event loop. Redirects are
-    # not followed, as they could lead anywhere, even to this machine.
+    # Use our own connections, since langchain-openai's outlive their event loop. Do not follow
+    # redirects, since they could lead anywhere, even to this machine.
     connections = closing_lines(
         DefaultAsyncHttpxClient(
             verify=certificates(),
@@ -88,9 +88,7 @@ def chat_model(
 
 
 def check_keys(settings: Settings, *names: str) -> None:
-    """Raise SettingsError if an OpenAI model of a role or of `names` has neither key nor
-    address.
-    """
+    """Raise SettingsError if an OpenAI model of a role or of `names` has no key or address."""
     for name in (*names, *map(settings.model_for, get_args(Role))):
         given = settings.openai_api_key or settings.openai_base_url
         if name and provider_of(name)[0] == "openai" and not given:
@@ -101,7 +99,7 @@ def check_keys(settings: Settings, *names: str) -> None:
 
 
 def check_address(base_url: str) -> None:
-    """Raise SettingsError for an invalid server address; "" is the provider's own."""
+    """Raise SettingsError for an invalid server address. "" means the provider's own."""
     with suppress(httpx.InvalidURL):
         url = httpx.URL(base_url)
         if not base_url or (url.scheme in ("http", "https") and url.host):
@@ -111,7 +109,9 @@ def check_address(base_url: str) -> None:
 
 
 def provider_of(name: str) -> tuple[str, str]:
-    """Split PROVIDER:NAME; without a provider it is "openai". Local names may contain colons."""
+    """Split PROVIDER:NAME at the first colon, since local names may contain more. The default
+    provider is "openai".
+    """
     provider, colon, model = name.partition(":")
     return (provider, model) if colon else ("openai", name)
 
@@ -122,18 +122,18 @@ def label_of(name: str) -> str:
 
 
 def secret_of(settings: Settings) -> str:
-    """Return the API key to redact from messages; "" if there is none or it is too short."""
+    """Return the API key to redact from messages, or "" if there is none or it is too short."""
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
     return key if len(key) >= LEAST_SECRET else ""
 
 
 def reasons(model: str) -> bool:
-    """Return whether a model's name says that it reasons, and so accepts no temperature."""
+    """Return whether a model, judging by its name, reasons and so accepts no temperature."""
     return _REASONING.match(model) is not None
 
 
 async def _do_nothing() -> None:
-    """Close nothing: the provider manages its connections."""
+    """Do nothing, since the provider manages its own connections."""
 
 
 def _other_provider(name: str) -> BaseChatModel:

@@ -1,4 +1,4 @@
-"""Read a model's reply from any server: answered, withheld, empty, cut or an error."""
+"""Parse any model server's reply as answered, withheld, empty, cut or an error."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
 
-#: `empty` replies have no more than reasoning; `cut` ones reached their limit.
+#: An `empty` reply has at most reasoning. A `cut` one reached its token limit.
 Kind = Literal["answered", "withheld", "empty", "cut", "error"]
 MOST_TOKENS = 1_000_000_000
-#: Maximum wait that a server may ask for; after that it may have restarted.
+#: Maximum seconds that a server can make us wait. After that it may have restarted.
 LONGEST_PAUSE = 3_600.0
 
 NOT_JSON = "not_json"
-#: Servers' reasons why an answer ended.
+#: Servers' reasons for the end of an answer. Any other reason is normal.
 _CUT = re.compile(r"length|max_?(?:output_)?tokens", re.IGNORECASE)
 _FILTERED = re.compile(
     r"filter|safety|refus|recitation|prohibit|block|sensitive|moderat|guardrail|spii|content.?polic|responsible.?ai",
     re.IGNORECASE,
 )
 _BROKEN = re.compile(r"error|abort|insufficient_system|cancel", re.IGNORECASE)
-#: Statuses for errors described only in words.
+#: Statuses for errors that are described only in words.
 _STATUSES = (
     (429, re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted", re.IGNORECASE)),
     (402, re.compile(r"quota|credit|billing|payment|balance", re.IGNORECASE)),
@@ -44,9 +44,9 @@ _STATUSES = (
 
 @dataclass(frozen=True)
 class ServerReply:
-    """A reply: its text if answered or cut, else the server's reason, with the `status` and `code`
-    of an error. `after` is the stated wait in seconds, None if there is none. `usage` is tokens in
-    and out, if counted; `thought` is whether the model reasoned.
+    """A server's reply. An answered or cut reply has its `text`. Others have the server's `reason`,
+    and errors also `status` and `code`. `after` is the wait in seconds that the server asks for, if
+    any. `usage` is tokens in and out, if counted. `thought` means that the model reasoned.
     """
 
     kind: Kind
@@ -68,7 +68,7 @@ class ErrorReply(Exception):
 
 
 def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerReply:
-    """Return the reply in a response in OpenAI's protocol, whole or as server-sent events."""
+    """Parse a response in OpenAI's protocol, whole or as server-sent events."""
     text = body.decode("utf-8-sig", errors="replace").strip()
     try:
         data = _merged(_events(text)) if text.startswith(("data:", "event:", ":")) else _json(text)
@@ -77,7 +77,7 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerRe
         if status < 300:
             what = "a web page" if text.startswith("<") else "words" if text else "nothing"
             return ServerReply("error", reason=f"{what} in place of JSON", code=NOT_JSON)
-    data = data[0] if isinstance(data, list) and len(data) == 1 else data  # Gemini's errors
+    data = data[0] if isinstance(data, list) and len(data) == 1 else data  # Gemini lists its errors
     if error := error_in(data, status):
         after = seconds_of(headers.get("retry-after", ""))
         words, status, code = error
@@ -88,8 +88,8 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerRe
 
 
 def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
-    """Return message, status and code of the error in a body, None if there is none. The status is
-    the response's or, if that says success, the error's own.
+    """Return the message, status and code of the error in a body, or None. The status is the
+    response's, or the error's own if the response's says success.
     """
     body = data if isinstance(data, dict) else {}
     failed = status >= 300 or body.get("object") == "error"
@@ -108,7 +108,7 @@ def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
 
 
 def reply_of(message: AIMessage) -> ServerReply:
-    """Return the reply in a LangChain message, for providers with their own library."""
+    """Convert a LangChain message to a reply, for providers with their own library."""
     calls = [json.dumps(call["args"]) for call in message.tool_calls]
     calls += [call["args"] or "" for call in message.invalid_tool_calls]
     meta, told = message.response_metadata, message.usage_metadata
@@ -122,7 +122,7 @@ def reply_of(message: AIMessage) -> ServerReply:
 
 
 def seconds_of(retry_after: str) -> float | None:
-    """Return the seconds in a Retry-After header, at most LONGEST_PAUSE; None without a number."""
+    """Parse a Retry-After header: seconds, at most LONGEST_PAUSE, or None without a number."""
     try:
         seconds = float(retry_after)
     except ValueError:
@@ -256,18 +256,18 @@ def _add(message: dict[str, Any], piece: Mapping[str, Any]) -> None:
             message[name] = message.get(name, "") + _text(value)
 
 
-#: Maximum characters quoted of a server's message.
+#: Maximum characters to quote from a server's message.
 MOST_SAID = 300
-#: Smaller numbers in an error are no context limit.
+#: Minimum number in an error that may be a context limit.
 LEAST_CONTEXT = 256
 
 
 class Passing(ModelError):
-    """Raised for a fault that may pass."""
+    """Raised for a transient fault."""
 
 
 class Busy(ModelError):
-    """Raised when there are too many calls; `after` is the wait in seconds, None if not named."""
+    """Raised when there are too many calls. `after` is the wait in seconds, if named."""
 
     def __init__(self, message: str, *, after: float | None = None) -> None:
         super().__init__(message)
@@ -281,7 +281,7 @@ class Unsupported(ModelError):
 
 
 class Unwanted(ModelError):
-    """Raised if the endpoint rejects a parameter; another one or none may work."""
+    """Raised if the endpoint rejects a parameter. Another one, or none, may work."""
 
     def __init__(self, message: str, parameter: str) -> None:
         super().__init__(message)
@@ -289,8 +289,8 @@ class Unwanted(ModelError):
 
 
 class Overlong(ModelError):
-    """Raised if the request has too many tokens, by itself or with its answer (`whole`). `most` is
-    the limit, 0 if not named; `asked` is the number requested.
+    """Raised if the request has too many tokens, alone or with its answer (`whole`). `most` is the
+    limit, or 0 if not named. `asked` is the number requested.
     """
 
     asked = 0
@@ -306,11 +306,11 @@ class CutInSilence(ModelError):
 
 
 class Withheld(BadReply):
-    """Raised if a filter or the model refused to answer; it would again."""
+    """Raised if a filter or the model refused to answer. Asking again would not help."""
 
 
 class CutOff(BadReply):
-    """Raised if the answer was cut at its limit, `room`."""
+    """Raised if the answer was cut at its token limit, `room`."""
 
     def __init__(self, message: str, room: int) -> None:
         super().__init__(message)
@@ -326,7 +326,7 @@ _REFUSED = re.compile(
     r"|for non-streaming",
     re.IGNORECASE,
 )
-#: How servers say that something is too long: OpenAI and vLLM ("maximum context length"), llama.cpp
+#: Servers' words for something too long: OpenAI and vLLM ("maximum context length"), llama.cpp
 #: ("exceeds the available context size"), Gemini ("exceeds the maximum number of tokens allowed"),
 #: Anthropic ("prompt is too long: … tokens > … maximum"), and gateways.
 _SIZE = re.compile(r"\bcontext\b|\bprompt\b|\binputs?\b|\btokens?\b|\bcontent\b", re.IGNORECASE)
@@ -335,7 +335,7 @@ _EXCESS = re.compile(
     r"|maximum (?:context|prompt|input)|reduce (?:the|your)",
     re.IGNORECASE,
 )
-#: The requested answer is too long, not the request.
+#: The requested answer, not the request, is too long.
 _OF_THE_ANSWER = re.compile(r"(?:completion|output) tokens", re.IGNORECASE)
 #: The request does not fit together with its answer.
 _WITH_THE_ANSWER = re.compile(r"completion|output|max_tokens|max_new_tokens", re.IGNORECASE)
@@ -353,9 +353,7 @@ _MOST = tuple(
 
 
 def translate(error: Exception, name: str, secret: str = "") -> ModelError:
-    """Return an error of a provider's library as one of ours, for the model `name`; `secret` is
-    hidden.
-    """
+    """Convert a provider library's error to one of ours for the model `name`; hide `secret`."""
     import openai
 
     if isinstance(error, openai.APITimeoutError):
@@ -365,8 +363,8 @@ def translate(error: Exception, name: str, secret: str = "") -> ModelError:
         return ModelError(f"{name}: {why}.") if why else Passing(f"{name} cannot be reached.")
     failed = _error_of(error)
     if failed is None:
-        # Other providers' libraries say only in words that a request is too long; pydantic's errors
-        # are about the answer.
+        # Other providers' libraries report an overlong request only in words. Pydantic's errors are
+        # about the answer.
         if not isinstance(error, ValidationError) and _is_overlong(str(error), ""):
             return _overlong(str(error), name)
         return ModelError(f"{name} gave no usable answer ({type(error).__name__}).")

@@ -1,4 +1,4 @@
-"""Ask a model for an answer of a given shape, and parse it from the reply."""
+"""Request an answer of a given shape from a model, and parse it from the reply."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Method = Literal["json_schema", "function_calling", "json_mode"]
 
 LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
-#: Marks of the end and the beginning of reasoning.
+#: Markers for the end and the beginning of reasoning.
 _THOUGHT_ENDS = re.compile(
     r"</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|<\|END_THINKING\|>"
     r"|assistantfinal(?=\W)",
@@ -34,39 +34,39 @@ _THOUGHT_BEGINS = re.compile(
     r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|<\|START_THINKING\|>)",
     re.IGNORECASE,
 )
-#: Harmony's channels ("<|channel|>final <|constrain|>json<|message|>…") and end marks.
+#: Harmony's channels ("<|channel|>final <|constrain|>json<|message|>…") and end markers.
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:(?!<\|message\|>).){0,100}<\|message\|>", re.DOTALL)
 _MARKS = re.compile(r"<[|｜][^|｜<>]{1,40}[|｜]>|</?s>|<eos>")
 _BEGINS = re.compile(r"[{\[]")
-#: Parts of near-JSON to repair: quotes, trailing commas, Python's constants.
+#: Parts of near-JSON to repair: quotes, trailing commas and Python's constants.
 _LOOSE = re.compile(
     r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'|(,)(?=\s*[}\]])|\b(None|True|False)\b""", re.DOTALL
 )
 _CONSTANTS = {"None": "null", "True": "true", "False": "false"}
-#: Maximum positions tried as the start of JSON; maximum repairs per answer.
+#: Maximum positions tried as the start of JSON, and maximum repairs per answer.
 MOST_BEGINNINGS, MOST_MENDINGS = 200, 4
 _DECODER = json.JSONDecoder(strict=False)
 
 
 class Reply(Visible):
-    """A model's answer, with the name of the model, since it may be the fallback."""
+    """A model's answer with the model's name, since it may be the fallback."""
 
     _author: str = PrivateAttr(CODE)
 
     @property
     def author(self) -> str:
-        """Return the name of the model that answered, or of code if none did."""
+        """The name of the model that answered, or of code if none did."""
         return self._author
 
     def signed(self, author: str) -> Self:
-        """Set the name of the model that answered; return the reply itself."""
+        """Set the name of the model that answered, and return the reply itself."""
         self._author = author
         return self
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A requested shape: a strict JSON schema and the method."""
+    """A requested answer shape: a strict JSON schema and the method to request it."""
 
     name: str
     schema: Mapping[str, Any]
@@ -98,8 +98,8 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
-    """Return the answer in a reply: all of it as JSON, else the last JSON in it that fits, even in
-    a string or under a name. Raises ValidationError if none fits.
+    """Parse the answer in a reply: the whole reply as JSON, or the last JSON in it that fits, even
+    in a string or under a name. Raises ValidationError if none fits.
     """
     try:
         return answer.model_validate_json(text)
@@ -187,7 +187,6 @@ def _fitted(value: Any, answer: type[A]) -> A:
 
 
 def _unwrapped(value: Any, answer: type[BaseModel]) -> Any:
-    """Unwrap a string, a list of one, or a value under the name of the shape or schema."""
     if isinstance(value, str):
         return next(iter(_values(value)), value)
     if isinstance(value, list) and len(value) == 1:
@@ -200,7 +199,7 @@ def _unwrapped(value: Any, answer: type[BaseModel]) -> Any:
 
 
 def _mend(value: Any, fault: Any) -> bool:
-    """Fix one fault in `value`: remove a null, or parse a list or object in a string. Return
+    """Fix one fault in `value` by removing a null or parsing a list or object in a string. Return
     whether it changed.
     """
     *way, last = fault["loc"] or (None,)
@@ -221,7 +220,7 @@ def _mend(value: Any, fault: Any) -> bool:
 
 
 def fault(error: ValidationError) -> str:
-    """Say where an answer does not match its shape, and why."""
+    """Describe the first fault in an answer and its position."""
     first = error.errors()[0]
     if first["type"] == "json_invalid" and not first["input"]:
         return "it was empty."
@@ -230,26 +229,28 @@ def fault(error: ValidationError) -> str:
 
 
 def at_most(count: int, default: Any = ...) -> Any:
-    """Declare a list with a maximum that the model sees, so that it does not ramble on; longer
+    """Declare a list with a maximum length that the model sees, so that it does not ramble. Longer
     lists are accepted.
     """
     return Field(default, json_schema_extra={"maxItems": count})
 
 
 def bounded(low: float, high: float) -> Any:
-    """Declare a number with bounds that the model sees; a number outside is accepted."""
+    """Declare a number with bounds that the model sees. Numbers outside are accepted."""
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
 class Turn(NamedTuple):
-    """The role that asks, and until when an answer is useful (`time.monotonic`)."""
+    """The role that asks, and the time (`time.monotonic`) until which an answer is useful."""
 
     role: Role
     until: float
 
 
 class Request(NamedTuple):
-    """A request: messages, shape, role, tokens without and with the schema, and its budget."""
+    """A model request: messages, shape, turn, tokens without and with the schema, and the budget to
+    reserve.
+    """
 
     messages: list[BaseMessage]
     shape: Shape
@@ -267,7 +268,7 @@ class Message(NamedTuple):
 
 
 def as_sent(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
-    """Return the messages for LangChain; for JSON mode, the first one includes the schema."""
+    """Convert messages for LangChain. For JSON mode, the first one includes the schema."""
     from langchain_core.messages import convert_to_messages
 
     if rung == "json_mode":

@@ -1,4 +1,4 @@
-"""Check a sentence by code against the pages that it cites."""
+"""Check sentences by code against the pages that they cite."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ _ISO = re.compile(r"\b\d{4}-(0[1-9]|1[0-2])(?:-\d\d)?\b")
 #: Numeric dates, with the year last or first.
 _DATE = re.compile(r"\b(\d{1,2})([./])(\d{1,2})\2(\d{4})\b")
 _YEAR_FIRST = re.compile(r"\b(\d{4})([./])(\d{2})\2(\d{2})\b")
-#: Thousands separators of some languages, and hours after noon.
+#: Numbers with the thousands separators of some languages, and hours after noon.
 _GROUPED = re.compile(r"(?<![\w.,'’])\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?!\d)")
 _AFTERNOON = re.compile(r"\b(1[3-9]|2[0-3]):[0-5]\d\b")
-#: A version with a "v".
+#: A version number after a "v".
 _MARKED_VERSION = re.compile(r"\b[vV](\d+(?:\.\d+)+)")
-#: The series of a version.
+#: The first two parts of a longer version number.
 _VERSION = re.compile(r"\b(\d+\.\d+)(?=\.\d)")
 _SPACE = re.compile(r"\s+")
 _MARKED = re.compile(r"[`*]")
-#: The prompt before a typed command.
+#: The shell prompt before a command.
 _PROMPT = re.compile(r"(?<!\S)\$ +(?=\S)")
 _CODE_WORD = re.compile(r"[^\W\d]\w*")
 _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
 
 class Known:
-    """A text with derived values, each computed once."""
+    """A text and values derived from it, each computed once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -57,32 +57,32 @@ class Known:
 
     @cached_property
     def code(self) -> str:
-        """Return the code of the text's language."""
+        """The code of the text's language."""
         return spoken(self.text)
 
     @cached_property
     def lower(self) -> str:
-        """Return the text in lower case."""
+        """The text in lower case."""
         return self.text.lower()
 
     @cached_property
     def bare(self) -> str:
-        """Return the text as `bare` does."""
+        """The text as returned by `bare`."""
         return bare(self.text)
 
     @cached_property
     def unmarked(self) -> str:
-        """Return the text as `strip_marks` does."""
+        """The text as returned by `strip_marks`."""
         return strip_marks(self.text)
 
     @cached_property
     def addresses(self) -> set[str]:
-        """Return the web and mail addresses."""
+        """The web and mail addresses in the text."""
         return addresses(self.text)
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """Return the numbers and months in digits, words and dates; 3.2.17 also gives 3.2."""
+        """The numbers and months in digits, words and dates. Version 3.2.17 also gives 3.2."""
         dates = {f"m{int(month)}" for month in _ISO.findall(self.text)}
         series = {match[1] for match in _VERSION.finditer(self.text)}
         versions = {match[1] for match in _MARKED_VERSION.finditer(self.text)}
@@ -98,29 +98,29 @@ class Known:
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
-        """Return the figures with their scales and units."""
+        """The figures with their scales and units."""
         return figures(self.text, self.code)
 
     @cached_property
     def initials(self) -> frozenset[str]:
-        """Return the initials of names with several words ("United Kingdom")."""
+        """The initials of names with several words, such as "UK" for "United Kingdom"."""
         found = _NAMES.findall(self.text)
         return frozenset("".join(re.findall(r"\b[A-Z]", name)) for name in found)
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Return the words that could be code, and command options (`--all`)."""
+        """The words that could be code, and command options such as `--all`."""
         return frozenset(_CODE_WORD.findall(self.text)) | frozenset(_OPTION.findall(self.text))
 
     def stems(self, code: str) -> frozenset[str]:
-        """Return the stems of the words in a language."""
+        """Return the stems of the words, in the language `code`."""
         if code not in self._stems:
             self._stems[code] = frozenset(stems(self.text, code))
         return self._stems[code]
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return the lower-case words of a text's names that appear elsewhere as abbreviations."""
+    """Return the lower-case words of a text's names that other texts abbreviate."""
     found = set()
     for name in _NAMES.findall(text):
         short = r"\.?".join(re.findall(r"\b[A-Z]", name))
@@ -130,8 +130,8 @@ def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
 
 
 def _dates_in_figures(text: str) -> set[str]:
-    """Return the days, months and years of numeric dates. 12.05.2024 has only May, but 05/12/2024
-    also December, since countries differ in order.
+    """Return the days, months and years of numeric dates. Countries order 05/12/2024 differently,
+    so it gives both May and December; 12.05.2024 gives only May.
     """
     found: set[str] = set()
     for first, sign, second, year in _DATE.findall(text):
@@ -143,8 +143,8 @@ def _dates_in_figures(text: str) -> set[str]:
 
 
 def strip_marks(text: str) -> str:
-    """Return the text without whitespace, backslashes, shell prompts, and code or emphasis markup,
-    which can split an identifier: ``pg_dumpall `--globals-only` ``, `error(*message*)`.
+    """Return the text without whitespace, backslashes, shell prompts, and code or emphasis markup.
+    Such markup can split an identifier: ``pg_dumpall `--globals-only` ``, `error(*message*)`.
     """
     return _MARKED.sub("", bare(text))
 
@@ -154,19 +154,19 @@ def bare(text: str) -> str:
     return _SPACE.sub("", _PROMPT.sub("", text)).replace("\\", "")
 
 
-#: Number words up to this may count the report's own items.
+#: Number words up to this value may count the report's own items.
 COUNTED = 12
 
 _CODE = re.compile(r"`([^`\n]+)`")
 #: An ellipsis in code within a sentence.
 _LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…)\s*")
-#: A name of a person or place, near which a relation is looked for.
+#: The name of a person or place, near which a relation counts.
 _NAME = re.compile(r"[A-Z][^\W\d_A-Z]+")
 _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
 #: Comments to the end of a line and quoted strings, in most languages.
 _ASIDE = re.compile(r"(?:^|\s)(?:#|//|-- |;|/\*|<!--|%).*|\"[^\"\n]*\"|'[^'\n]*'", re.MULTILINE)
-#: What code imports, begins lines with, accesses or calls, and its options.
+#: Names that code imports, begins lines with, accesses or calls, and its options.
 _TAKEN = re.compile(r"^\s*(?:from|import|use|using|require|include)\b(.*)", re.MULTILINE)
 _BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[\w\"'$(\[{]|\s*$)", re.MULTILINE)
 _REACHED = re.compile(r"\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)(?=\()")
@@ -176,9 +176,9 @@ _OWN = re.compile(
     r"\b(?:def|class|function|fn|func|let|const|var|as|for)\s+(\w+)|(\w+)\s*[-+*/|&]?=(?!=)"
 )
 _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
-#: Maximum words from a name to a relation, as in "Ada was the mother of Bo".
+#: Maximum distance in words from a name to a relation, as in "Ada was the mother of Bo".
 BESIDE = 3
-#: In shorter names, a final s is no plural.
+#: In names of at most this length, a final s is no plural.
 LEAST_SINGULAR = 3
 MOST_STRANGE = 5
 
@@ -190,9 +190,9 @@ def reason_to_refuse(
     question: Known,
     code: str = "",
 ) -> str:
-    """Return why a sentence must go, whatever a judge says, "" if code has no objection. It must
-    cite something, and its addresses and code must be in the cited `pages`, their metadata, the
-    question or the report's own `code`.
+    """Return why a sentence must go, whatever a judge says, or "" if code has no objection. The
+    sentence must cite something. Its addresses and code must be in the cited `pages`, their
+    metadata, the question or the report's own `code`.
     """
     if not cited:
         return "It cites no evidence."
@@ -203,7 +203,7 @@ def reason_to_refuse(
         return f"No source has the address {min(foreign)}."
     shown = [*there, Known(code)]
     for named in _CODE.findall(sentence.text):
-        # The parts around an ellipsis, and the name of a call without arguments.
+        # Check the parts around an ellipsis, and the bare name of a call without arguments.
         pieces = (part.strip().removesuffix("()") for part in _LEFT_OUT.split(named))
         parts = [strip_marks(part) for part in pieces]
         whole = any(all(part in text.unmarked for part in parts) for text in shown)
@@ -215,8 +215,8 @@ def reason_to_refuse(
 def find_unfounded(
     sentence: Sentence, cited: Sequence[Evidence], there: Sequence[Known], home: str = ""
 ) -> str:
-    """Return a note on the figures, dates and names of a sentence that are neither `there` nor in
-    the metadata of the cited entries; "" if all are. `home` is the report's language.
+    """Return a note on a sentence's figures, dates and names that are neither in `there` nor in the
+    metadata of the cited entries, or "". `home` is the report's language.
     """
     if sentence.code:
         return ""
@@ -225,8 +225,8 @@ def find_unfounded(
 
 
 def _put_together(named: str, shown: Sequence[Known]) -> bool:
-    """Return whether all words, options and numbers of code are known; the judge decides if it is
-    right.
+    """Return whether all words, options and numbers of a piece of code are known. The judge decides
+    whether it is right.
     """
     piece = Known(named)
     words = frozenset[str]().union(*(text.words for text in shown))
@@ -235,8 +235,8 @@ def _put_together(named: str, shown: Sequence[Known]) -> bool:
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
-    """Return the figures, dates and names of a text that are not `there`. If the language is not
-    evident, it is `home` (the report's), else the sources'.
+    """Return the figures, dates and names of a text that are not in `there`. If the text's language
+    is unclear, it is taken to be `home` (the report's) or else the sources'.
     """
     said = plain(text)
     own = language_of(said) or home or _spoken(there)
@@ -244,12 +244,12 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
 
 
 def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
-    """Return a heading or column name on one line; "" if it has a figure, date or name that is not
-    `there`, or looks like a prompt injection. `home` is its language if not evident.
+    """Return a heading or column name on one line. Return "" if it has a figure, date or name that
+    is not in `there`, or looks like a prompt injection. `home` is its language if unclear.
     """
     line = " ".join(heading.split())
     words = line.split()
-    # The first word's capital means nothing, nor do capitals if most words have one.
+    # Ignore the first word's capital, and all capitals if most words have one.
     titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
     said = " ".join(
         w.lower() if w[1:] == w[1:].lower() and (titled or not n) else w
@@ -259,9 +259,9 @@ def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -
 
 
 def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
-    """Return a note for the judge on what looks wrong but may be right, "" if nothing: a figure or
-    name not near the cited quotes, or a relation that no quote names. `home` is the report's
-    language.
+    """Return a note for the judge on what looks wrong but may be right, or "". It lists figures and
+    names that are not near the cited quotes, or a relation that no quote has. `home` is the
+    report's language.
     """
     if sentence.code:
         return ""
@@ -277,8 +277,8 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
-    """Return the stem of a relation between persons that no quote has from either side, else "". It
-    counts only near a name or before a genitive, since tables have parents too.
+    """Return the stem of a relation between people that no quote states from either side, or "". A
+    relation counts only near a name or before a genitive, since tables have parents too.
     """
     code = _spoken(near)
     sides = language(code).other_side
@@ -295,8 +295,8 @@ def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
 
 
 def about(cited: Sequence[Evidence]) -> Known:
-    """Return the metadata of entries: title, heading, author, address, claim, and the date in
-    several forms.
+    """Return the metadata of entries as one text: title, heading, author, address, claim, and the
+    date in several forms.
     """
     dates = sorted({e.published_at for e in cited if e.published_at})
     told = [
@@ -311,8 +311,8 @@ def _spoken(texts: Sequence[Known]) -> str:
 
 
 def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return the figures and months of a sentence that are unknown, even if converted or rounded.
-    `own` is its language. Number words up to twelve may count the report's own items.
+    """Return a sentence's figures and months that no source has, even converted or rounded. Number
+    words up to twelve may count the report's own items.
     """
     stated = frozenset[str]().union(*(text.numbers for text in there))
     found = [
@@ -324,13 +324,13 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
-    # Without a number, the month May cannot be told from the verb.
+    # Without a number, the month May looks like the verb.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return the unknown names of a sentence in the language `own`. Across languages, and if nouns
-    are capitalized, only words with capitals or digits inside count.
+    """Return a sentence's names that no source has. If its language `own` differs from the sources'
+    or capitalizes nouns, only words with capitals or digits inside count.
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
@@ -355,8 +355,8 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return the lower-case first words of sentences that are probably names. A word before a comma
-    or colon only leads into the sentence ("Meanwhile,", "Trade-offs:").
+    """Return the first words of sentences that are probably names, in lower case. Words before a
+    comma or colon do not count ("Meanwhile,", "Trade-offs:").
     """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans
@@ -381,9 +381,9 @@ def _marked_words(said: str) -> set[str]:
 
 
 def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> str:
-    """Return why a block of code must go, "" if it may stay. Code in no source must be marked as a
-    conclusion; its imports, calls, line starts and options must be in its sources or the section's
-    code.
+    """Return why a block of code must go, or "". Code that no source has must be marked as a
+    conclusion, and its imports, calls, line starts and options must be in its sources or the
+    report's other code.
     """
     if any(bare(sentence.text) in text.bare for text in pages):
         return ""

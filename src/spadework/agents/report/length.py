@@ -1,4 +1,4 @@
-"""Make a report shorter or longer without a model, by fewer passages or by the sentences around
+"""Shorten or lengthen a report without a model, by dropping passages or adding the sentences around
 them.
 """
 
@@ -14,7 +14,7 @@ from spadework.tools.text.page_text import REACH, PageText
 from spadework.tools.text.sentences import sentences
 from spadework.values import STATE_WORDS, Evidence, Result, Round, Section, Sentence, Source
 
-#: Share of a section's passages that a shorter report keeps.
+#: Fraction of a section's passages that a shorter report keeps.
 KEPT = 0.5
 #: Kinds of entries that stay together: parts of a list, table or code block.
 _TOGETHER = ("item", "row", "cells", "code")
@@ -23,7 +23,7 @@ _TOGETHER = ("item", "row", "cells", "code")
 def shorter(
     section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
-    """Return the section with half its passages, those nearest to the question, in order; passages
+    """Return the section with the half of its passages nearest to the question, in order. Passages
     all `repeated` from earlier sections are dropped.
     """
     passages = _passages(section.sentences, ledger)
@@ -62,7 +62,7 @@ def longer(
     section: Section, ledger: Sequence[Evidence], texts: Mapping[str, PageText], first: int
 ) -> tuple[Section, list[Evidence]]:
     """Return the section with all ledger entries of its topic. If it has them already, add the
-    sentences around its quotes, as new entries numbered from `first`.
+    sentences around its quotes as new entries, numbered from `first`.
     """
     own = [e for e in ledger if e.topic == section.heading]
     told = {id_ for one in section.sentences for id_ in one.evidence_ids}
@@ -109,7 +109,7 @@ def _around(entry: Evidence, text: str) -> list[tuple[int, int]]:
 
 
 def review(result: Result) -> str:
-    """Return the editorial review of a result in Markdown."""
+    """Format a result's editorial review as Markdown."""
     lines = [f"# Editorial review: {escape_markdown(result.question)}", ""]
     lines += [f"Status: {result.status}.", ""]
     for topic in result.topics:

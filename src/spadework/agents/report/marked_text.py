@@ -1,4 +1,4 @@
-"""Parse the Markdown of a writer into sentences, their marks and their layout."""
+"""Parse a writer's Markdown into sentences, citation marks and layout."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from spadework.values import Form, Part, Section, Sentence
 
 MARK_IDS = r"\[\s*(E\d+(?:\s*[+,;/]\s*E\d+)*)\s*(→|->|⟶)?\s*\]"
 _IN_CODE = re.compile(r"(`[^`\n]+`)")
-#: Variants of marks: other brackets, lower case, ranges, an arrow after each id.
+#: Accepted variants of marks: other brackets, lower case, ranges, and an arrow after each id.
 _ARROW = "→|->|⟶"
 _ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
 _RANGE = re.compile(r"[eE](\d+)(\s*[-–—]\s*[eE]?(\d+))?")
-#: What may separate two marks of one sentence: a comma, or a short word before its end.
+#: Text that may separate two marks of a sentence: a comma, or a short word before its end.
 _JOINED = re.compile(
     rf"({MARK_IDS})\s*(?:[,;&]|[^\W\d_]{{1,3}}(?=\s*{MARK_IDS}\s*(?:[.!?;]|$)))\s*(?=\[\s*E\d)"
 )
@@ -32,14 +32,12 @@ MOST_IN_RANGE = 12
 
 
 def uniform(text: str) -> str:
-    """Normalize the marks of a text to one bracket of single ids in capitals, except in its
-    code.
-    """
+    """Normalize a text's marks, except in code, to one bracket of single ids in capitals."""
     return beside_code(text, _uniform)
 
 
 def beside_code(text: str, change: Callable[[str], str]) -> str:
-    """Apply `change` to a text except its code."""
+    """Apply `change` to a text except its inline code."""
     parts = _IN_CODE.split(text)
     return "".join(part if n % 2 else change(part) for n, part in enumerate(parts))
 
@@ -66,12 +64,11 @@ _MARK = re.compile(MARK_IDS)
 #: Marks before the final punctuation.
 _BEFORE_STOP = re.compile(rf"((?:\s*{MARK_IDS})+)([.!?:…。！？：]+)")
 _ID = re.compile(r"E\d+")
-#: An answer that is fenced as a whole.
+#: An answer that is one fenced block.
 _WHOLE = re.compile(r"```(?:md|markdown)?[ \t]*\n((?:(?!```).)*\[E\d+.*)\n```", re.DOTALL)
-#: Tags, comments, scripts and styles of HTML.
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|</?[a-zA-Z!?][^>]*>", re.DOTALL)
 _STOPS = ".!?:…。！？："
-#: A paragraph of a few bold words that is not a sentence.
+#: A short bold paragraph that is not a sentence.
 _BOLD = re.compile(r"\*\*([^\s*](?:[^*\n]{0,78}[^\s*.!?:…。！？：])?)\*\*")
 
 
@@ -87,8 +84,8 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Remove and return the steps that a list starting at `first` continues, with all that came
-        since added to the last step; None if it continues none.
+        """Remove and return the numbered steps that a list starting at `first` continues, or None.
+        Anything added since then goes to the last step.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -116,8 +113,8 @@ class _Made:
 
 
 def section_of(heading: str, markdown: str) -> Section:
-    """Return a writer's text as a section; a repetition of its heading is dropped. A sentence
-    without a mark has no evidence.
+    """Parse a writer's text into a section, without its repeated heading. A sentence without a mark
+    has no evidence.
     """
     made = _Made()
     whole = _WHOLE.fullmatch(markdown.strip())
@@ -137,8 +134,8 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Return unfenced code as the replacement of other code; without marks, it keeps that code's
-    evidence. () if it is empty.
+    """Return unfenced code as the replacement for `before`, or () if it is empty. Code without
+    marks keeps the evidence of `before`.
     """
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
@@ -147,8 +144,8 @@ def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
 
 
 def parse_sentences(text: str) -> list[Sentence]:
-    """Return the sentences of a paragraph with their evidence. Each is all the text before a mark,
-    since writers mark what they wrote; a mark inside one applies to all of it.
+    """Split a paragraph into sentences with their evidence. A mark covers all the text since the
+    previous mark, as writers intend. A mark inside a sentence covers the whole sentence.
     """
     text = _BEFORE_STOP.sub(r"\4\1", uniform(" ".join(text.split())))
     found: list[_Said] = []
@@ -163,7 +160,7 @@ def parse_sentences(text: str) -> list[Sentence]:
             first, piece = piece[:end], piece[end:].strip()
             before = found.pop()
             gap = "" if first[0] in ",;:.!?)" else " "
-            # Marks that follow are its own, unless other sentences come first.
+            # The next marks belong to this sentence, unless other sentences come first.
             more, ends = ((), False) if piece else (ids, concludes)
             joined = tuple(dict.fromkeys((*before.ids, *more)))
             found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
@@ -202,7 +199,7 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             form: Form = "bullets" if token.type[0] == "b" else "steps"
             found = [_item(item) for _, item in _opened(inside)]
-            # A list in a bullet adds bullets; in a step, it belongs to the step.
+            # A list inside a bullet adds bullets; a list inside a step belongs to the step.
             items = [*chain(*found)] if form == "bullets" else [[*chain(*each)] for each in found]
             before = made.goes_on(int(token.attrGet("start") or 1)) if form == "steps" else None
             made.add(form, items)
@@ -225,14 +222,13 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
 
 def _read_paragraph(text: str, made: _Made) -> None:
     if bold := _BOLD.fullmatch(text.strip()):
-        # A bold heading states nothing that needs evidence.
+        # A bold line is a heading, which needs no evidence.
         made.head(bold[1])
     else:
         made.add("paragraph", [parse_sentences(text)])
 
 
 def _opened(tokens: Sequence[Token]) -> Iterator[tuple[Token, Sequence[Token]]]:
-    """Yield the top-level tokens, each with the tokens inside it."""
     begun = depth = 0
     for n, token in enumerate(tokens):
         depth += token.nesting
@@ -250,7 +246,6 @@ def _columns(tokens: Sequence[Token]) -> list[str]:
 
 
 def _item(tokens: Sequence[Token]) -> list[list[Sentence]]:
-    """Return the sentences of a list item, of each nested item, and of tables by row."""
     items: list[list[Sentence]] = [[]]
     for token, inside in _opened(tokens):
         if token.type in ("bullet_list_open", "ordered_list_open"):
@@ -306,7 +301,7 @@ def _brackets(text: str) -> Iterable[str]:
 
 
 def with_marks(section: Section) -> str:
-    """Return a section as Markdown with its evidence marks, in its writer's form."""
+    """Format a section as Markdown with its evidence marks and its writer's layout."""
     drawn: list[str] = []
     for part, items in parts_of(section):
         match part.form:
@@ -345,7 +340,7 @@ def _fence(code: Sentence) -> str:
 
 
 def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """Yield the parts of a section with the sentences of each item; a sentence outside all parts is
+    """Yield the parts of a section with the sentences of each item. A sentence outside all parts is
     a paragraph.
     """
     at = 0
@@ -366,13 +361,13 @@ def _each_alone(told: Iterable[Sentence]) -> Iterator[tuple[Part, list[tuple[Sen
 
 
 def mark_of(sentence: Sentence) -> str:
-    """Return the mark of a sentence with a leading space; "" if it cites nothing."""
+    """Return a sentence's mark with a leading space, or "" if it cites nothing."""
     ids = joined_ids(sentence, sentence.evidence_ids)
     return f" [{ids}]" if sentence.evidence_ids else ""
 
 
 def joined_ids(sentence: Sentence, ids: Sequence[str]) -> str:
-    """Return ids in the form of a sentence's mark."""
+    """Format ids like the sentence's mark."""
     return f"{'+'.join(ids)}→" if sentence.inferred else ", ".join(ids)
 
 

@@ -1,4 +1,4 @@
-"""Provide the evidence for writing and checking a report: ledger entries and their pages."""
+"""Provide the ledger entries and pages for writing and checking a report."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from spadework.tools.text.titles import without_targets
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
-#: Maximum characters of an entry's line, and of the start of code in it.
+#: Maximum characters of an entry's line, and of the code quoted in it.
 LINE_CHARS, CODE_CHARS = 220, 100
 
 
 class Entry(NamedTuple):
-    """A ledger entry in a prompt: its page in one line (`about`), its quote with the sentences
-    around it, and its reader's `claim` ("" if there is none).
+    """A ledger entry in a prompt: its page in one line (`about`), its quote with the surrounding
+    sentences, and its reader's `claim`, if any.
     """
 
     id: str
@@ -42,8 +42,8 @@ class Entry(NamedTuple):
 
 
 def entries_of(evidence: Sequence[Evidence]) -> list[Entry]:
-    """Return the entries for one prompt, with title, heading, author, host and date of their pages,
-    without link targets. What their quotes or an earlier entry of the page tell is not repeated.
+    """Return the entries for one prompt, with their pages' title, heading, author, host and date.
+    Link targets are removed, and text already shown for the page is not repeated.
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
@@ -65,18 +65,18 @@ def _about(evidence: Evidence, first: Evidence) -> str:
     if evidence.id != first.id:
         return page_line(f"page of {first.id}", heading * (evidence.heading != first.heading))
     date = evidence.published_at.date().isoformat() if evidence.published_at else ""
-    # The path of a library document often names it.
+    # A library document's path often serves as its name.
     place = url.removeprefix("library://") if url.startswith("library:") else domain_of(url)
     return page_line(evidence.title, heading, evidence.author, place, date)
 
 
 def below(title: str, heading: str) -> str:
-    """Return the path of headings without the page's title, which is usually the first."""
+    """Return the heading path without the page's title, which usually comes first."""
     return "" if heading == title else heading.removeprefix(f"{title} > ")
 
 
 def page_line(*parts: str) -> str:
-    """Join a page's metadata on one line."""
+    """Join a page's metadata on one line, without empty parts."""
     return " · ".join(" ".join(part.split()) for part in parts if part)
 
 
@@ -88,14 +88,16 @@ def speaks_of(evidence: Evidence, must: str) -> bool:
 
 
 def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
-    """Return for each id the entry that tells it: of a quote of several topics the first, also
-    where one has a sentence more, with every claim that says more than the others.
+    """Map each id to the entry that represents its quote. Equal quotes share the first entry, and a
+    quote shares a longer one that has at most one more sentence. The shared entry keeps each claim
+    that adds something.
     """
     alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:
         alike[e.content_hash, e.kind].append(e)
     whole = {e.id: _whole_of(e, alike[e.content_hash, e.kind]) for e in ledger}
-    for e in sorted(ledger, key=lambda e: -len(e.quote)):  # what holds another may be held itself
+    # a containing entry may itself be contained
+    for e in sorted(ledger, key=lambda e: -len(e.quote)):
         whole[e.id] = whole[whole[e.id].id]
     claims: dict[str, list[str]] = defaultdict(list)
     for e in ledger:
@@ -105,8 +107,8 @@ def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
 
 
 def _whole_of(evidence: Evidence, alike: Sequence[Evidence]) -> Evidence:
-    """Return the first longest entry `alike` that holds a quote and at most one sentence, row or
-    line of code more.
+    """Return the longest entry in `alike` that contains the quote and at most one more sentence,
+    row or line of code. Of equal ones, return the first.
     """
     around = [e for e in alike if e.start <= evidence.start <= evidence.end <= e.end]
     if len(around) > 1:
@@ -120,7 +122,6 @@ def _size(evidence: Evidence) -> int:
 
 
 def _saying_more(claims: Iterable[str]) -> Iterator[str]:
-    """Yield the claims without those whose content words another one has."""
     said = {claim: stems(claim, spoken(claim)) for claim in claims}
     for n, (claim, own) in enumerate(said.items()):
         others = enumerate(said.values())
@@ -129,7 +130,7 @@ def _saying_more(claims: Iterable[str]) -> Iterator[str]:
 
 
 def line_of(evidence: Evidence) -> str:
-    """Return an entry on one line: its claim or quote, the start of code, title, heading and
+    """Format an entry as one line: its claim or quote, the start of its code, title, heading and
     date.
     """
     quote = " ".join(evidence.quote.split())
@@ -147,8 +148,8 @@ _FILE = re.compile(r"(?<![\w./-])[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}\b")
 
 @dataclass(frozen=True)
 class Material:
-    """Ledger entries by id, page texts by content hash, the question, and the report's language (""
-    if unknown) and code.
+    """The basis for writing and checking a report: ledger entries by id, page texts by content
+    hash, the question, and the report's language ("" if unknown) and code.
     """
 
     ledger: Mapping[str, Evidence]
@@ -160,42 +161,40 @@ class Material:
 
     @property
     def home(self) -> str:
-        """Return the report's language code, else the question's; "" if unknown."""
+        """The report's language code, or else the question's; "" if unknown."""
         return self.language if self.language in codes() else language_of(self.question)
 
     def cited(self, ids: Iterable[str]) -> list[Evidence]:
-        """Return the entries with these ids, without unknown ids."""
+        """Return the entries with these ids, ignoring unknown ids."""
         return [self.ledger[id_] for id_ in ids if id_ in self.ledger]
 
     def refused(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return why code refuses a sentence with this evidence; "" if it does not."""
+        """Return why code rejects a sentence with this evidence, or ""."""
         return reason_to_refuse(
             sentence, cited, self._pages(cited), Known(self.question), self.code
         )
 
     def unfounded(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return a note on the figures, dates and names that are in none of these pages; "" if all
-        are.
-        """
+        """Return a note on figures, dates and names that are in none of the cited pages, or ""."""
         there = [*self._pages(cited), Known(self.question)]
         # A conclusion may be about the report's own code.
         known = [*there, Known(self.code)] if sentence.inferred else there
         return find_unfounded(sentence, cited, known, self.home)
 
     def with_code(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
-        """Return a copy that knows the sections' code and the files among `names`, since files for
-        readers to save have no source.
+        """Return a copy that also knows the sections' code and the file names in `names`. Files
+        that readers are to save have no source.
         """
         told = (one.text for section in sections for one in section.sentences if one.code)
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))
 
     def support_heading(self, heading: str, cited: Sequence[Evidence]) -> str:
-        """Return a heading on one line; "" if this evidence does not support it."""
+        """Return a heading on one line, or "" if this evidence does not support it."""
         there = [*self._pages(cited), told_of(cited), Known(self.question)]
         return keep_founded_heading(heading, there, self.home)
 
     def _pages(self, cited: Sequence[Evidence]) -> list[Known]:
-        """Return the pages of entries without prompt injections, which support nothing."""
+        """Return the entries' pages without prompt injections, which must support nothing."""
         hashes = dict.fromkeys(e.content_hash for e in cited)
         for each in hashes.keys() - self._known.keys():
             self._known[each] = Known(without_injections(self.pages.get(each, "")))

@@ -1,4 +1,4 @@
-"""Put sentences in context: in a table cell, after another sentence, or leading to one."""
+"""Put sentences in context: their table cell, the sentence they follow, and what they introduce."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import leads, sentences
 from spadework.values import Part, Section, Sentence
 
-#: Maximum words in a row label, and in a line that only leads to what follows.
+#: Maximum words in a row label, and in a line that only introduces what follows.
 LABEL_WORDS = 8
 
 
 @dataclass(frozen=True)
 class Place:
-    """A sentence's place in its section: the sentence it follows, its table cell, and what it may
-    introduce. A sentence laid out by code is `alone`.
+    """A sentence's place in its section: the sentence it follows (`after`), its table cell, and the
+    sentences it may introduce (`ahead`). A sentence laid out by code is `alone`.
     """
 
     after: int | None = None
@@ -35,9 +35,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Stated:
-    """A sentence in context: `row` names its row and column, `follows` is the sentence it depends
-    on. Equal sentences in equal contexts share a verdict. `ids` is its evidence; a row `label` has
-    its section's and shows its row's marks.
+    """A sentence in context. `row` names its row and column, and `follows` describes the sentence
+    it depends on. `ids` is its evidence. A row `label` has all evidence of its section but shows
+    its row's marks. Equal sentences in equal contexts share a verdict.
     """
 
     sentence: Sentence
@@ -49,17 +49,17 @@ class Stated:
 
     @property
     def mark(self) -> str:
-        """Return the ids in the form of the writer's mark."""
+        """The ids in the form of a writer's mark."""
         return joined_ids(self.sentence, self.of_row or self.ids)
 
     @property
     def in_order(self) -> str:
-        """Return the text for a reader who sees the preceding sentences."""
+        """The text for a reader who sees the preceding sentences."""
         return f"{self.row}: {self.sentence.text}" if self.row else self.sentence.text
 
     @property
     def in_words(self) -> str:
-        """Return the text for a reader who sees nothing else."""
+        """The text for a reader who sees nothing else."""
         if self.row:
             return f"{self.row}: {self.sentence.text}"
         if self.label:
@@ -68,7 +68,7 @@ class Stated:
 
     @property
     def parts(self) -> tuple[Stated, ...]:
-        """Return the single sentences, each following the one before, to be judged."""
+        """The single sentences to judge, each following the one before."""
         whole = self.sentence
         told = [] if whole.code else [whole.text[slice(*at)] for at in sentences(whole.text)]
         if len(told) < 2:
@@ -81,13 +81,13 @@ class Stated:
 
 
 def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated, ...]:
-    """Return a section's sentences in context, as if those at `gone` were removed."""
+    """Return a section's sentences in context, as if the sentences at `gone` were removed."""
     told = section.sentences
     cited = _ids(told, range(len(told)))
     made = []
     before = _before(section)
     for n, (one, place) in enumerate(zip(told, places(section), strict=True)):
-        # A label is short and has no mark of its own.
+        # A row label is short and has no mark of its own.
         names = not one.evidence_ids and len(one.text.split()) <= LABEL_WORDS
         label = place.opens_row and bool(place.ahead) and names
         of_row = " ".join(told[at].text for at in place.row if at not in gone)
@@ -106,12 +106,12 @@ def _ids(told: Sequence[Sentence], at: Iterable[int]) -> tuple[str, ...]:
 
 
 def leans(sentence: Sentence) -> bool:
-    """Return whether the beginning of a sentence needs the sentence before."""
+    """Return whether a sentence's beginning depends on the sentence before."""
     return not sentence.code and language(spoken(sentence.text)).needs_context(sentence.text)
 
 
 def leant_on(section: Section) -> set[int]:
-    """Return the positions that others need: sentences that they depend on, and row labels."""
+    """Return the positions of sentences that others depend on, including row labels."""
     rows = (at for place in places(section) for at in place.row)
     return {*rows, *_before(section).values()}
 
@@ -135,7 +135,7 @@ def _before(section: Section) -> dict[int, int]:
 
 
 def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
-    """Return the positions of sentences that no longer introduce anything."""
+    """Return the positions of lead-ins with nothing left to introduce."""
     return {
         n
         for n, (one, place) in enumerate(zip(section.sentences, places(section), strict=True))
@@ -165,9 +165,9 @@ def places(section: Section) -> tuple[Place, ...]:
 
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
-    """Add to `made` the places of a part that is no table, after the sentence at `last` and before
-    `next_` sentences; return the sentence that following text may depend on. Bullets are
-    independent.
+    """Add to `made` the places of a part that is not a table, between the sentence at `last` and
+    `next_` more sentences. Return the sentence that following text may depend on. Bullets do not
+    depend on each other.
     """
     end = len(made) + sum(part.takes)
     before = last
