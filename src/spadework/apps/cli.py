@@ -24,9 +24,9 @@ from spadework.apps.messages import replace_unencodable
 from spadework.errors import SettingsError
 
 DEFAULT = "ask"
-#: "reed" shares three of four letters with "read".
+#: Minimum similarity of a typo to a command, as between "reed" and "read".
 LIKE = 0.75
-#: What other programs call our commands.
+#: Other programs' names for our commands.
 _ELSEWHERE = {
     "research": "ask",
     "help": "--help",
@@ -35,7 +35,7 @@ _ELSEWHERE = {
     "web": "serve",
 }
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]*")
-#: Addresses, paths and session ids contain these; words of a question do not.
+#: Found in addresses, paths and session ids, but not in the words of a question.
 _NO_WORD = re.compile(r"\s|/|\w[.:]\w|\d{8}")
 _SESSION_ID = re.compile(r"\d{8}-\d{6}-[0-9a-z]+")
 _SHOWN_CHARS = 60
@@ -44,11 +44,12 @@ _SHOWN_CHARS = 60
 def as_command(
     arguments: Sequence[str], commands: Mapping[str, Collection[str]], options: Collection[str]
 ) -> list[str]:
-    """Return the arguments of a command, with `ask` before them if they name none.
+    """Return the arguments, with `ask` in front unless they name a command.
 
-    `commands` maps each command to its subcommands; `options` need no command. Before a session's
-    id or file, or --help, a subcommand needs no `sessions`. Raises SettingsError for a probable
-    typo, for an id alone, and for a single word, which needs an explicit `ask`.
+    `commands` maps each command to its subcommands; `options` need no command. A `sessions`
+    subcommand may stand alone before a session id, an exported session or --help. Raises
+    SettingsError for a likely typo, a lone session id, or a single word, which needs an explicit
+    `ask`.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]
@@ -80,7 +81,7 @@ def as_command(
 
 
 def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]) -> str:
-    """Return the command that was probably meant; "" for a question of several words."""
+    """Return the command probably meant, or "" if the words look like a question."""
     if not words or not _NAME.fullmatch(words[0]):
         return ""
     name, rest = words[0].lower(), words[1:]
@@ -91,7 +92,7 @@ def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]
     return meant if meant and (argued or not rest) else ""
 
 
-#: A higher limit slows down code that walks all descriptors.
+#: Maximum open files to request. A higher limit slows code that walks all descriptors.
 ENOUGH = 65_536
 
 
@@ -268,9 +269,7 @@ for command in (resume, replay, watch, read, search, index, doctor, stats, mcp, 
 
 
 def with_default_command(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments, with `ask` before them if they name no command. Raises
-    SettingsError.
-    """
+    """Return the arguments, with `ask` first unless they name a command. Raises SettingsError."""
     return as_command(arguments, _commands(app), ("--help", "-h", "--version"))
 
 
@@ -288,7 +287,7 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """Run the console command. Errors are one sentence; `exit` has the exit codes."""
+    """Run the console command. Errors print one sentence; `exit` lists the exit codes."""
     raise_the_limit()
     replace_unencodable()
     with one_sentence():
@@ -307,9 +306,9 @@ def main() -> None:
         raise SystemExit(code)
 
 
-#: Typer's error for wrong use of the command line.
+#: Typer's base class for usage errors.
 _UsageError: Any = typer.BadParameter.__base__
-#: What is wrong, by Typer's error: {0} is the command, {1} the parameter.
+#: Messages by Typer's error class. {0} is the command, {1} the parameter.
 _WRONG = {
     "NoSuchOption": "{0} has no option {1}",
     "BadOptionUsage": "{1} needs a value",
@@ -332,8 +331,8 @@ def _in_our_words(error: Any) -> SettingsError:
 
 
 def console() -> None:
-    """Run the console command in a process of its own, which exits at once when done."""
-    # Imports create 300,000 lasting objects, which Python's default would look at again and again.
+    """Run the console command as the process's only task, and exit as soon as it is done."""
+    # Imports create 300,000 long-lived objects, which Python's default would rescan repeatedly.
     gc.set_threshold(10_000, 10, 3)
     from spadework.apps.exit import LEAVING
 

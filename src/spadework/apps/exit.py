@@ -1,4 +1,4 @@
-"""Exit codes of a command: 0 done; after an error message 1 failed, 2 usage, 130 interrupted."""
+"""Exit codes (0 done, 1 failed, 2 usage error, 130 interrupted) and how the process exits."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from spadework.child_processes import end_all
 from spadework.errors import BudgetSpent, SessionNotFound, SettingsError, SpadeworkError
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
-#: Errors of the system that are not the user's fault.
+#: System errors that are not the user's fault.
 _NOT_THE_USERS = (errno.ENOSPC, errno.EIO)
 
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Turn our errors and the system's into one sentence on stderr and an exit code."""
+    """Turn our errors and system errors into one sentence on stderr and an exit code."""
     try:
         yield
     except SpadeworkError as error:
@@ -40,7 +40,7 @@ def one_sentence() -> Iterator[None]:
         raise SystemExit(FAILED) from None
     except (OSError, UnicodeError) as error:
         if isinstance(error, BrokenPipeError):
-            # Nobody reads our output any more, as after `| head`.
+            # The reader of our output is gone, as after `| head`.
             sys.stderr.close()
             raise SystemExit(FAILED) from None
         say(f"spadework: {_describe_system_error(error)}"[:400], err=True)
@@ -62,7 +62,6 @@ def _tell_interrupted() -> None:
 
 
 def _is_interrupt(error: BaseException) -> bool:
-    """Return whether Ctrl-C caused an error and was not reported yet."""
     seen: BaseException | None = error
     while seen is not None and not isinstance(seen, KeyboardInterrupt):
         seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
@@ -92,7 +91,7 @@ LEAST_SECONDS, MOST_SECONDS = 0.5, 12.0
 
 
 class Leaving:
-    """How the process exits. `alone` says that it runs one command and then exits."""
+    """Controls process exit. `alone` is set if the process runs one command and then exits."""
 
     def __init__(self) -> None:
         self.alone = False
@@ -102,7 +101,7 @@ class Leaving:
     @contextmanager
     def for_good(self) -> Iterator[None]:
         """Run the process's only task, then exit once threads and exit handlers are done. Python's
-        own teardown of modules is skipped: it takes seconds on a busy machine.
+        module teardown is skipped because it takes seconds on a busy machine.
         """
         self.alone, self._code = True, 1
         atexit.register(self._flush)  # registered first, so called last
@@ -120,7 +119,7 @@ class Leaving:
         os._exit(self._code)
 
     def begin(self, left: float, code: int) -> None:
-        """End the process with `code` after about `left` seconds, unless `closed` comes first."""
+        """Exit with `code` after about `left` seconds, unless `closed` is called first."""
         self._closed.clear()
         seconds = max(LEAST_SECONDS, min(left, MOST_SECONDS))
         threading.Thread(
@@ -128,13 +127,13 @@ class Leaving:
         ).start()
 
     def closed(self, home: Path) -> None:
-        """Record that the run is closed. If the process is `alone`, the deadline stays."""
-        # Threads and libraries may exit slowly; later runs allow for it.
+        """Cancel the deadline, or keep it if the process is `alone`."""
+        # Threads and libraries may exit slowly. Later runs allow for the time recorded here.
         if not self.alone:
             self._closed.set()
             return
         from spadework.sessions.metrics.run_history import (
-            took,  # too heavy for a help text
+            took,  # too slow to import for a help text
         )
 
         began = time.monotonic()
@@ -152,12 +151,12 @@ T = TypeVar("T")
 
 
 class Left(Exception):
-    """Work was abandoned, for the reason in `str()`."""
+    """Raised when work was abandoned. `str()` is the reason."""
 
 
 async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:
-    """Return what `work` returns. If the caller is cancelled or one of `ends` completes, cancel the
-    work and wait for it. Raises what `work` raises, and Left with the reason of the end.
+    """Return the result of `work`. If the caller is cancelled or one of `ends` completes first,
+    cancel `work` and wait for it. Raises what `work` raises, or Left with the reason.
     """
     working = asyncio.create_task(work)
     ending = {asyncio.create_task(end): why for why, end in ends.items()}
@@ -174,7 +173,7 @@ async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, 
 
 
 async def with_pauses(events: AsyncIterator[T], seconds: float) -> AsyncGenerator[T | None, None]:
-    """Yield the events, and None whenever none came for `seconds`."""
+    """Yield the events, and None after each `seconds` without one."""
     coming = asyncio.ensure_future(anext(events, None))
     try:
         while True:

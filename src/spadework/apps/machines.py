@@ -1,4 +1,4 @@
-"""Fetches sessions of other machines before a command looks for them."""
+"""Fetch sessions from other machines before a command looks them up."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from spadework.backend import shared_backend
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-#: The variable of `database_url`. Without it, these commands load no settings.
+#: The variable that sets `database_url`. Without it, these commands load no settings.
 VARIABLE = "SPADEWORK_DATABASE_URL"
 
 
 def database_of(home: Path | None) -> SecretStr | None:
-    """Return the address of the database, or None. Raises SettingsError."""
+    """Return the database address, or None. Raises SettingsError."""
     if VARIABLE not in os.environ:
         return None
     url: SecretStr | None = settings_from(home=home).database_url
@@ -26,19 +26,19 @@ def database_of(home: Path | None) -> SecretStr | None:
 
 
 def bring_session(home: Path, session_id: str) -> None:
-    """Fetch a session that the workers know. Raises SettingsError, DiskFailed."""
+    """Fetch a session from the workers' database. Raises SettingsError, DiskFailed."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().find(settings_from(home=home), session_id))
 
 
 def bring_recording(home: Path, session_id: str) -> None:
-    """Fetch a session that workers ran, with what a replay needs."""
+    """Fetch what a replay needs of a session that workers ran."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().bring_recording(settings_from(home=home), session_id))
 
 
 def bring_list(home: Path) -> None:
-    """Fetch the list of sessions from all machines, if a database is set."""
+    """Fetch the list of all machines' sessions, if a database is set."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().know_all(settings_from(home=home), None))
 

@@ -1,4 +1,4 @@
-"""Output and logs of the commands, free of terminal control sequences."""
+"""Command output and logs, free of terminal control sequences."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from spadework.visible import visible
 
 
 def replace_unencodable() -> None:
-    """Print "?" for characters that the encoding of stdout or stderr lacks, cp1252 for example."""
+    """Print "?" for characters that stdout or stderr cannot encode."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Write a text to standard output, or to standard error."""
+    """Write text to stdout, or to stderr if `err`."""
     typer.echo(visible(text), err=err)
 
 
 def say_json(line: str) -> None:
-    """Write a line of JSON to stdout, with escapes for what its encoding lacks."""
+    """Write a line of JSON to stdout, escaping characters it cannot encode."""
     try:
         line.encode(sys.stdout.encoding)
     except UnicodeEncodeError:
@@ -34,7 +34,7 @@ def say_json(line: str) -> None:
 
 
 def say_aside(text: str) -> None:
-    """Write to standard error what is not part of the answer."""
+    """Write text that is not part of the answer to stderr."""
     say(text, err=True)
 
 
@@ -44,15 +44,14 @@ def number_of(count: int, thing: str) -> str:
 
 
 class _Lines(logging.Formatter):
-    """Formats log lines as visible text, since an error may quote a page."""
+    """Makes log lines safe to print, because an error may quote a page."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record as visible text."""
         return visible(super().format(record))
 
 
 def log_to_stderr() -> None:
-    """Log warnings and errors to standard error. Only for servers, which own their process."""
+    """Log warnings and errors to stderr. Only for servers, which own their process."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines("%(levelname)s: %(message)s"))
     handler.setLevel(logging.WARNING)

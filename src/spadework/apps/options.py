@@ -1,4 +1,4 @@
-"""Options of commands, and the settings they give."""
+"""Command-line options and the settings made from them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-#: Bytes of an argument that could not be decoded.
+#: Argument bytes that could not be decoded.
 _ESCAPED = re.compile("[\udc80-\udcff]")
 
 
 def as_text(words: list[str]) -> list[str]:
-    """Return command-line words as text, even if the locale is ASCII."""
+    """Decode command-line words, even if the locale is ASCII."""
     return [os.fsencode(w).decode(errors="replace") if _ESCAPED.search(w) else w for w in words]
 
 
@@ -143,7 +143,7 @@ Attach = Annotated[
 
 
 def settings_of(context: typer.Context, **more: Any) -> Any:
-    """Return the settings that a command's options give, with `more` of them."""
+    """Return the settings from a command's options. `more` takes precedence."""
     from spadework.settings import Settings
 
     given = {name: told for name, told in context.params.items() if name in Settings.model_fields}
@@ -151,8 +151,8 @@ def settings_of(context: typer.Context, **more: Any) -> Any:
 
 
 def settings_from(**given: Any) -> Any:
-    """Return the settings with the given values; None means not given."""
-    # Slow to import for a help text.
+    """Return the settings with these values. None means not given."""
+    # Deferred, because the import is slow and --help does not need it.
     from spadework.settings import Settings
 
     return Settings.load(**given)

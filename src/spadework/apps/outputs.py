@@ -1,4 +1,4 @@
-"""Where a result goes: a file and stdout, checked before the search."""
+"""Output destinations of a result, checked before the research starts."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ ENDINGS: dict[str, Callable[[Result], bytes]] = {
 
 @dataclass(frozen=True)
 class Output:
-    """Where a result goes: a file, and stdout as Markdown, one JSON object, or one per event."""
+    """A result's destinations: a file, and stdout as Markdown, one JSON object or JSON events."""
 
     file: Path | None = None
     as_json: bool = False
     events: bool = False
 
     def check(self) -> Output:
-        """Return itself. Raises SettingsError if the file or the combination is not possible."""
+        """Return self. Raises SettingsError for an unusable file or combination of options."""
         if self.as_json and self.events:
             raise SettingsError("--json and --events both write to stdout. Give only one.")
         if self.file is None:
@@ -87,7 +87,7 @@ def check_writable(file: Path) -> None:
 
 
 def prints_pdf() -> bool:
-    """Return whether a browser is there to print a .pdf."""
+    """Return whether a browser is available to print PDFs."""
     from spadework.tools.export.html_report import find_chromium
 
     try:
@@ -109,12 +109,12 @@ def checked_attachments(paths: Sequence[Path]) -> list[str]:
 
 
 def write_output(result: Result, file: Path, mode: int = 0o666) -> None:
-    """Write a result to a file whose extension is one of ENDINGS, with the user's umask."""
+    """Write a result in the format of the file's extension (see ENDINGS), subject to the umask."""
     write_atomically(file.absolute(), ENDINGS[file.suffix.lower()](result), mode)
 
 
 def print_report(result: Result) -> None:
-    """Print the report: formatted in a terminal, as Markdown elsewhere."""
+    """Print the report, formatted in a terminal and as Markdown elsewhere."""
     if is_plain(sys.stdout):
         say(result.report)
     else:

@@ -1,4 +1,4 @@
-"""A session as the page, the terminal and MCP show it, made from its events."""
+"""A session as the page, the terminal and MCP show it, built from its events."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from spadework.values import (
     Usage,
 )
 
-#: Below this many seconds, tenths are shown.
+#: Seconds below which tenths are shown.
 FINE = 20
 
 
 def foretold(forecast: Forecast) -> str:
-    """Return an estimate as one line."""
+    """Format an estimate as one line."""
     money = (
         "of unknown price"
         if forecast.money is None
@@ -75,7 +75,7 @@ def _many(span: Span, one: str, several: str) -> str:
 
 
 def took_beside(forecast: Forecast, seconds: float) -> str:
-    """Return in words how long a run took compared with its estimate."""
+    """Compare a run time with its estimate, in words."""
     span = forecast.seconds
     if span.low <= seconds <= span.high:
         return f"as estimated ({_seconds(span)} s)"
@@ -104,8 +104,8 @@ State = Literal["starting", "asking", "running", "finished", "cancelled", "faile
 
 @dataclass
 class TopicView:
-    """A topic in progress: hits by search, pages by URL (True: read), pages read since the last
-    round.
+    """A topic's progress: hits by query and provider, pages by URL (True if read), and the number
+    of `fresh` pages read since the last round.
     """
 
     n: int
@@ -119,12 +119,12 @@ class TopicView:
 
     @property
     def quotes(self) -> int:
-        """The number of quotes that prove it."""
+        """The number of quotes that prove the topic."""
         return len(self.coverage.evidence_ids) if self.coverage else 0
 
     @property
     def words(self) -> str:
-        """The state in words."""
+        """The topic's state in words."""
         if self.phase == "reading":
             return f"reading {len(self.open)}" if self.open else "checking"
         if self.phase == "waiting" or self.phase == "searching":
@@ -133,7 +133,7 @@ class TopicView:
 
     @property
     def facts(self) -> list[str]:
-        """The counts above zero, in words."""
+        """The nonzero counts in words."""
         named = (
             (len(self.queries), "search", "searches"),
             (sum(self.pages.values()), "page", "pages"),
@@ -144,7 +144,7 @@ class TopicView:
 
 @dataclass
 class SourceView:
-    """A page that a worker wanted: being read, read, or not read for a reason."""
+    """A page a worker requested: being read, read, or not read for a reason."""
 
     n: int
     url: str
@@ -155,13 +155,13 @@ class SourceView:
 
 @dataclass
 class ViewModel:
-    """A session as shown. `n` is the number of the last event; the last source is the newest."""
+    """A session as displayed. `n` is the last event's number; the newest source comes last."""
 
     question: str = ""
-    #: The id of the session that this one follows, or "".
+    #: The id of the session this one follows, or "".
     follows: str = ""
     resumed: bool = False
-    #: Whether another process runs it; only what it has recorded is shown.
+    #: True if another process runs the session. Only recorded events are shown.
     elsewhere: bool = False
     n: int = 0
     state: State = "starting"
@@ -182,11 +182,11 @@ class ViewModel:
     draft: str = ""
     result: Result | None = None
     ended: Ended | None = None
-    #: Milestones for screen readers.
+    #: The latest milestone, for screen readers.
     said: str = ""
 
     def take(self, event: Event) -> set[str]:
-        """Apply an event, and return which parts of the page it changes."""
+        """Apply an event and return the parts of the page that changed."""
         changed: set[str] = getattr(self, f"_take_{event.type}")(event)
         return changed
 
@@ -202,7 +202,7 @@ class ViewModel:
 
     @property
     def listed(self) -> list[SourceView]:
-        """The pages in the order in which they were first wanted."""
+        """The pages in the order they were first requested."""
         return sorted(self.sources.values(), key=lambda source: source.n)
 
     @property
@@ -310,7 +310,7 @@ class ViewModel:
         self.result, self.state, self.asked, self.ended = event.result, "finished", None, None
         self.usage, self.question = event.result.usage, event.result.question
         for topic in event.result.topics:
-            # Without a log, only the result is known.
+            # Without a log, only the result names the topics.
             view = self.topics.get(topic.name) or self._add_topic(topic.name)
             view.open.clear()
             view.phase = topic.state
@@ -332,8 +332,7 @@ class ViewModel:
         return {"everything"}
 
     def _topic(self, name: str) -> TopicView | None:
-        # A resumed session may continue after its plan; without a log, topics are added as they
-        # come.
+        # A session may be resumed after its plan. Without a log, add its topics as they appear.
         if self.resumed and self.plan is None and name and name not in self.topics:
             return self._add_topic(name)
         return self.topics.get(name)
@@ -344,7 +343,7 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """Return the name of a page's row, new or known."""
+        """Move the page's source to the end, adding it if new, and return its row name."""
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source

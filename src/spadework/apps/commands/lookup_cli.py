@@ -1,4 +1,4 @@
-"""Commands without a run: read, search, index, doctor, stats, and the store of known pages."""
+"""Commands that start no run: read, search, index, doctor, stats and knowledge."""
 
 from __future__ import annotations
 

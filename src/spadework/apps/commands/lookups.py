@@ -1,4 +1,4 @@
-"""Commands without a run: pages as Markdown, ranked hits, a plan, an index, stored pages."""
+"""Commands without a run: read, search, plan, index, and manage stored pages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from spadework.visible import one_line, visible
 def read_one(
     page: str, html: Path | None, url: str, settings: Settings, *, as_json: bool, raw: bool
 ) -> None:
-    """Print a page as Markdown, `as_json` with its metadata, or `raw` as its source. Raises
+    """Print a page as Markdown, with metadata if `as_json`, or unprocessed if `raw`. Raises
     SettingsError for a bad address or file, FetchError for an unreadable page.
     """
     if as_json and raw:
@@ -56,7 +56,7 @@ def read_one(
         return
     read = asyncio.run(_read(page, html, url, settings))
     if as_json:
-        # Our own reader reads all pages.
+        # Always false, because our own reader reads all pages.
         facts = read.model_dump(mode="json") | {"trafilatura": False}
         say_json(json.dumps(facts, ensure_ascii=False))
     else:
@@ -69,7 +69,7 @@ def _read(
     if html is not None:
         return read_file(html, settings, checked_address(url))
     if "://" in page:
-        from spadework.sessions.lookups.page_sessions import read  # a file needs no web client
+        from spadework.sessions.lookups.page_sessions import read  # not needed for a file
 
         return read(page, settings)
     return read_file(Path(page), settings)
@@ -89,7 +89,7 @@ SNIPPET_CHARS = 160
 
 
 def search_once(query: str, as_json: bool, settings: Settings) -> None:
-    """Print the fused hits as a run ranks them. Exits with 1 if every provider failed."""
+    """Print the fused hits, ranked as in a run. Exits with 1 if every provider failed."""
     found = asyncio.run(search(query, settings, tell=say_aside))
     for said in (*found.notices, *found.failed):
         say(said, err=True)
@@ -172,14 +172,14 @@ def _lines(made: Preview) -> Iterator[str]:
 
 
 LINES = ".jsonl"
-#: Metadata of a page in its front matter.
+#: Page metadata for the front matter.
 _HEAD = ("url", "title", "fetched_at", "published_at")
 _FACTS = {*_HEAD, "media_type", "chars", "content_hash"}
 _NAME_CHARS = 80
 
 
 async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:
-    """Print a line for each page, and their number on stderr."""
+    """Print one line per page, and the page count on stderr."""
     count = 0
     async with aclosing(_then_close(store, which)) as pages:
         async for page in pages:
@@ -246,7 +246,7 @@ def _line(page: Page) -> str:
 
 
 def _head(page: Page) -> str:
-    """Return a page's metadata as front matter; JSON strings are valid YAML."""
+    """Format page metadata as front matter. JSON strings are valid YAML."""
     lines = [
         f"{name}: {json.dumps(value, ensure_ascii=False)}\n"
         for name, value in _facts(page).items()
@@ -257,7 +257,7 @@ def _head(page: Page) -> str:
 
 def _name(page: Page) -> str:
     readable = re.sub(r"[^\w.-]+", "-", page.url.partition("://")[2])[:_NAME_CHARS].strip("-.")
-    # Made from the URL: two URLs may share a prefix and a text.
+    # Two pages may share both a URL prefix and a text, so the whole URL is hashed.
     own = hashlib.sha256(page.url.encode(errors="replace")).hexdigest()[:8]
     return f"{readable}-{own}.md"
 

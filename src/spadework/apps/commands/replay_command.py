@@ -1,4 +1,4 @@
-"""`replay`: a finished session is run again from its recording."""
+"""The `replay` command: run a finished session again from its recording."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
 from spadework.settings import Role, Settings
 
-#: After a different plan, everything is missing.
+#: Maximum missing answers listed. After a different plan, all are missing.
 MOST_LINES = 20
 _LATE = "The session ran out of time in the middle of a step, which a replay cannot reproduce."
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
-    """Print or write the report of a replay. Returns 1 if it differs or, without a model, may
-    differ.
+    """Print or write the report of a replay. Without a `model`, returns 1 if the report differs or
+    recorded answers are missing.
     """
     output = Output(to).check()
     # Every role uses this model.

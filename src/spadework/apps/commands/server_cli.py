@@ -1,4 +1,4 @@
-"""Commands that serve until they are stopped."""
+"""Commands that serve until stopped, and the tokens of their users."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _serve_stdio(settings: Settings) -> None:
     from spadework.apps.messages import log_to_stderr
 
     log_to_stderr()
-    # Catches what imports print; while serving, the transport redirects descriptor 1.
+    # Keeps what imports print off stdout. While serving, the transport redirects descriptor 1.
     with redirect_stdout(sys.stderr):
         from spadework.apps.mcp.server import build_server
 

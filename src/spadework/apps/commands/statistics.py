@@ -1,4 +1,4 @@
-"""Statistics of sessions for the terminal."""
+"""Format session statistics for the terminal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _without_collecting() -> Iterator[None]:
 
 
 def lines(found: Statistics) -> list[str]:
-    """Return the statistics as lines of text."""
+    """Format the statistics as lines."""
     if not found.sessions:
         return ["There are no finished sessions yet.", *_to_look_at(found)]
     newest = f"; the newest {SHOWN}:" if len(found.sessions) > SHOWN else ""
@@ -73,13 +73,13 @@ def _sessions(shown: Sequence[Figures]) -> list[str]:
 
 
 def by(makers: Mapping[str, int]) -> str:
-    """List who wrote or judged sentences, with counts, the busiest first."""
+    """List who wrote or judged sentences, with counts, busiest first."""
     most = sorted(makers.items(), key=lambda maker: -maker[1])
     return ", ".join(f"{name} ({count})" for name, count in most) or "-"
 
 
 def foreseen(f: Figures) -> str:
-    """Return the range of estimated seconds, in brackets if not based on runs; "-" if unknown."""
+    """Format the estimated seconds, or "-" if unknown. Parentheses mark a rough estimate."""
     if not f.foreseen:
         return "-"
     low, _, high, runs = f.foreseen
@@ -88,7 +88,7 @@ def foreseen(f: Figures) -> str:
 
 
 def worth_name(worth: Worth) -> str:
-    """Return the label of a provider, kind of query or round."""
+    """Return the label of a provider, query kind or round."""
     return worth.name if worth.by == "round" else f"{SORTS[worth.by]}: {worth.name}"
 
 

@@ -1,4 +1,4 @@
-"""Stored sessions: print, export, delete and redraw them."""
+"""Print, export, delete and redraw stored sessions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from spadework.visible import one_line
 
 
 def print_report(home: Path, session_id: str, as_json: bool) -> None:
-    """Print the report or whole result of a session; if it is unfinished, its answer so far."""
+    """Print a session's report or whole result. If it is unfinished, print the report so far."""
     folder, mend = session_folder(home, session_id), f"`spadework resume {session_id}`"
     if not as_json and whole_result(folder) is None:
         if (report := read_report(folder)) is not None:
@@ -48,7 +48,7 @@ def print_report(home: Path, session_id: str, as_json: bool) -> None:
 
 
 def print_files(home: Path, session_id: str, as_json: bool) -> None:
-    """Print a line for each file: size, type and name, and the title of a page."""
+    """Print each file's size, type and name, with the title if it is a page."""
     files = session_files(session_folder(home, session_id))
     if as_json:
         say_json(json.dumps([one.model_dump() for one in files], ensure_ascii=False))
@@ -81,7 +81,7 @@ def delete(home: Path, session_id: str) -> None:
 
 
 def redraw(home: Path | None, session_id: str) -> None:
-    """Redraw the files of a session and print their names."""
+    """Redraw a session's files and print their names."""
     settings = Settings.load(home=home)
     for name in redrawn(session_folder(settings.home, session_id), settings):
         say(name)

@@ -13,7 +13,7 @@ import typer
 from spadework.apps import options
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-#: A timer may start a run a little early.
+#: Fraction of the interval that must have passed, because timers may start a run early.
 _EARLY = 0.95
 Every = Annotated[
     str,
@@ -47,9 +47,10 @@ def watch(
     ] = False,
     home: options.Home = None,
 ) -> None:
-    """Run a question again; print only what changed.
+    """Research a question again and print only what changed.
 
-    It prints each change with its quotes, and nothing without one. For a scheduler such as cron.
+    Each change is printed with its quotes. If nothing changed, nothing is printed. Meant for a
+    scheduler such as cron.
     """
     settings = options.settings_of(context)
     wait = _parse_span(every)
@@ -73,13 +74,13 @@ def watch(
         say_json(found.model_dump_json()) if as_json else say(found.markdown())
         if webhook:
             asyncio.run(changes.post(webhook, found))
-        if feed:  # last, so that a webhook that fails adds no entry
+        if feed:  # last, so that a failed webhook adds no entry
             changes.write_feed(feed, found)
     changes.mark_told(settings.home, found.session_id)
 
 
 def _parse_span(text: str) -> timedelta:
-    """Return how old the last run must be; 0 for "". Raises SettingsError."""
+    """Return the minimum age of the last run, 0 for "". Raises SettingsError."""
     from spadework.errors import SettingsError, must_be
 
     span = re.fullmatch(r"(\d{1,4})([mhdw])", text)

@@ -1,4 +1,4 @@
-"""`worker`: a process that runs sessions for all machines."""
+"""The `worker` command: a process that runs sessions for all machines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from spadework.settings import Settings
 
 
 async def run_worker(settings: Any, host: str, port: int | None) -> None:
-    """Run sessions of all machines until SIGTERM or Ctrl-C."""
+    """Run submitted sessions until SIGTERM or Ctrl-C."""
     from spadework.apps.messages import log_to_stderr, say
     from spadework.machines.worker import work
 
@@ -60,7 +60,7 @@ class _Aside(uvicorn.Server):
 async def serve_numbers(
     settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
 ) -> AsyncIterator[None]:
-    """Serve health and metrics on `port`, if any. Raises SettingsError for a bad address."""
+    """Serve health and metrics on `port`, if given. Raises SettingsError for a bad address."""
     if port is None:
         yield
         return

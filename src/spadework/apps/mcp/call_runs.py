@@ -1,4 +1,4 @@
-"""Runs a session for a call, with progress messages, and ends it if the client leaves."""
+"""Run a session for a tool call, with progress messages, and end it if the client leaves."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ BEAT_SECONDS = 5.0
 #: Minimum seconds between messages, on average.
 LEAST_SECONDS = 0.5
 _OFTEN = (Searched, Reading, Read)
-#: Minimum growth of the progress, in seconds.
+#: Minimum increase of the progress between messages, in seconds.
 STEP = 0.001
 MOST_CHARS = 300
 
 
 async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
-    """Run a session and return its result. `seconds` is the total for the progress (0: the
-    budget's). Cancelling the call ends the session, which can be resumed.
+    """Run a session and return its result. `seconds` is the total that progress is reported
+    against; 0 means the budget's. Cancelling the call ends the session, which can be resumed.
     """
     teller = Teller(report, seconds or session.budget.seconds)
     events: asyncio.Queue[Event | None] = asyncio.Queue()
-    # Events are queued, so that a slow client does not delay the run.
+    # Queued, so that a slow client does not delay the run.
     following = asyncio.create_task(_follow(session, events))
     result: Result | None = None
     try:
@@ -76,7 +76,7 @@ async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
     except asyncio.CancelledError:
         await _stop_task(following)
         there = await backend_of(session.settings).cancel(session)
-        if session.brief.kind == "research" and not there:  # others close themselves
+        if session.brief.kind == "research" and not there:  # other sessions close themselves
             with suppress(OSError):
                 await asyncio.to_thread(end, session.folder, Ended(how="cancelled"))
         raise
@@ -104,7 +104,7 @@ async def _follow(session: Session, events: asyncio.Queue[Event | None]) -> None
 
 
 class Teller:
-    """Reports progress in seconds. `waits` says that a message came too soon and is pending."""
+    """Reports progress in seconds. `waits` is set while a message that came too soon is pending."""
 
     def __init__(self, report: Report, seconds: float) -> None:
         self._report = report
@@ -117,18 +117,18 @@ class Teller:
         self.waits = False
 
     async def tell(self, event: Event) -> None:
-        """Take in an event, and report it if it is worth a message."""
+        """Apply an event, and report it if it deserves a message."""
         self._view.take(event)
         if message := self._worded(event):
             self._message = plain(one_line(message, MOST_CHARS))
-            # Milestones are sent at once; other messages that come too soon wait, or are replaced.
+            # Milestones are sent at once. Other messages that come too soon wait or are replaced.
             early = self._sent * LEAST_SECONDS > time.monotonic() - self._began
             self.waits = isinstance(event, _OFTEN) and early
             if not self.waits:
                 await self.beat()
 
     async def say(self, message: str) -> None:
-        """Send a sentence to the client."""
+        """Send a message to the client."""
         self._message = plain(one_line(message, MOST_CHARS))
         await self.beat()
 
@@ -139,7 +139,7 @@ class Teller:
         await self._report(self._told, max(self._seconds, self._told), self._message)
 
     async def beat_during(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return what `work` returns; meanwhile send pending messages and signs of life."""
+        """Return the result of `work`, sending pending messages and heartbeats until it is done."""
         task = asyncio.create_task(work)
         try:
             while not task.done():
@@ -185,7 +185,7 @@ class Teller:
 
 @dataclass(frozen=True)
 class ToolContext:
-    """The caller of a tool. A `local` one runs on the owner's machine and may know file paths."""
+    """A tool's caller. A `local` one runs on the owner's machine and may see file paths."""
 
     settings: Settings
     people: People
@@ -193,7 +193,7 @@ class ToolContext:
     user: str = ""
 
     async def home_of(self, session_id: str) -> Path:
-        """Return the home of the caller, after fetching the session from workers."""
+        """Return the caller's home, after fetching the session from the workers."""
         await self.people.look()
         settings = self.people.settings_of(self.user)
         await fetch_session(settings, session_id)
@@ -201,15 +201,15 @@ class ToolContext:
 
     @property
     def form_tokens(self) -> int:
-        """Tokens for each form of an output: text, and structured content."""
+        """Maximum tokens of each form of an output: text and structured content."""
         return ANSWER_TOKENS // 2 - ROOM_TOKENS
 
 
-#: The id that means the newest session.
+#: The session id that means the newest session.
 LATEST = "latest"
 #: Tokens reserved for titles, addresses and hints.
 ROOM_TOKENS = 400
-#: Maximum tokens of an answer, in both forms together.
+#: Maximum tokens of an answer, both forms together.
 ANSWER_TOKENS = 20_000
 
 Call = Context[ToolContext, Any]
@@ -223,12 +223,12 @@ async def fetch_session(settings: Settings, session_id: str) -> None:
 
 
 def caller_of(request: Any) -> User:
-    """Return the user of a request; without HTTP, the owner."""
+    """Return the request's user, or the owner if there is no HTTP request."""
     return OWNER if request is None else user_of(request.scope)
 
 
 def door_of(call: Call) -> ToolContext:
-    """Return the context of a call, with its user's settings."""
+    """Return a call's context, with its user's settings."""
     context = call.request_context
     door: ToolContext = context.lifespan_context
     name = caller_of(context.request).name

@@ -33,7 +33,7 @@ STOPPED = (
 
 @dataclass(frozen=True)
 class Mounted:
-    """Routes for an application, and a context that is open while it runs."""
+    """Routes for an application, and a context to keep open while it runs."""
 
     routes: Sequence[BaseRoute]
     lifespan: Callable[[], AbstractAsyncContextManager[None]]
@@ -54,8 +54,8 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Notes in the scope of a request who sent it, and what ends its calls: the end of the request,
-    which older protocol versions do not report, or of the server.
+    """Adds the user to a request's scope, and the events that end its calls: the end of the
+    request, which older protocol versions do not report, and server shutdown.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -64,7 +64,7 @@ class _Watched:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         left = asyncio.Event()
         scope[ENDS] = {LEFT: left}
-        # A server with other interfaces says when it shuts down.
+        # Only a server with other interfaces signals its shutdown.
         if server := getattr(scope["app"].state, "server", None):
             scope[ENDS][STOPPED] = server.owner.closing
         if name := user_of(scope).name:
@@ -76,7 +76,7 @@ class _Watched:
 
 
 def build_app(settings: Settings, access: Access) -> ASGIApp:
-    """Return the MCP server alone, behind the gate of the web page."""
+    """Return the MCP server alone, behind the web page's gate."""
     mounted = mcp_routes(settings)
     app = Starlette(routes=mounted.routes, lifespan=lambda _: mounted.lifespan())
     return Gate(app, access)

@@ -30,7 +30,7 @@ from spadework.sessions.lookups.search_only import Looked, Ranked, search
 from spadework.values import Page
 from spadework.visible import one_line
 
-#: Links take at most this share of an output's tokens.
+#: Maximum fraction of an output's tokens for links.
 LINKS_SHARE = 0.1
 LINK_CHARS = 100
 
@@ -72,7 +72,7 @@ async def advanced_scrape_url(
 
 
 async def _read(call: Call, url: str, door: ToolContext) -> Path:
-    """Read the page in a session and return its folder. Raises FetchError."""
+    """Read the page in a new session and return its folder. Raises FetchError."""
     try:
         session = reading_session(url, settings=door.settings)
     except SettingsError as error:
@@ -98,14 +98,14 @@ def _answer(
 
 
 def facts_of(page: Page) -> dict[str, Any]:
-    """Return the metadata of a page as fields of PageFacts."""
+    """Return a page's metadata as fields of PageFacts."""
     day = page.published_at
     known = page.model_dump(include=set(PageFacts.model_fields))
     return known | {"published_at": day.isoformat() if day else None}
 
 
 def headline(page: PageFacts) -> str:
-    """Return the title, address and other metadata of a page, on two lines."""
+    """Return a page's title, address and other metadata on two lines."""
     dates = f", published {page.published_at}" if page.published_at else ""
     author = f", by {page.author}" if page.author else ""
     stale = ", an older copy: the server could not be reached" if page.stale else ""
@@ -124,7 +124,7 @@ def _text(page: ScrapedPage) -> str:
     )
 
 
-#: Placeholder for the names of a server's providers.
+#: Placeholder for the server's provider names.
 OFFERED = "PROVIDERS"
 SNIPPET_CHARS = 600
 

@@ -50,7 +50,7 @@ from spadework.tools.export.compressed import Compressed, compress_result
 from spadework.values import CoveredTopic, Problem, Result, Side, Source, Unread
 from spadework.visible import one_line
 
-#: Shares of an output's tokens for its lists.
+#: Fractions of an output's tokens that its lists may take.
 LIST_SHARES = {"topics": 0.12, "conflicts": 0.1, "unread": 0.1, "problems": 0.1}
 LINE_CHARS, MOST_GAPS = 240, 5
 _AS_IT_IS = (
@@ -105,7 +105,7 @@ async def agentic_search(
         completeness=completeness_threshold,
         iterations=max_iterations,
         minutes=min(max_minutes or door.settings.minutes, door.settings.minutes),
-        # Nobody can answer.
+        # Nobody is there to answer.
         clarify=False,
         approve=False,
     )
@@ -117,7 +117,6 @@ async def agentic_search(
 
 
 def _session(query: str, session_id: str, settings: Settings, follows: str, wishes: str) -> Session:
-    """Return a new session, or the one to resume. Raises SessionNotFound, SettingsError."""
     if not session_id:
         made = Session.start(query, settings=settings, follows=follows)
         return made.wishing(wishes)
@@ -128,8 +127,8 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
 
 
 def _answer(result: Result, door: ToolContext) -> CallToolResult:
-    """Return the answer to a call, as text and as structured content. It is an error if the run
-    failed, or found no source because search failed and not for lack of time.
+    """Return the tool result. It is an error if the run failed, or if search failed and no source
+    was found. Running out of time is not an error.
     """
     in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
     failed = result.status == "failed" or (in_vain and result.status != "time_limited")
@@ -141,8 +140,8 @@ def _answer(result: Result, door: ToolContext) -> CallToolResult:
 def structure_result(
     result: Result, texts: Mapping[str, str], tokens: int, folder: str = ""
 ) -> ResearchAnswer:
-    """Return a result within `tokens`: as much as fits of its lists, report and page `texts` (by
-    content hash). `folder` has its files, "" for callers that cannot open them.
+    """Fit a result into `tokens` by cutting its lists, report and page `texts` (by content hash).
+    `folder` is the session's, or "" for callers that cannot open it.
     """
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],
@@ -215,7 +214,7 @@ def _shape(source: Source, content: str) -> ResultShape:
 
 
 def shape_unread(unread: Unread) -> UnreadShape:
-    """Return a page that was found but not read, with each text on one line."""
+    """Return a hit that was not read, with each text on one line."""
     told = unread.model_dump(exclude={"topic", "score", "late"})
     score = round(unread.score, 3)
     return UnreadShape(**{name: _line(text) for name, text in told.items()}, score=score)

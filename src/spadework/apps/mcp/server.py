@@ -72,7 +72,7 @@ from spadework.visible import one_line
 MOST_CHARS = 600
 
 _ANOTHER = "Choose another source, for example one from serp_search."
-#: The first type that matches gives the advice.
+#: Advice by error type. The first match applies.
 _ADVICE: tuple[tuple[type[Exception], str], ...] = (
     (
         SessionNotFound,
@@ -101,7 +101,7 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
 
 
 def word_fault(fault: BaseException) -> str:
-    """Return one or two sentences about an expected error; "" for another."""
+    """Return one or two sentences about an expected error, or "" for an unexpected one."""
     if isinstance(fault, ValidationError):
         return _argument(fault)
     if isinstance(fault, OSError):
@@ -111,7 +111,7 @@ def word_fault(fault: BaseException) -> str:
         return ""
     said = str(fault)[:MOST_CHARS].rstrip()
     advice = next((words for kind, words in _ADVICE if isinstance(fault, kind)), "")
-    # It may contain text of a web server.
+    # The error may contain text from a web server.
     return plain(f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {advice}")
 
 
@@ -130,7 +130,7 @@ MOST_LISTED = 20
 
 
 def add_resources(server: MCPServer[ToolContext]) -> None:
-    """Offer the report and pages of each session as resources."""
+    """Offer each session's report and pages as resources."""
 
     @server.resource(
         f"{SESSIONS}{{session_id}}",
@@ -187,13 +187,13 @@ def _report(record: Record) -> str:
 
 Schema = dict[str, Any]
 
-#: Keywords that a model does not need. Validation uses the full schemas.
+#: Schema keywords that a model does not need. Validation uses the full schemas.
 _OF_ARGUMENTS = ("title", "additionalProperties", "minLength", "maxLength")
 _OF_ANSWERS = (*_OF_ARGUMENTS, "default", "required", "minimum", "maximum")
 
 
 def shorten_schemas(tool: Tool) -> Tool:
-    """Return the tool with short schemas, in which rows of lists are described in words."""
+    """Shorten a tool's schemas, describing list items in words."""
     given = tool.output_schema
     if given:
         named: Mapping[str, Schema] = given.get("$defs", {})
@@ -211,7 +211,6 @@ def shorten_schemas(tool: Tool) -> Tool:
 
 
 def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]) -> Schema:
-    """Return a schema without the `dropped` keywords, with references described in words."""
     if "$ref" in schema:
         told = _describe_fields(named[schema["$ref"].removeprefix("#/$defs/")])
         return {"type": "object", "description": schema.get("description", told)}
@@ -241,7 +240,6 @@ def _describe_fields(schema: Schema) -> str:
 
 
 def _either(options: list[Schema]) -> Schema:
-    """Return a choice of schemas; a null alternative becomes part of the type."""
     others = [one for one in options if one != {"type": "null"}]
     if len(others) == 1 and len(options) == 2 and isinstance(others[0].get("type"), str):
         return others[0] | {"type": [others[0]["type"], "null"]}
@@ -249,7 +247,7 @@ def _either(options: list[Schema]) -> Schema:
 
 
 def offer_tools(tools: Sequence[Tool], settings: Settings) -> list[Tool]:
-    """Return the tools with the providers and formats that this server has."""
+    """Return the tools with only the providers and formats this server has."""
     made = [tool.model_copy(update={"input_schema": deepcopy(tool.input_schema)}) for tool in tools]
     arguments = {tool.name: tool.input_schema["properties"] for tool in made}
     provider = arguments["serp_search"]["provider"]
@@ -269,10 +267,10 @@ INSTRUCTIONS = (
     " report, cite its numbered sources."
 )
 
-#: Scope key of the events that end a call early.
+#: ASGI scope key of the events that end a call early.
 ENDS = "spadework.ends"
 
-#: Title, whether it only reads, and whether it reaches the web.
+#: Each tool's title, whether it is read-only, and whether it reaches the web.
 _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
     agentic_search: ("Research a question", False, True),
     intelligent_research_with_advanced_scraping: ("Search and read the best pages", True, True),
@@ -284,7 +282,7 @@ _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
 
 _READING = ("get_session_data",)
 
-#: The library advertises these, but we offer none.
+#: Methods that the library advertises but we do not offer.
 _NOT_OFFERED = ("prompts/list", "prompts/get")
 
 _ARGUMENTS = {
@@ -294,7 +292,7 @@ _ARGUMENTS = {
 
 
 class Server(MCPServer[ToolContext]):
-    """The six tools. Expected errors are explained in sentences; no call outlives its caller."""
+    """Serves the six tools. Expected errors become sentences, and no call outlives its caller."""
 
     settings_of_runs: Settings
 
@@ -306,7 +304,9 @@ class Server(MCPServer[ToolContext]):
     async def _handle_list_resources(
         self, ctx: ServerRequestContext[ToolContext], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """Return the newest sessions of the caller, whom the library does not pass on."""
+        """Return the caller's newest sessions. The library's `list_resources` does not know the
+        caller.
+        """
         caller = caller_of(ctx.request)
         if not caller.may("read"):
             return ListResourcesResult(resources=[])
@@ -348,7 +348,7 @@ class Server(MCPServer[ToolContext]):
 
 
 def build_server(settings: Settings, *, local: bool = False) -> Server:
-    """Return a server with the six tools. A `local` caller may know file paths."""
+    """Return a server with the six tools. A `local` caller may see file paths."""
 
     @asynccontextmanager
     async def opened(_: MCPServer[ToolContext]) -> AsyncIterator[ToolContext]:
@@ -395,7 +395,7 @@ async def _prune(homes: Sequence[Path]) -> None:
 
 
 def _ends(context: Context[ToolContext, Any] | None) -> dict[str, Coroutine[Any, Any, object]]:
-    """Return the waits that end an HTTP call early, keyed by the reason shown to the user."""
+    """Return coroutines that complete when an HTTP call must end, keyed by the reason."""
     request = context.request_context.request if context else None
     found: Mapping[str, asyncio.Event] = getattr(request, "scope", {}).get(ENDS, {})
     return {why: event.wait() for why, event in found.items()}

@@ -50,16 +50,16 @@ Part = Literal[
     "overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems", "page"
 ]
 CANCELLED = "cancelled"
-#: Rows and characters in an answer without a limit.
+#: Default maximum rows and characters in an answer.
 MOST_ROWS, MOST_CHARS = 100, 30_000
 _HASH = re.compile(r"[0-9a-f]{8,64}")
-#: Metadata that only locates things on the server.
+#: Metadata withheld from callers, because it only locates things on the server.
 _PRIVATE = ("settings", "attachments")
 
 
 @dataclass(frozen=True)
 class Record:
-    """A session on disk; `result` is None while it is unfinished."""
+    """A stored session. `result` is None until it finishes."""
 
     folder: Path
     metadata: Metadata
@@ -67,7 +67,7 @@ class Record:
 
     @property
     def state(self) -> str:
-        """The status of its result, or how far it has come."""
+        """The result's status or, without a result, the run's state."""
         if self.result:
             return self.result.status
         if is_held(self.folder):
@@ -112,7 +112,7 @@ async def get_session_data(
 
 
 def load_record(home: Path, session_id: str) -> Record:
-    """Return a session, "latest" for the newest. Raises SessionNotFound, SessionUnreadable."""
+    """Return a session, or the newest for "latest". Raises SessionNotFound, SessionUnreadable."""
     if session_id == LATEST:
         newest = next(readable_sessions(home), None)
         if newest is None:
@@ -162,7 +162,7 @@ def _report(record: Record) -> str:
 
 
 def page_text(record: Record, page: str) -> str:
-    """Return the text of a page by source number or start of its hash. Raises SettingsError."""
+    """Return a page's text by source number or hash prefix. Raises SettingsError."""
     digest = page if _HASH.fullmatch(page) else ""
     if page.isascii() and page.isdigit() and len(page) < 8:
         known = (row.get("content_hash") for row in _sources(record) if row.get("n") == int(page))
@@ -262,7 +262,7 @@ async def create_research_report(
 
 
 async def _close_session(session_id: str, door: ToolContext, call: Call) -> Result:
-    """End a session without more searching. Raises SessionBusy while it runs."""
+    """End a session without further search. Raises SessionBusy while it runs."""
     session = Session.resume(session_id, home=door.settings.home, clarify=False, approve=False)
     session.stop()
     return await run(session, call.report_progress)

@@ -1,4 +1,4 @@
-"""Outputs of the tools: structured content, and text for clients that show only text."""
+"""Tool outputs: structured content, and text for clients that show only text."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ AsJson = Annotated[bool, Field(description="Also return the text as JSON.")]
 def build_answer(
     shaped: Shape, text: str, *, as_json: bool, failed: bool = False
 ) -> CallToolResult:
-    """Return an output as structured content, and as text (`as_json`: as JSON)."""
+    """Build a tool result with structured content and text. `as_json` makes the text JSON."""
     given = shaped.model_dump(mode="json")
     said = json.dumps(given, ensure_ascii=False) if as_json else text
     return CallToolResult(
@@ -242,13 +242,13 @@ def build_answer(
 
 M = TypeVar("M", bound=BaseModel)
 
-#: A cut moves back to the end of a line or word by at most this share.
+#: Maximum fraction by which a cut moves back to the end of a line or word.
 SEARCHED_SHARE = 0.2
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Characters `offset:end` of a text of `total` characters."""
+    """The part `offset:end` of a text with `total` characters."""
 
     text: str
     offset: int
@@ -257,14 +257,14 @@ class Stretch:
 
     @property
     def next_offset(self) -> int | None:
-        """Where to continue; None at the end."""
+        """The offset to continue at, or None at the end."""
         return self.end if self.end < self.total else None
 
 
 def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = False) -> Stretch:
-    """Return at most `chars` characters of `text` from `offset` on, within `tokens` as a JSON
-    string, but at least one. It ends with a line or word, unless `exact` and all the characters
-    fit.
+    """Return up to `chars` characters of `text` from `offset`, as many as fit in `tokens` as a JSON
+    string, but at least one. The part ends with a line or word, unless `exact` is set and all
+    `chars` fit.
     """
     offset = min(max(0, offset), len(text))
     window = text[offset : offset + chars]
@@ -282,18 +282,17 @@ def first_within(items: Sequence[M], tokens: int) -> list[M]:
 
 
 def leading_rows(rows: Sequence[dict[str, Any]], tokens: int) -> list[dict[str, Any]]:
-    """Return the first rows whose JSON fits in `tokens`; at least one, if there are any."""
+    """Return the first rows whose JSON fits in `tokens`, but at least one."""
     sizes = [tokens_of(row) + 1 for row in rows]
     return list(rows[: max(1, largest(len(rows), lambda n: sum(sizes[:n]) <= tokens))])
 
 
 def tokens_of(data: Any) -> int:
-    """Return how many tokens a value has as JSON."""
+    """Return a value's token count as JSON."""
     return count(json.dumps(data, ensure_ascii=False, default=str))
 
 
 def _at_a_break(text: str, size: int) -> int:
-    """Return a cut a little before `size`, after a paragraph, line or word."""
     least = int(size * (1 - SEARCHED_SHARE))
     for mark in ("\n\n", "\n", " "):
         at = text.rfind(mark, least, size)

@@ -67,12 +67,12 @@ async def remember(settings: Settings, answer: str, session_id: str) -> None:
     if not noted:
         try:
             await asyncio.to_thread(_write, settings.home / FOLDER / known, session_id)
-        except OSError as error:  # it cannot be followed up
+        except OSError as error:  # the answer cannot be followed up
             _LOG.warning("The answer of session %s could not be recorded: %s", session_id, error)
 
 
 async def recall_session(settings: Settings, answer: str) -> str:
-    """Return the id of the session that gave an answer; "" if it is unknown, deleted or damaged."""
+    """Return the id of the session that gave an answer, or "" if unknown, deleted or damaged."""
     known = _hash(answer)
     session_id = await backend_of(settings).answered_by(settings, known) or await asyncio.to_thread(
         _read, settings.home / FOLDER / known
@@ -98,7 +98,7 @@ def _read(path: Path) -> str:
 
 
 def _hash(answer: str) -> str:
-    # Clients trim answers, and some change line ends.
+    # Clients trim answers, and some change line ends, so whitespace is normalized.
     return hashlib.sha256(" ".join(answer.split()).encode(errors="replace")).hexdigest()
 
 
@@ -106,7 +106,7 @@ RunsOf = Callable[[Request], Runs]
 
 
 class _Form(NamedTuple):
-    """How an API answers: with a whole result, with the stream of a run, or without research."""
+    """An API's answer formats: for a whole result, a run's stream, or no research."""
 
     whole: Callable[[ChatRequest, Result], dict[str, Any]]
     stream: Callable[[AsyncGenerator[News, None], ChatRequest, str], AsyncGenerator[str, None]]
@@ -117,14 +117,12 @@ _CHAT = _Form(completion_of, stream_chunks, at_once)
 _RESPONSE = _Form(response_of, stream_response, response_at_once)
 Handler = Callable[[Request], Awaitable[Response]]
 
-#: Maximum questions of one user that run or wait.
+#: Maximum questions per user that run or wait.
 MOST_AT_ONCE = 100
 
 
 def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> list[BaseRoute]:
-    """Return the routes, which the server protects. `runs_of` returns the runs of a request's
-    user.
-    """
+    """Return the API's routes, which the server protects. `runs_of` returns a request's runs."""
     door = Door(runs_of)
     return [
         Route("/v1/models", models),
@@ -147,12 +145,12 @@ async def model(request: Request) -> Response:
 
 
 async def document(request: Request) -> Response:
-    """Return an OpenAPI document of this API."""
+    """Return the OpenAPI document."""
     return JSONResponse(openapi())
 
 
 class Door:
-    """Answers completions and responses with runs, and counts those of each home."""
+    """Answers requests with runs, and limits how many each home has."""
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
@@ -164,7 +162,7 @@ class Door:
         return await self._answer(request, await read_request(request, ChatRequest), _CHAT)
 
     async def respond(self, request: Request) -> Response:
-        """Answer a request to the Responses API. Raises Refused."""
+        """Answer a Responses API request. Raises Refused."""
         asked = await read_request(request, ResponseRequest)
         try:
             return await self._answer(request, asked.as_chat(), _RESPONSE)
@@ -172,7 +170,7 @@ class Door:
             raise named_here(refused) from None
 
     async def _answer(self, request: Request, asked: ChatRequest, form: _Form) -> Response:
-        """Research the user's last message, or answer what needs no research. Raises Refused."""
+        """Research the user's last message, or answer it without research. Raises Refused."""
         asked.check()
         runs = self._runs_of(request)
         question, _, _ = asked.question()
@@ -193,7 +191,7 @@ class Door:
 
     @contextmanager
     def _place(self, home: Path) -> Iterator[None]:
-        """Reserve one of a home's places. Raises Refused if none is free."""
+        """Reserve a slot for a home. Raises Refused if none is free."""
         if self._going[home] >= MOST_AT_ONCE:
             raise Refused(
                 f"{MOST_AT_ONCE} questions are already running or waiting. Ask again later.",
@@ -222,14 +220,14 @@ class Door:
                     yield told
         finally:
             if not run.over and not run.finished:
-                # In a task of its own: this one is being cancelled.
+                # In its own task, because this one is being cancelled.
                 task = asyncio.create_task(_cancel(runs, session_id))
                 self._cancelling.add(task)
                 task.add_done_callback(self._cancelling.discard)
 
 
 async def _session(asked: ChatRequest, runs: Runs) -> Session:
-    """Return a request's session, which follows the last answer's. Raises Refused."""
+    """Create the request's session, following up on the last answer's. Raises Refused."""
     question, earlier, answer = asked.question()
     named = asked.session_id
     await backend_of(runs.settings).find(runs.settings, named)
@@ -252,7 +250,7 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
 
 
 class _Stream(StreamingResponse):
-    """A stream that releases its place even if it is abandoned before it began."""
+    """A stream that releases its slot even if it is abandoned before it starts."""
 
     def __init__(self, lines: AsyncGenerator[str, None], place: ExitStack) -> None:
         super().__init__(lines, media_type="text/event-stream", headers=AS_IT_COMES)
@@ -264,7 +262,7 @@ class _Stream(StreamingResponse):
 
 
 async def _wait_for_result(request: Request, news: AsyncGenerator[News, None]) -> Result:
-    """Return the result of a run. Raises Refused, also if the client leaves first."""
+    """Return a run's result. Raises Refused if there is none or the client disconnects."""
 
     async def wait_for_leaving() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -299,7 +297,7 @@ _HOW: tuple[tuple[type[SpadeworkError], tuple[int, str | None]], ...] = (
 
 
 def _in_their_shape(handler: Handler) -> Handler:
-    """Wrap a handler so that its errors have OpenAI's format."""
+    """Wrap a handler to return its errors in OpenAI's format."""
 
     async def handled(request: Request) -> Response:
         try:

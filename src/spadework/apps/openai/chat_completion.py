@@ -1,4 +1,4 @@
-"""A result as a chat completion: marks become annotations, sources become citations."""
+"""Convert a result to a chat completion. Marks become annotations, sources become citations."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from spadework.tools.export.compressed import largest, shorten_report
 from spadework.tools.text import tokens
 from spadework.values import Result, Usage
 
-#: Words per token of a report, with its marks and sources (docs/examples: 0.36 and 0.45).
+#: Words per token of a report, including marks and sources (docs/examples: 0.36 and 0.45).
 WORDS_A_TOKEN = 0.4
 _MARKDOWN = MarkdownIt("commonmark")
 _MARK = re.compile(r"(?<!\\)\[(\d{1,4})\](?!\()")
-#: The section of sources at the end of a report.
+#: The list of sources at the end of a report.
 _SOURCES = re.compile(r"\n\n(## [^\n]+)\n\n((?:\d+\. [^\n]+\n)+)(?:\n[^\n]+\n)?\Z")
 _SOURCE = re.compile(r"^((\d+)\. .+)$", re.MULTILINE)
 _FRAGMENT = re.compile(r"#:~:text=[^)\s]*")
@@ -27,12 +27,12 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 
 
 def most_words(most_tokens: int) -> int:
-    """Return how many words a report of this many tokens has; 0 for no limit."""
+    """Convert a token limit to a limit in words. 0 means no limit."""
     return max(1, int(WORDS_A_TOKEN * most_tokens)) if most_tokens else 0
 
 
 async def shorten(result: Result, most_tokens: int) -> Result:
-    """Return the result, its report cut to the whole blocks that fit and the sources they cite."""
+    """Cut a result's report to the whole blocks that fit, with only the sources they cite."""
     if not most_tokens:
         return result
     await tokens.ready()
@@ -46,8 +46,8 @@ async def shorten(result: Result, most_tokens: int) -> Result:
 
 
 def _shortener(report: str) -> Callable[[int], str]:
-    """Return a function that cuts a report to a number of characters, without text fragments in
-    links and without uncited sources.
+    """Return a function that cuts a report to a number of characters. A cut report has no text
+    fragments in its links and no uncited sources.
     """
     listed = _SOURCES.search(report)
     body = report[: listed.start()] if listed else report
@@ -71,7 +71,7 @@ def finish_reason(result: Result, most_tokens: int) -> str:
 
 
 def completion_of(asked: ChatRequest, result: Result) -> dict[str, Any]:
-    """Return a result as a whole completion."""
+    """Convert a result to a whole completion."""
     head, end = head_of(result.session_id, asked.model), finish_reason(result, asked.most_tokens)
     return completion(head, _message_of(result), end, result.usage) | around(result)
 
@@ -86,7 +86,7 @@ def _message_of(result: Result) -> dict[str, Any]:
 
 
 def around(result: Result) -> dict[str, Any]:
-    """Return extra fields: URLs up to the last source cited, session, unread pages and problems."""
+    """Return extra fields: source URLs up to the last cited, session, unread pages and problems."""
     last = max((n for _, _, n in _marks(result.report)), default=0)
     urls = [source.url for source in result.sources if source.n <= last]
     return {
@@ -102,7 +102,7 @@ def around(result: Result) -> dict[str, Any]:
 
 
 def cite_marks(result: Result) -> list[dict[str, Any]]:
-    """Return the marks [n] outside code as citations, with their positions in code points."""
+    """Return the [n] marks outside code as citations, with positions in code points."""
     sources = {source.n: source for source in result.sources}
     found = [(start, end, sources[n]) for start, end, n in _marks(result.report) if n in sources]
     cited = [
@@ -120,14 +120,14 @@ def head_of(name: str, model: str) -> dict[str, Any]:
 def completion(
     head: dict[str, Any], message: dict[str, Any], end: str, used: Usage
 ) -> dict[str, Any]:
-    """Return a whole completion."""
+    """Build a whole completion."""
     choice = {"index": 0, "message": message, "finish_reason": end, "logprobs": None}
     whole = {"object": "chat.completion", "choices": [choice], "usage": used_tokens(used)}
     return head | whole
 
 
 def used_tokens(used: Usage) -> dict[str, Any]:
-    """Return the tokens that models used, as usage."""
+    """Convert token counts to OpenAI's usage."""
     return {
         "prompt_tokens": used.tokens_in,
         "completion_tokens": used.tokens_out,

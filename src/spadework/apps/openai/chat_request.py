@@ -1,4 +1,4 @@
-"""Chat requests: the question, the earlier ones, and the form of the answer."""
+"""Parse chat requests: the question, earlier questions, and requests about the answer's form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spadework.form import fault_sentence
 from spadework.sessions.storage.files import MOST_EARLIER
 from spadework.settings import Effort
 
-#: The models, and the effort each makes.
+#: Model names and their efforts.
 MODELS: dict[str, Effort] = {
     "spadework": "normal",
     "spadework-quick": "quick",
@@ -20,14 +20,14 @@ MODELS: dict[str, Effort] = {
 }
 MOST_BYTES = 1_000_000
 MOST_QUESTION_CHARS = 20_000
-#: Marks of the question in clients that put files before it.
+#: Tags around the question in clients that put files before it.
 _FRAME = ("<user_query>", "</user_query>")
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 B = TypeVar("B", bound=BaseModel)
 
 
 class Refused(Exception):
-    """A refusal in OpenAI's format: a sentence, the `param` at fault, and a `code` for programs."""
+    """An error in OpenAI's format: a sentence, the `param` at fault, and a `code` for programs."""
 
     def __init__(
         self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None
@@ -36,7 +36,7 @@ class Refused(Exception):
         self.status, self.param, self.code = status, param, code
 
     def shape(self) -> dict[str, Any]:
-        """Return the body of the response."""
+        """Return the response body."""
         kind = "server_error" if self.status >= 500 else "invalid_request_error"
         kind = "rate_limit_error" if self.status == 429 else kind
         return {
@@ -44,7 +44,7 @@ class Refused(Exception):
         }
 
     def response(self) -> JSONResponse:
-        """Return the response."""
+        """Return the HTTP response."""
         headers = {"Retry-After": "10"} if self.status in (429, 503) else {}
         return JSONResponse(self.shape(), self.status, headers=headers)
 
@@ -57,11 +57,11 @@ class Part(BaseModel):
 
     @property
     def is_text(self) -> bool:
-        """Whether it is text."""
+        """True for a text part."""
         return self.type.endswith("text")
 
     def words(self) -> str:
-        """Return its text, or its kind in brackets: "[image]"."""
+        """Return the text, or the part's kind in brackets, such as "[image]"."""
         kind = self.type.removeprefix("input_").removesuffix("_url")
         return self.text if self.is_text else f"[{kind}]"
 
@@ -75,13 +75,13 @@ class Message(BaseModel):
     content: str | list[Part] | None = None
 
     def words(self) -> str:
-        """Return its text; other parts are given by their kind."""
+        """Return the message's text, with other parts replaced by their kinds."""
         if isinstance(self.content, list):
             return "\n".join(part.words() for part in self.content)
         return self.content or ""
 
     def question(self) -> str:
-        """Return its text alone. Raises Refused if it has only other parts."""
+        """Return only the text. Raises Refused if the message has other parts but no text."""
         parts = self.content if isinstance(self.content, list) else []
         text = "\n".join(part.text for part in parts if part.is_text)
         if parts and not text.strip():
@@ -157,7 +157,7 @@ class ChatRequest(BaseModel):
             raise Refused("n must be 1: each question gets one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raise Refused if the question is missing or too long, or no report is wanted."""
+        """Raise Refused if the question is missing or too long, or a report is not acceptable."""
         if not question:
             raise Refused(
                 "There is no question. The user's last message must contain one.",
@@ -182,7 +182,7 @@ class ChatRequest(BaseModel):
 
     @property
     def with_usage(self) -> bool:
-        """Whether a stream ends with its usage."""
+        """True if a stream ends with its usage."""
         return bool(self.stream_options and self.stream_options.include_usage)
 
     @property
@@ -192,18 +192,18 @@ class ChatRequest(BaseModel):
 
     @property
     def session_id(self) -> str:
-        """The id of the session that the request names to follow; "" if none."""
+        """The id of the session to follow up on, or ""."""
         named = (self.metadata or {}).get("session_id")
         return named if isinstance(named, str) else ""
 
     def wishes(self) -> str:
-        """Return the text of system and developer messages."""
+        """Return the text of the system and developer messages."""
         said = [m.words().strip() for m in self.messages if m.role in ("system", "developer")]
         return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
-        """Return the user's last message, those before it, and the answer before it, each empty if
-        there is none. Raises Refused if the last message has no text.
+        """Return the user's last message, their earlier messages, and the last answer before it,
+        each empty if missing. Raises Refused if the last message has no text.
         """
         said = [m.words() if m.role == "user" else "" for m in self.messages]
         asked = [i for i, words in enumerate(said) if words.strip()]
@@ -218,7 +218,7 @@ class ChatRequest(BaseModel):
 
 
 async def read_request(request: Request, kind: type[B]) -> B:
-    """Return the body of a request as `kind`. Raises Refused."""
+    """Parse a request body as `kind`. Raises Refused."""
     body = bytearray()
     async for piece in request.stream():
         body += piece
@@ -236,6 +236,6 @@ async def read_request(request: Request, kind: type[B]) -> B:
 
 
 def no_model(name: str, param: str | None = None) -> Refused:
-    """Return the refusal for an unknown model."""
+    """Return a refusal for an unknown model."""
     said = f"The model {name[:80]!r} does not exist. The models are {', '.join(MODELS)}."
     return Refused(said, status=404, param=param, code="model_not_found")

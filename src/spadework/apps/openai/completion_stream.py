@@ -1,5 +1,5 @@
-"""Streamed completions: the progress of a run is `reasoning_content`, its report `content`. Also
-answers without research (small talk, a client's chores), whole or streamed.
+"""Streamed completions, with progress as `reasoning_content` and the report as `content`. Also
+answers without research, such as small talk or a title for a client, whole or streamed.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from spadework.tools.export.markdown_report import escape_markdown
 from spadework.values import Result, Usage
 
 AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-#: Seconds without news until a comment is sent, so that proxies keep the connection.
+#: Seconds of silence before a comment is sent, so that proxies keep the connection.
 QUIET_SECONDS = 15.0
 
 News = str | Result | Refused | None
-#: A piece of the report that is sent at once.
+#: A piece of the report to send at once.
 REPORT_PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
 QUIET = ": still researching\n\n"
 DONE = "data: [DONE]\n\n"
 
 
 async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, None]:
-    """Yield the news of a run: lines of progress, None when it is quiet, and last its result or a
-    refusal. Closing the iterator closes `events`.
+    """Yield a run's progress lines, None during a silence, and finally its result or a refusal.
+    Closing the iterator closes `events`.
     """
     async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
         async for event in told:
@@ -55,7 +55,7 @@ async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, N
                 yield _failure(event.text or "The research was cancelled.")
                 return
             elif text := word_event(event):
-                # Clients render Markdown, and page titles may contain some.
+                # Clients render Markdown, which page titles may contain.
                 yield "".join(f"{escape_markdown(line)}\n" for line in text.split("\n"))
         yield _failure("The server is stopping; the research can be resumed.")
 
@@ -63,7 +63,7 @@ async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, N
 async def stream_chunks(
     news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
 ) -> AsyncGenerator[str, None]:
-    """Yield the lines of a stream of chunks. Closing the iterator closes `news`."""
+    """Yield a completion's stream lines. Closing the iterator closes `news`."""
     head = head_of(session_id, asked.model) | {"object": "chat.completion.chunk"}
     async with aclosing(news):
         yield _chunk(head, {"role": "assistant", "content": ""})
@@ -109,7 +109,7 @@ def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
 
 
 def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any], str]:
-    """Return message and finish reason. A chore may want a function call or JSON of a schema."""
+    """Return message and finish reason. A client's task may require a function call or JSON."""
     function, format_ = _function(asked, greeted.task), asked.response_format
     wanted = function.get("parameters") if function else format_ and format_.shape()
     if not greeted.task or not (function or wanted):
@@ -125,8 +125,8 @@ def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any]
 
 
 def _function(asked: ChatRequest, task: str) -> dict[str, Any] | None:
-    """Return the function for a chore: the one `tool_choice` names, or the only one offered, if it
-    is required or has a field for the chore.
+    """Return the function for a client's task: the one `tool_choice` names, or the only one
+    offered, if it is required or has a field for the task.
     """
     choice, tools = asked.tool_choice, [_fields(tool).get("function") for tool in asked.tools or ()]
     offered = [tool for tool in map(_fields, tools) if isinstance(tool.get("name"), str)]
@@ -146,6 +146,6 @@ def _failure(text: str) -> Refused:
 
 
 def data(body: dict[str, Any], event: str = "") -> str:
-    """Return a message of an event stream, with the name of its event if any."""
+    """Format a server-sent event, with its name if given."""
     named = f"event: {event}\n" if event else ""
     return f"{named}data: {json.dumps(body, ensure_ascii=False)}\n\n"

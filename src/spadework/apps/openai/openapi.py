@@ -1,4 +1,4 @@
-"""The OpenAPI document of this API, derived from its request models."""
+"""The API's OpenAPI document, derived from its request models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenAI's Responses API: requests as chat requests, a result as a response or its events."""
+"""OpenAI's Responses API, built on chat requests, with whole or streamed responses."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from spadework.values import Result, Usage
 
 _Json = dict[str, Any]
 _PREFIX = "resp_"
-#: Starts the ids of responses without a session.
+#: Id prefix of responses without a session.
 _ASIDE = "resp_aside_"
-#: Names of refused parameters in a chat request, and their names in this API.
+#: Parameters of chat requests and their names in this API, for refusals.
 _PARAMS = {
     "messages": "input",
     "metadata.session_id": "previous_response_id",
@@ -62,7 +62,7 @@ class ResponseRequest(BaseModel):
     text: TextForm | None = None
 
     def as_chat(self) -> ChatRequest:
-        """Return the equivalent chat request."""
+        """Convert to the equivalent chat request."""
         said = self.input
         items = [Item(role="user", content=said)] if isinstance(said, str) else said
         wishes = [Message(role="system", content=self.instructions)] if self.instructions else []
@@ -84,13 +84,13 @@ class ResponseRequest(BaseModel):
 
 
 def named_here(refused: Refused) -> Refused:
-    """Return the refusal of a chat request with the parameter's name in this API."""
+    """Return the refusal with the parameter's name in this API."""
     refused.param = _PARAMS.get(refused.param or "", refused.param)
     return refused
 
 
 def response_of(asked: ChatRequest, result: Result) -> _Json:
-    """Return a result as a response."""
+    """Convert a result to a response."""
     body = _body(asked, _PREFIX + result.session_id)
     message = _message(result.report, cite_marks(result))
     return _ended(body, [message], finish_reason(result, asked.most_tokens), result.usage) | around(
@@ -101,7 +101,9 @@ def response_of(asked: ChatRequest, result: Result) -> _Json:
 async def stream_response(
     news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
 ) -> AsyncGenerator[str, None]:
-    """Yield a response's lines: a reasoning summary, then the report. Closing closes `news`."""
+    """Yield a response's lines: a reasoning summary, then the report. Closing the iterator closes
+    `news`.
+    """
     numbers = count()
     async with aclosing(news), aclosing(_events(news, asked, session_id)) as events:
         async for event in events:
@@ -109,7 +111,7 @@ async def stream_response(
 
 
 def response_at_once(greeted: Greeted, asked: ChatRequest) -> Response:
-    """Return an answer without research, whole or as a stream."""
+    """Return an answer that needed no research, whole or as a stream."""
     body, message = _body(asked, _ASIDE + uuid4().hex), _message(greeted.answer, [])
     ended = _ended(body, [message], "stop", greeted.usage)
     if not asked.stream:
@@ -153,7 +155,6 @@ def _last(body: _Json) -> _Json:
 
 
 def _reasoning_item(item: _Json, thought: str, end: str) -> list[_Json]:
-    """Return the events for a reasoning summary that is "added" or "done"."""
     part = _of_summary(item, f"part.{end}", {"part": {"type": "summary_text", "text": thought}})
     whole = {"type": f"response.output_item.{end}", "output_index": 0, "item": item}
     if end == "added":
@@ -202,7 +203,6 @@ def _body(asked: ChatRequest, name: str) -> _Json:
 
 
 def _ended(body: _Json, output: list[_Json], end: str, used: Usage) -> _Json:
-    """Return the response with its output; `end` is a finish reason."""
     cut = end == "length"
     usage = {
         "input_tokens": used.tokens_in,

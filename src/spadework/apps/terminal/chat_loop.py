@@ -1,4 +1,4 @@
-"""The chat: each question follows up the last one; commands show details of the last answer."""
+"""The chat: each question follows up on the last, and commands show details of its answer."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Typed:
         self._questions = Questions()
 
     async def line(self) -> str | None:
-        """Return the next line; None after Ctrl-D."""
+        """Return the next line, or None after Ctrl-D."""
         from spadework.apps.terminal.question_input import LeftError
 
         try:
@@ -64,12 +64,12 @@ class Typed:
             return None
 
     async def answer(self, asked: Asked) -> str | None:
-        """Return the user's answer; None if they leave the run."""
+        """Return the user's answer, or None if they leave the run."""
         return await self._questions.answer(asked)
 
 
 class Piped:
-    """Lines of standard input; the next line answers a question."""
+    """Lines from standard input. The next line answers a run's question."""
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
@@ -78,12 +78,12 @@ class Piped:
         threading.Thread(target=self._feed, args=(asyncio.get_running_loop(),), daemon=True).start()
 
     async def line(self) -> str | None:
-        """Return the next line; None at the end."""
+        """Return the next line, or None at the end."""
         self._more.release()
         return await self._lines.get()
 
     async def answer(self, asked: Asked) -> str | None:
-        """Return the next line as the answer; changes to a plan are separated by semicolons."""
+        """Take the next line as the answer. Semicolons separate changes to a plan."""
         said = await self.line() or ""
         if asked.kind == "clarify":
             chosen = choice(asked.options, said)
@@ -106,7 +106,7 @@ class Piped:
                 rest += chunk
             over = not rest
             line, _, rest = rest.partition(b"\n")
-            with suppress(RuntimeError):  # the loop is closed: nobody waits
+            with suppress(RuntimeError):  # the loop is closed, so nobody waits
                 loop.call_soon_threadsafe(
                     self._lines.put_nowait, None if over else line.decode(errors="replace")
                 )
@@ -123,19 +123,19 @@ HISTORY = "chat_history"
 
 
 class Screen:
-    """Output on stdout. It is `live` between two terminals, where lines can be edited."""
+    """Output on stdout. `live` means that lines can be edited: stdin and stdout are terminals."""
 
     def __init__(self) -> None:
         self.live = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
         self._console = _plain_console() if is_plain(sys.stdout) else terminal_console()
 
     def lines(self, home: Path, sessions: Callable[[], list[str]]) -> Typed | Piped:
-        """Return where lines come from. `sessions` returns resumable ids. Raises SettingsError."""
+        """Return the source of lines. `sessions` lists resumable ids. Raises SettingsError."""
         return Typed(home / HISTORY, sessions) if self.live else Piped()
 
     def show(self, what: RenderableType) -> None:
-        """Print what the user asked to see."""
-        # In a Group, since the console joins texts and drops their wrapping.
+        """Print output the user requested."""
+        # A Group keeps the console from joining texts and dropping their wrapping.
         with self._console.capture() as capture:
             self._console.print(Group(what), crop=False)
         typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()), color=True)
@@ -148,7 +148,7 @@ class Screen:
             say(text, err=True)
 
     def report(self, result: Result) -> None:
-        """Print a report and, in a terminal, what can be done with it."""
+        """Print a report and, in a terminal, what to type next."""
         print_report(result)
         if self.live:
             self._console.print(Text("\n") + closing_line(result))
@@ -170,7 +170,7 @@ NOTHING_YET = "There is no answer yet. Ask a question first."
 
 
 class Chat:
-    """A conversation: its last answer, and the run that the user left, if any."""
+    """A conversation, with its last answer and the run that the user left, if any."""
 
     def __init__(self, settings: Settings, screen: Screen) -> None:
         self._settings = settings
@@ -189,11 +189,11 @@ class Chat:
         }
 
     def go_on_from(self, session_id: str) -> None:
-        """Follow up a finished session. Raises SessionNotFound, SessionUnreadable."""
+        """Follow up on a finished session. Raises SessionNotFound, SessionUnreadable."""
         self._last = read_result(session_folder(self._settings.home, session_id))
 
     async def run(self) -> None:
-        """Process lines until their end or /quit."""
+        """Process lines until /quit or the end of input."""
         if self._screen.live:
             self._screen.show(views.draw_header(self._settings, version("spadework")))
         while (line := await self._lines.line()) is not None:
@@ -226,7 +226,6 @@ class Chat:
         await self._carry_out(Session.start(question, settings=self._settings, follows=follows))
 
     async def _carry_out(self, session: Session) -> None:
-        """Run a session and show its report, unless the user leaves it."""
         self._left = session.session_id
         typed: list[Callable[[str], None]] = []
         progress = progress_for(
@@ -298,13 +297,13 @@ def begin(settings: Settings, follows: str) -> None:
     """Chat until the user leaves. Raises SettingsError, and SessionNotFound for `follows`."""
     screen = Screen()
     if screen.live:
-        # At a terminal, the user is asked unless they opted out.
+        # In a terminal, ask the user unless they opted out.
         asked = {
             name: True for name in ("clarify", "approve") if name not in settings.model_fields_set
         }
         settings = settings.with_(**asked)
 
-    async def chat() -> None:  # reads lines in the event loop
+    async def chat() -> None:  # `Piped` needs a running event loop
         chatting = Chat(settings, screen)
         if follows:
             chatting.go_on_from(follows)

@@ -1,4 +1,4 @@
-"""What typed lines mean: commands, questions, answers, changes to a plan."""
+"""Parse chat input, and render the views of its commands."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Wrong:
-    """Why a line is invalid."""
+    """An invalid line, with the reason."""
 
     said: str
 
@@ -64,7 +64,7 @@ Line = Ask | Command | Wrong | None
 
 
 def parse(line: str) -> Line:
-    """Parse a line; None for an empty one."""
+    """Parse a line. Returns None if it is blank."""
     line = line.strip()
     if not line:
         return None
@@ -84,7 +84,7 @@ def parse(line: str) -> Line:
 
 
 def source_number(argument: str, count: int) -> int | Wrong:
-    """Parse the number of a source from 1 to `count`: `3` or `[3]`."""
+    """Parse a source number from 1 to `count`, written `3` or `[3]`."""
     digits = argument.strip("[] .")
     if not digits.isdecimal():
         return Wrong(
@@ -99,8 +99,8 @@ def source_number(argument: str, count: int) -> int | Wrong:
 
 
 class Reply(NamedTuple):
-    """The plan after a typed line. `reason` says why it did not change, and `wish` is text that
-    only a model understands. `done` accepts the plan, `edit` asks for the list to edit.
+    """The plan after a typed line. `reason` says why it did not change, `done` accepts it, and
+    `edit` requests the list for editing. `wish` is text that only a model understands.
     """
 
     plan: Plan
@@ -111,13 +111,13 @@ class Reply(NamedTuple):
 
 
 def how_to_answer() -> str:
-    """Return the line that explains how to answer a plan."""
+    """Return the help line for answering a plan."""
     forms = ", ".join(FORMS)
     return f"Enter: accept · or type a change: {forms} · e: edit the list · /stop: leave"
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
-    """Return the option with that number, else the words; None for an unknown number."""
+    """Return the option whose number was typed, else the typed text. None means no such number."""
     said = one_line(line, 2_000)
     if not options or not said.rstrip(".").isdecimal():
         return said
@@ -137,7 +137,7 @@ def read_reply(plan: Plan, line: str) -> Reply:
 
 
 def replace_topics(plan: Plan, text: str) -> Reply:
-    """Replace the topics of a plan by an edited list, one per line."""
+    """Replace a plan's topics with an edited list, one per line."""
     now, reason, _ = with_names(
         plan, [one_line(line) for line in text.splitlines() if line.strip()]
     )
@@ -145,21 +145,21 @@ def replace_topics(plan: Plan, text: str) -> Reply:
 
 
 def answer(plan: Plan, wanted: Plan, wish: str = "") -> str:
-    """Return the answer to the engine: "" for an unchanged plan, else the topics, one bullet per
-    line. After a free-text `wish`, the plan is shown again.
+    """Return the reply to a plan: "" if unchanged, else one bullet per topic. A free-text `wish` is
+    appended, after which the plan is shown again.
     """
-    # The bullet keeps a topic called "Go" from being read as a yes.
+    # The bullet keeps a topic named "Go" from being read as approval.
     topics = [f"- {topic.name}" for topic in wanted.topics] if names(plan) != names(wanted) else []
     return "\n".join([*topics, *([f"{WISH}{wish}"] if wish else [])])
 
 
 def names(plan: Plan) -> list[str]:
-    """Return the names of a plan's topics."""
+    """Return the plan's topic names."""
     return [topic.name for topic in plan.topics]
 
 
 def draw_header(settings: Settings, version: str) -> Text:
-    """Return two lines: the program and its configuration."""
+    """Return the header: the program and its configuration, on two lines."""
     model = settings.model_for("lead") or (
         "the model of your server" if settings.openai_base_url else "none, so answers are quotes"
     )
@@ -172,7 +172,7 @@ def draw_header(settings: Settings, version: str) -> Text:
 
 
 def help_view() -> Text:
-    """Return the commands and keys, with what they do."""
+    """Return the help text for commands and keys."""
     rows = [
         f"  {f'/{name} {takes}'.strip():<14} {what}" for name, (takes, what) in COMMANDS.items()
     ]
@@ -204,7 +204,7 @@ def sources_view(result: Result) -> RenderableType:
 
 
 def quotes_view(result: Result, n: int) -> RenderableType:
-    """Return the quotes of source `n` by topic, then its title, address and stored text."""
+    """Return the quotes of source `n` by topic, then its title, address and file."""
     source = result.sources[n - 1]
     found = evidence_of(result, source)
     parts: list[RenderableType] = []
@@ -225,7 +225,7 @@ def quotes_view(result: Result, n: int) -> RenderableType:
 
 
 def conflicts_view(result: Result) -> RenderableType:
-    """Return the disagreements with the claims and source numbers of each side."""
+    """Return the disagreements, with each side's claim and source numbers."""
     if not result.conflicts:
         return Text("No disagreement between the sources was found.")
     numbers = {e.id: s.n for s in result.sources for e in evidence_of(result, s)}
@@ -243,7 +243,6 @@ def conflicts_view(result: Result) -> RenderableType:
 
 
 def _found_by(result: Result, source: Source) -> str:
-    """Return how a source was found: "found by 3 of 5 queries"; "" if by none."""
     asked = {query for topic in result.topics for query in topic.queries}
     asked |= {found.query for other in result.sources for found in other.found_by}
     by = {found.query for found in source.found_by}
@@ -251,13 +250,13 @@ def _found_by(result: Result, source: Source) -> str:
 
 
 def evidence_of(result: Result, source: Source) -> list[Evidence]:
-    """Return the distinct quotes from a source, by number."""
+    """Return the distinct quotes from a source, ordered by number."""
     found = {e.id: e for topic in result.topics for e in topic.evidence if e.url == source.url}
     return sorted(found.values(), key=lambda e: int(e.id[1:]))
 
 
 def closing_line(result: Result) -> Text:
-    """Return the line below a report: how the run ended, and commands to go on with."""
+    """Return the line below a report: how the run ended, and what to type next."""
     how = {"completed": "Done", "partial": "Stopped", "failed": "Failed"}.get(
         result.status, "Stopped at a limit"
     )
@@ -283,7 +282,7 @@ def _link_text(text: str, source: Source) -> Text:
 
 
 def _whole(address: str, link: str) -> Text:
-    """Return an address that can be copied, since only the terminal wraps it."""
+    """Render an address without line breaks, so that it can be copied."""
     return Text(
         address,
         Style(dim=True, link=None if link.startswith("library:") else link),

@@ -1,4 +1,4 @@
-"""Runs a session: progress on stderr, questions, Ctrl-C, report on stdout, exit code."""
+"""Run a session in the terminal: progress, questions, Ctrl-C, report and exit code."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ Progress: TypeAlias = "Lines | Live"
 
 
 class Lines:
-    """Prints a line for each event worth one, with searches and pages summed up, or JSON."""
+    """Prints notable events as lines, with searches and pages summed up, or all events as JSON."""
 
     def __init__(self, *, as_json: bool = False) -> None:
         self._as_json = as_json
@@ -68,7 +68,7 @@ class Lines:
         self._unread: set[str] = set()
 
     def show(self, event: Event) -> None:
-        """Print the line of an event, if any."""
+        """Print the event's line, if it has one."""
         if self._as_json:
             say_json(event.model_dump_json())
         elif isinstance(event, Searched):
@@ -101,12 +101,12 @@ class Lines:
         """Do nothing."""
 
     async def close(self) -> None:
-        """Print what is left."""
+        """Print the last summary."""
         self._sum_up()
 
 
 def word_event(event: Event) -> str:
-    """Return an event in words, usually one line; "" if it is not worth one."""
+    """Describe an event in words, usually one line, or "" if it is minor."""
     if isinstance(event, Started):
         mode = "with a language model" if event.mode == "model" else "without a language model"
         verb = "Resuming" if event.resumed else "Researching"
@@ -167,13 +167,13 @@ EXIT: dict[Status, int] = {
     "budget_limited": 3,
 }
 
-#: Asks the user; None if they leave the run.
+#: Asks the user. Returns None if they leave the run.
 Answer = Callable[[Asked], Awaitable[str | None]]
 
 
 class Interrupts:
-    """Handles Ctrl-C: once to stop searching and write the report, twice to leave the run, which
-    can be resumed. `left` is set when the user leaves.
+    """Handles Ctrl-C. The first press stops searching and writes the report; the second leaves the
+    run, which can be resumed. `left` is set when the user leaves.
     """
 
     def __init__(self, session: Session, note: Callable[[str], None]) -> None:
@@ -184,9 +184,9 @@ class Interrupts:
         self._before = signal.getsignal(signal.SIGTERM)
 
     def listen(self) -> None:
-        """Take over the signals, even from another handler."""
+        """Install the signal handlers, replacing any others."""
         loop = asyncio.get_running_loop()
-        # Event loops on Windows have no signal handlers: Ctrl-C quits at once.
+        # Event loops on Windows have no signal handlers, so Ctrl-C quits at once.
         with suppress(NotImplementedError):
             loop.add_signal_handler(signal.SIGINT, self.pressed)
             loop.add_signal_handler(signal.SIGTERM, self.left.set)
@@ -214,8 +214,8 @@ class Interrupts:
 
 @dataclass
 class Run:
-    """A run in a terminal. Without `answer`, nothing is asked. `deliver` gets the result at
-    once.
+    """A run in a terminal. Without `answer`, its questions get an empty answer. `deliver` receives
+    the result as soon as it exists.
     """
 
     session: Session
@@ -228,7 +228,7 @@ class Run:
         self._delivering: asyncio.Task[Result] | None = None
 
     async def result(self) -> Result | None:
-        """Return the result; None if the user left before."""
+        """Return the result, or None if the user left first."""
         self.interrupts.listen()
         watching = asyncio.create_task(self._watch())
         leaving = asyncio.create_task(self.interrupts.left.wait())
@@ -251,7 +251,7 @@ class Run:
                     if isinstance(event, Asked):
                         asking = asyncio.create_task(self._ask(event))
                     elif isinstance(event, Answered) and asking:
-                        # Answered, or timed out.
+                        # Answered or timed out.
                         await _ignore_cancel(asking)
                     elif isinstance(event, Finished):
                         self._delivering = asyncio.create_task(self._deliver(event.result))
@@ -293,13 +293,13 @@ def run(session: Session, output: Output) -> int:
     """Run a session, print its result and return the exit code. Raises SystemExit if the user
     leaves.
     """
-    # A signal outside the run is reported, too.
+    # Report SIGTERM outside the run like Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # The time of a run counts from the start of the process.
+    # Run time counts from the start of the process.
     session.budget.start(time.monotonic() - (time.time() - psutil.Process().create_time()))
 
     def deliver(result: Result) -> None:
-        code = FAILED  # if nobody reads the report
+        code = FAILED  # if printing fails
         try:
             _print(result, output)
             code = EXIT[result.status]
@@ -326,7 +326,7 @@ async def _run(
     try:
         return await Run(session, progress, answer, deliver).result()
     except DiskFailed as error:
-        # Threads that wait for the disk would keep the process alive.
+        # Threads waiting for the disk would keep the process alive.
         say(describe_error(error), err=True)
         if LEAVING.alone:
             LEAVING.begin(session.budget.seconds_left(), FAILED)

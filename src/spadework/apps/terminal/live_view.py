@@ -1,4 +1,4 @@
-"""The live view of a run: functions that return its lines, redrawn on every event and key."""
+"""The live view of a run, redrawn on every event and frame."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_SOURCES = 6
 STATE_COLUMNS = 29
 LEAST_NAME = 12
 
-#: The words suffice without colour.
+#: Mark and style of each phase. The words suffice without colour.
 MARKS: dict[Phase, tuple[str, str]] = {
     "waiting": ("·", "dim"),
     "searching": ("…", "cyan"),
@@ -39,7 +39,7 @@ MARKS: dict[Phase, tuple[str, str]] = {
 
 
 class Meter(NamedTuple):
-    """What a run has used so far, and its limits."""
+    """A run's usage so far, and its limits."""
 
     seconds: float
     limits: Limits
@@ -47,7 +47,7 @@ class Meter(NamedTuple):
 
 
 def picture(view: ViewModel, meter: Meter, width: int, height: int, status: str = "") -> list[Text]:
-    """Return the view in `height` lines of `width` columns; `status` is shown before the plan."""
+    """Return the view in `height` lines of `width` columns. `status` is shown before the plan."""
     room = max(1, height - 2)
     head = [_head(view, status)] if height > 2 else []
     topics = [topic_line(topic, _state(view, topic), width) for topic in view.topics.values()]
@@ -71,7 +71,7 @@ def _state(view: ViewModel, topic: TopicView) -> Phase:
 
 
 def topic_line(topic: TopicView, state: Phase, width: int) -> Text:
-    """Return a topic as `✓ answered (4 quotes)  Name`."""
+    """Format a topic as `✓ answered (4 quotes) Name`."""
     reading = f"reading {len(topic.open)}" if topic.open else f"read {topic.fresh}"
     words = reading if state == "reading" else state_words(state, topic.quotes)
     mark, style = MARKS[state]
@@ -80,14 +80,14 @@ def topic_line(topic: TopicView, state: Phase, width: int) -> Text:
 
 
 def state_words(state: Phase, quotes: int) -> str:
-    """Return a state in words, with the number of quotes that prove it."""
+    """Return a state in words, with its number of quotes."""
     if state == "answered" or state == "partly":
         return f"{STATE_WORDS[state]} ({number_of(quotes, 'quote')})"
     return state
 
 
 def source_line(source: SourceView, width: int) -> Text:
-    """Return a source as `✓ Title (host)` or `✗ Title: the reason`."""
+    """Format a source as `✓ Title (host)` or `✗ Title: the reason`."""
     mark = "✗" if source.reason else "✓" if source.state == "read" else "…"
     name = Text(one_line(source.title) or one_line(source.url))
     host = host_of(source.url) if "://" in source.url else ""
@@ -98,14 +98,14 @@ def source_line(source: SourceView, width: int) -> Text:
         if host
         else ""
     )
-    # The suffix stays after a long title; a reason may take half the line.
+    # Cut a long title rather than its suffix, unless the suffix takes over half the line.
     room = width - 5 - min(cell_len(behind), width // 2)
     name.truncate(max(1, room), overflow="ellipsis")
     return Text.assemble(f"   {mark} ", name, behind, style="dim")
 
 
 def meter_line(view: ViewModel, meter: Meter) -> Text:
-    """Return time, rounds, pages and quotes; with a model, also tokens and money."""
+    """Format time, rounds, pages and quotes; with a model, also tokens and money."""
     used = meter.used
     parts = [f"{clock(meter.seconds)} of {clock(meter.limits.minutes * 60)}"]
     if view.searches or any(topic.coverage for topic in view.topics.values()):
@@ -119,21 +119,21 @@ def meter_line(view: ViewModel, meter: Meter) -> Text:
 
 
 def format_count(n: int) -> str:
-    """Return a number as 9999, 12k or 1.2M."""
+    """Format a number as 9999, 12k or 1.2M."""
     if n < 10_000:
         return str(n)
     return f"{n // 1_000}k" if n < 1_000_000 else f"{n / 1_000_000:.1f}M"
 
 
 def clock(seconds: float) -> str:
-    """Return seconds as 1:05 or 1:00:05."""
+    """Format seconds as 1:05 or 1:00:05."""
     minutes, rest = divmod(int(max(0.0, seconds)), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def fit_line(line: Text, width: int) -> Text:
-    """Cut a line to `width` columns; wide characters count as two."""
+    """Cut a line to `width` columns. Wide characters count as two."""
     line = line.copy()
     line.truncate(max(1, width), overflow="ellipsis")
     return line
@@ -160,7 +160,7 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]?|O.?|.)?", re.DOTALL)
 
 
 class Keys:
-    """A terminal without echo. With `on_line`, typed lines are read and passed on."""
+    """Turns off a terminal's echo. With `on_line`, also reads typed lines."""
 
     def __init__(self, terminal: TextIO, on_line: Callable[[str], None] | None = None) -> None:
         self.typed = ""
@@ -170,7 +170,7 @@ class Keys:
         self._before: list[object] | None = None
 
     def start(self) -> None:
-        """Turn off echo and start listening."""
+        """Turn off echo and start reading."""
         if termios is None or self._before is not None or not in_foreground(self._fd):
             return
         self._before = termios.tcgetattr(self._fd)
@@ -204,7 +204,7 @@ class Keys:
                 self._on_line(line)
 
     def take(self, text: str) -> list[str]:
-        """Return the lines that `text` completes; the rest stays in `typed`."""
+        """Add typed text and return the lines it completes. The rest stays in `typed`."""
         lines = []
         for key in _SEQUENCE.sub("", text):
             if key in "\r\n":
@@ -224,7 +224,7 @@ _HINT = "/stop or Ctrl-C: write the report now"
 
 
 class Live:
-    """Shows a run on stderr until closed. With `on_line`, lines can be typed below it."""
+    """Shows a run on stderr until closed. With `on_line`, the user can type below it."""
 
     def __init__(self, budget: Budget, on_line: Callable[[str], None] | None = None) -> None:
         self._budget = budget
@@ -247,7 +247,7 @@ class Live:
         self._draw()
 
     def note(self, text: str) -> None:
-        """Show what is being done; may be called from any thread."""
+        """Show the current activity. Safe to call from any thread."""
 
         def noted() -> None:
             self._status = text
@@ -264,13 +264,13 @@ class Live:
         self._keys.stop()
 
     def go_on(self) -> None:
-        """Take the terminal back."""
+        """Take over the terminal again."""
         if not self._ticking:
             self._keys.start()
             self._ticking = self._loop.create_task(self._tick())
 
     async def close(self) -> None:
-        """Restore the terminal."""
+        """Stop drawing and restore the terminal."""
         ticking = self._ticking
         self.pause()
         if ticking:

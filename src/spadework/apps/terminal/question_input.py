@@ -1,4 +1,4 @@
-"""Input of a question: its text, attachments, piped text, and the session it follows."""
+"""Question input: text, attachments, piped text, and the session to follow up on."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ from spadework.tools.stores.private_files import private_file, write_atomically
 from spadework.values import Plan
 from spadework.visible import one_line
 
-#: Seconds until a silent pipe is ignored: cron, CI, ssh and others leave one open.
+#: Seconds to wait for a pipe's first byte: cron, CI, ssh and others leave silent pipes open.
 FIRST_BYTE_SECONDS = 1.0
 #: Maximum seconds of silence after the first byte.
 SILENCE_SECONDS = 10.0
-#: Share of a run's time for reading input.
+#: Maximum fraction of the run time for reading input.
 MOST_OF_THE_TIME = 0.5
 _CHUNK = 65_536
 
 
 @dataclass(frozen=True)
 class Material:
-    """Bytes with a name whose extension fits them."""
+    """Piped bytes, with a file name whose extension fits them."""
 
     name: str
     body: bytes
@@ -66,8 +66,8 @@ class Material:
 def material(
     *, most: int, minutes: float, asked_for: bool, tell: Callable[[str], None]
 ) -> Material | None:
-    """Return what standard input holds; None if it is no pipe or file, or stays silent and was not
-    `asked_for`. `tell` receives what was ignored or cut.
+    """Read standard input. Returns None if it is not a pipe or file, or if it stays silent and was
+    not `asked_for`. `tell` is called with a note if input is ignored or cut.
 
     Raises SettingsError for more than `most` bytes or an unreadable format.
     """
@@ -91,7 +91,6 @@ def material(
 
 
 def _readable() -> int | None:
-    """Return the descriptor of standard input if it is a pipe, socket or file."""
     if sys.stdin is None or sys.stdin.closed:
         return None
     try:
@@ -105,13 +104,13 @@ def _readable() -> int | None:
 def _read(
     descriptor: int, most: int, end: float, asked_for: bool, tell: Callable[[str], None]
 ) -> bytes:
-    """Read to the end of the input, to one byte over `most`, or until it is silent for too long."""
+    """Read until the end of input, one byte over `most`, or too long a silence."""
     body = b""
     while len(body) <= most:
         silence = end - time.monotonic()
         if not asked_for:
             silence = min(silence, SILENCE_SECONDS if body else FIRST_BYTE_SECONDS)
-        # Windows can wait only for sockets; there, the read blocks.
+        # Windows can wait only for sockets, so the read blocks there.
         if os.name != "nt" and not select.select([descriptor], [], [], max(0.0, silence))[0]:
             tell(
                 f"Standard input did not end in time. Using the {len(body)} bytes that arrived."
@@ -136,8 +135,9 @@ def session_of(
     *,
     last: bool = False,
 ) -> Session:
-    """Return a question's session with its attachments, not started, which follows the `last`
-    session or `follows`. Raises SettingsError for invalid input, SessionNotFound.
+    """Create a question's session with its attachments, without starting it. It follows up on the
+    `last` session or on `follows`. Raises SettingsError for invalid input, SessionNotFound for an
+    unknown session.
     """
     for name in sorted({"clarify", "approve"} & settings.given):
         if getattr(settings, name) and not can_ask():
@@ -158,16 +158,16 @@ def session_of(
 
 
 def followed_session(home: Path, follows: str, *, last: bool) -> str:
-    """Return the id of the session to follow, or "". Raises SettingsError."""
+    """Return the id of the session to follow up on, or "". Raises SettingsError."""
     if last and follows:
         raise SettingsError("--continue and --follow cannot be used together. Choose one of them.")
     return last_finished(home) if last else follows
 
 
 def searching_as(settings: Settings, follows: str) -> Settings:
-    """Return settings that search what the followed session searched, unless options or environment
-    say otherwise. Only for local users: a server's clients search what it searches. Raises
-    SessionNotFound.
+    """Return settings that search what the followed session searched, unless options or the
+    environment say otherwise. Only for local users, because a server's clients use its settings.
+    Raises SessionNotFound.
     """
     if not follows:
         return settings
@@ -191,7 +191,7 @@ def last_finished(home: Path) -> str:
 
 
 def _keep(session: Session, piped: Material) -> None:
-    # In the session's folder, to be resumed and deleted with it.
+    # Kept in the session's folder, so that it is resumed and deleted with the session.
     file = session.folder / "material" / piped.name
     try:
         write_atomically(file, piped.body)
@@ -236,7 +236,7 @@ class Prompt:
         )
 
     async def line(self) -> str:
-        """Return a line. Raises LeftError."""
+        """Read a line. Raises LeftError."""
         return await self._session.prompt_async(MARK)
 
     async def lines(self, text: str) -> str:
@@ -267,7 +267,7 @@ def _history(file: Path | None) -> History:
 
 
 class Commands(Completer):
-    """Tab completion in the chat: commands, files for /export, and the ids that /resume takes."""
+    """Tab completion in the chat: commands, files for /export, and session ids for /resume."""
 
     def __init__(self, sessions: Callable[[], list[str]]) -> None:
         self._sessions = sessions
@@ -276,7 +276,7 @@ class Commands(Completer):
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
     ) -> Iterable[Completion]:
-        """Yield completions of the text before the cursor."""
+        """Yield completions for the text before the cursor."""
         text = document.text_before_cursor
         name, space, rest = text.partition(" ")
         if not text.startswith("/"):
@@ -303,12 +303,12 @@ def _command(name: str, typed: str) -> Completion:
     )
 
 
-#: Commands that leave a run when it asks something.
+#: Commands that leave the run instead of answering its question.
 LEAVE = ("/stop", "/quit")
 
 
 class Questions:
-    """Asks on the terminal. An answer is None if the user leaves the run."""
+    """Asks the run's questions in the terminal."""
 
     def __init__(self) -> None:
         self._prompt = Prompt()
@@ -316,7 +316,7 @@ class Questions:
         self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
 
     async def answer(self, asked: Asked) -> str | None:
-        """Return the user's answer."""
+        """Return the user's answer, or None if they leave the run."""
         try:
             return await (self._clarify(asked) if asked.kind == "clarify" else self._approve(asked))
         except LeftError:

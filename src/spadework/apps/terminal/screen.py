@@ -1,4 +1,4 @@
-"""What the terminal can do, and lines at its bottom that are redrawn in place."""
+"""Terminal capabilities, and a panel at the bottom that is redrawn in place."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from rich.theme import Theme
 from spadework.tools.export.markdown_report import safe_url
 from spadework.values import Result, Source
 
-#: Maximum width of a line, for readability.
+#: Maximum line width in columns, for readability.
 WIDEST = 100
 USUAL = (80, 24)
 
 
 def can_ask() -> bool:
-    """Return whether the user can be asked, because progress goes to a terminal."""
+    """Return whether stderr is a terminal, so that the user can be prompted."""
     return sys.stderr.isatty()
 
 
 def is_plain(stream: TextIO) -> bool:
-    """Return whether output must be plain lines: no terminal, NO_COLOR, or no UTF-8."""
+    """Return whether `stream` needs plain lines (no terminal, NO_COLOR, or no UTF-8)."""
     dumb = os.environ.get("TERM", "") in ("dumb", "") and os.name != "nt"
     no_marks = "utf" not in (stream.encoding or "").lower()
     return not stream.isatty() or bool(os.environ.get("NO_COLOR")) or dumb or no_marks
 
 
 def in_foreground(descriptor: int) -> bool:
-    """Return whether this process owns the terminal."""
+    """Return whether this process is in the terminal's foreground; True if unknown."""
     try:
         return os.tcgetpgrp(descriptor) == os.getpgrp()
     except (AttributeError, OSError):
@@ -45,7 +45,7 @@ def in_foreground(descriptor: int) -> bool:
 
 
 def size_of(stream: TextIO) -> tuple[int, int]:
-    """Return the columns and rows of a terminal."""
+    """Return the terminal's columns and rows."""
     try:
         columns, rows = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
@@ -53,7 +53,7 @@ def size_of(stream: TextIO) -> tuple[int, int]:
     return columns or USUAL[0], rows or USUAL[1]
 
 
-#: Terminals with synchronized output show a frame at once; others ignore this.
+#: Terminals with synchronized output show a frame at once; others ignore these codes.
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
 #: Without wrapping, a character of unexpected width cannot break a line.
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
@@ -61,7 +61,7 @@ _ERASE_LINE, _ERASE_BELOW = "\x1b[2K", "\x1b[J"
 
 
 class Panel:
-    """Draws on a terminal without flicker: each frame is one write over the last."""
+    """Draws lines without flicker: each frame overwrites the last in a single write."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -74,29 +74,29 @@ class Panel:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows of a frame: one less than the terminal has."""
+        """Columns and rows of a frame, one less than the terminal has."""
         columns, rows = size_of(self._stream)
         return max(1, columns - 1), max(1, rows - 1)
 
     def say(self, text: Text) -> None:
-        """Print text above the panel, to stay there, with the next frame."""
+        """Print text permanently above the panel, with the next frame."""
         self._waiting.append(self._rendered(text, wrap=True))
 
     def draw(self, lines: Sequence[Text]) -> None:
-        """Replace the lines of the panel; they must fit `size`."""
+        """Replace the panel's lines, which must fit `size`."""
         if not in_foreground(self._stream.fileno()):
             self._away = True
             return
         if self._away:
-            # Others have written here, so the old lines cannot be erased.
+            # Others may have written here, so the old lines cannot be erased.
             self._away, self._widths = False, []
-        # Whole lines, since some terminals wrap what was erased.
+        # Erase whole lines, because some terminals wrap erased cells.
         rows = [_ERASE_LINE + self._rendered(line, wrap=False) for line in lines]
         self._write(_NO_WRAP + "\r\n".join(rows) + _ERASE_BELOW + _WRAP)
         self._widths = [line.cell_len for line in lines]
 
     def clear(self) -> None:
-        """Remove the lines; text printed above stays."""
+        """Remove the panel. Text printed above it stays."""
         if self._widths or self._waiting:
             self._write(_ERASE_BELOW)
         self._widths = []
@@ -104,7 +104,7 @@ class Panel:
     def _write(self, frame: str) -> None:
         above = "".join(text + "\r\n" for text in self._waiting)
         self._waiting = []
-        # Go back to the start of the panel. A terminal that became narrower has wrapped its lines.
+        # Move to the panel's first line. A terminal that became narrower has wrapped the old lines.
         columns, _ = size_of(self._stream)
         up = sum(max(1, -(-width // columns)) for width in self._widths) - 1
         start = "\r" + (f"\x1b[{up}A" if up > 0 else "") + (_ERASE_BELOW if above else "")
@@ -142,14 +142,14 @@ _CODE = ANSISyntaxTheme(
 
 
 def terminal_console() -> Console:
-    """Return the console on stdout, no wider than is readable."""
+    """Return a console on stdout that is no wider than is readable."""
     console = Console(highlight=False, markup=False, emoji=False, theme=_THEME)
     console.width = min(console.width, WIDEST)
     return console
 
 
 def draw_report(result: Result, console: Console | None = None) -> None:
-    """Print a report on stdout. A library source links to its stored page."""
+    """Print a report. Library sources link to their stored pages."""
     drawn = Markdown(result.report, code_theme=cast(str, _CODE))
     files = {
         safe_url(s.url): stored_file(result, s).as_uri()
@@ -161,7 +161,9 @@ def draw_report(result: Result, console: Console | None = None) -> None:
 
 
 def _lead(tokens: Sequence[Token], files: Mapping[str, str]) -> None:
-    """Replace links to library sources, which Markdown would not accept."""
+    """Link library sources to their files. Markdown's parser rejects file URLs, so this runs after
+    it.
+    """
     for token in tokens:
         if token.type == "link_open":
             address = str(token.attrs.get("href", ""))
@@ -170,5 +172,5 @@ def _lead(tokens: Sequence[Token], files: Mapping[str, str]) -> None:
 
 
 def stored_file(result: Result, source: Source) -> Path:
-    """Return the file with the stored text of a source."""
+    """Return the file that holds a source's text."""
     return Path(result.session_dir).absolute() / "pages" / f"{source.content_hash}.md"

@@ -1,1 +1,1 @@
-"""The web page: ask, watch, read, check. All assets are in this package."""
+"""The web interface, with all its assets."""

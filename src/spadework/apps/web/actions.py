@@ -49,7 +49,7 @@ async def ask(request: Request) -> Response:
 
 
 async def _at_once(web: Web, form: FormData) -> str:
-    """Return an answer to input that needs no research; "" for a question, or with files."""
+    """Answer input that needs no research. Returns "" if it does, or if files are attached."""
     given = any(isinstance(each, UploadFile) and each.filename for _, each in form.multi_items())
     said = text_of(form, "question")
     if given or not said or len(said) > MOST_QUESTION:
@@ -82,7 +82,7 @@ async def _session(web: Web, form: FormData) -> Session:
 
 
 async def answer(request: Request) -> Response:
-    """Answer a question of the run: in words, with an option, or with topics."""
+    """Answer the run's question with text, an option or topics."""
     form = await form_of(request)
     run = _find_run(request)
     asked = run.open_question
@@ -91,11 +91,11 @@ async def answer(request: Request) -> Response:
     if asked.kind == "clarify":
         run.session.answer(text_of(form, "option") or text_of(form, "answer"))
     else:
-        # The last field may hold several topics, one per line.
+        # Topics are sent one per line, so each is put on a single line.
         given = (" ".join(str(name).split()) for name in form.getlist("topic"))
         topics = [name for name in given if name]
         planned = [topic.name for topic in asked.plan.topics] if asked.plan else []
-        # The bullet keeps a topic called "Go" from being read as a yes.
+        # The bullet keeps a topic named "Go" from being read as approval.
         listed = "\n".join(f"- {name}" for name in topics)
         run.session.answer("" if topics == planned else listed)
     return _redirect_back(request)
@@ -130,7 +130,7 @@ async def stop(request: Request) -> Response:
 
 
 async def cancel(request: Request) -> Response:
-    """End the run without a report; it can be resumed."""
+    """End the run without a report. It can be resumed."""
     web = web_of(request)
     await form_of(request)
     _find_run(request)
@@ -150,7 +150,7 @@ async def resume(request: Request) -> Response:
 
 
 async def delete(request: Request) -> Response:
-    """Delete a session with all its files."""
+    """Delete a session and all its files."""
     web = web_of(request)
     await form_of(request)
     session_id = await known_session(web, request.path_params["id"])

@@ -48,10 +48,10 @@ def build_app(
 ) -> Starlette:
     """Return the server as an ASGI application.
 
-    `routes` are those of other interfaces (`/mcp`, `/v1`), behind the gate (host, origin, token)
-    like the page's; they find their user's runs in `web_of(request).runs`. `lifespans` are open
-    while the server runs. `access` is that of a loopback server by default; a request's `Host` must
-    be known.
+    `routes` are those of other interfaces (`/mcp`, `/v1`). They share the page's gate (host,
+    origin, token) and find their user's runs in `web_of(request).runs`. `lifespans` stay open while
+    the server runs. `access` defaults to that of a loopback server. A request's `Host` must be
+    known.
     """
     server = Server(settings, access or Access.of(settings))
     app = Starlette(
@@ -68,13 +68,12 @@ def build_app(
 async def _serve(
     server: Server, lifespans: Sequence[Lifespan], app: Starlette
 ) -> AsyncGenerator[None, None]:
-    """Keep open what runs with the server."""
     owner = server.owner.settings
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(backend_of(owner).connected(owner))
         for enter in lifespans:
             await stack.enter_async_context(enter())
-        # Importing takes a second or more, which the first question need not wait for.
+        # Import early, so that the first question does not wait a second or more.
         warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
         await server.take_up()
         try:
@@ -118,7 +117,7 @@ GRACE_SECONDS = 3
 
 
 def serve(settings: Settings, host: str, port: int) -> None:
-    """Serve until a signal. Raises SettingsError for a bad address."""
+    """Serve until a signal arrives. Raises SettingsError for a bad address."""
     log_to_stderr()
     access = Access.of(settings, host)
     sock = open_listener(host, port)
@@ -149,21 +148,21 @@ class DrainingServer(uvicorn.Server):
         self._until: float | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Record a signal: the first SIGTERM lets runs finish, any other ends the server."""
+        """Let runs finish after the first SIGTERM. Any other signal ends the server."""
         if sig == signal.SIGTERM and not self._told:
             self._told = True
         else:
             super().handle_exit(sig, frame)
 
     async def on_tick(self, counter: int) -> bool:
-        """Return whether it is time to end. Called ten times a second."""
+        """Return whether to stop. uvicorn calls this ten times a second."""
         if self._told and self._until is None:
             self._until = self._drain()
         over = self._until is not None and (self._server.quiet() or time.monotonic() >= self._until)
         return await super().on_tick(counter) or over
 
     async def main_loop(self) -> None:
-        """Serve until it is time to end, then end the streams while they are still open."""
+        """Serve until it is time to stop, then end the event streams before uvicorn closes them."""
         await super().main_loop()
         admission.here().close()
         await self._server.close()

@@ -1,4 +1,4 @@
-"""The events of a session as server-sent events, each once and in order."""
+"""A session's events as server-sent events, each sent once and in order."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from spadework.apps.web.page_context import Seen, seen_of
 from spadework.apps.web.page_templates import changes
 from spadework.events import Event, Notice, Started
 
-#: Seconds without an event until a comment keeps the connection alive.
+#: Seconds without an event before a comment is sent to keep the connection alive.
 HEARTBEAT_SECONDS = 15.0
-#: Browsers open at most six connections to a server: more streams take turns.
+#: Maximum streams per browser; more take turns. Browsers open at most six connections.
 MOST_STREAMS = 4
 TURN_SECONDS = 1.0
-#: Maximum streams of a server; more are asked to try again later.
+#: Maximum streams per server. Further clients are asked to try again later.
 MOST_IN_ALL = 500
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 async def events(request: Request) -> Response:
-    """Stream the events after number `Last-Event-ID` or `?after=`, up to an event `done`."""
+    """Stream the events after number `Last-Event-ID` or `?after=`, then an event `done`."""
     seen = seen_of(request)
     web = seen.web
     session_id = await known_session(web, request.path_params["id"])
@@ -56,7 +56,7 @@ class _Stream:
         self._before = list[tuple[str, str, str]]()
 
     async def messages(self, after: int, csrf: str) -> AsyncGenerator[str, None]:
-        """Yield the changes of the page by each event after number `after`."""
+        """Yield the page updates for all events after number `after`."""
         streams, picture = self._web.streams, ViewModel()
         streams[self._browser] += 1
         began = news = time.monotonic()
@@ -91,7 +91,7 @@ class _Stream:
     def _message(
         self, picture: ViewModel, beat: tuple[int, Event], after: int, csrf: str
     ) -> str | None:
-        """Return the message of an event; None if the page has it. Notes have no number."""
+        """Return the event's message, or None if the page has it. Notices have no number."""
         n, event = beat
         if n == picture.n and isinstance(event, Notice):
             picture.note = event.text

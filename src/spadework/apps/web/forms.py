@@ -1,4 +1,4 @@
-"""Parses forms, within limits and only with the page's CSRF token."""
+"""Parse forms, within limits and only with the page's CSRF token."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ UPLOAD_FILES, UPLOAD_BYTES = 5, 20_000_000
 _TOO_MANY = f"At most {UPLOAD_FILES} files can be attached to a question."
 MOST_FIELDS = 60
 MOST_FIELD_BYTES = 200_000
-#: So far beyond the limit, a body is read, so that the browser gets the error.
+#: Multiple of the limit up to which a body is read, so that the browser gets the error.
 READ_ON = 10
 
 _KEPT = re.compile(r"[^\w. ()+-]")
 
 
 def csrf_cookie(request: Request) -> str:
-    """Return the name of the cookie, which differs between servers on other ports of this host."""
+    """Return the cookie's name, unique to this server's port, because ports share cookies."""
     return f"{CSRF}_{(request.scope.get('server') or ('', 0))[1]}"
 
 
 def csrf_token(request: Request) -> str:
-    """Return this browser's token, created with its first page."""
+    """Return the browser's CSRF token, or a new one on its first page."""
     if not hasattr(request.state, "csrf"):
         request.state.csrf = request.cookies.get(csrf_cookie(request)) or secrets.token_urlsafe(24)
     token: str = request.state.csrf
@@ -42,8 +42,8 @@ def csrf_token(request: Request) -> str:
 
 
 async def form_of(request: Request) -> FormData:
-    """Return the form of a request. Raises HTTPException: 403 without the token, 413 over the
-    limits, 400 if the body is invalid.
+    """Return a request's form. Raises HTTPException: 403 without the CSRF token, 413 over the
+    limits, 400 for an invalid body.
     """
     most = UPLOAD_BYTES + MOST_FIELD_BYTES
     limited = Request(request.scope, _limited(request.receive, most))
@@ -70,18 +70,18 @@ async def form_of(request: Request) -> FormData:
 
 
 def text_of(form: FormData, name: str) -> str:
-    """Return a field as text; "" if it is missing."""
+    """Return a field as text, or "" if it is missing."""
     value = form.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
 def whole_number(text: str, otherwise: int) -> int:
-    """Return a number of at most nine digits, else `otherwise`."""
+    """Parse a number of at most nine digits, or return `otherwise`."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
 
 
 async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list[Path]:
-    """Write the files of a form into a folder, under safe names, and return their paths."""
+    """Save the form's files in a folder, under safe names, and return their paths."""
     files = [
         value for value in form.getlist("files") if isinstance(value, UploadFile) and value.filename
     ]
@@ -96,14 +96,14 @@ async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list
 
 
 def safe_name(name: str) -> str:
-    """Return the last part of a file name, without special characters."""
+    """Return the last component of a file name, without special characters."""
     last = _KEPT.sub("_", re.split(r"[/\\]", name)[-1]).strip(" .") or "file"
     stem, dot, ending = last.rpartition(".")
     return f"{stem[:80]}.{ending[:10]}" if dot else last[:80]
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    """Wrap the receiving of a body; over `most` bytes, it raises HTTPException 413."""
+    """Wrap `receive` to raise HTTPException 413 over `most` bytes."""
     seen = 0
 
     async def limited() -> Message:

@@ -1,4 +1,4 @@
-"""Sessions on the page: the list, and one session by its id."""
+"""Load sessions for the pages: the list, and single sessions by id."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from spadework.values import STATE_WORDS, CoverageState, Evidence, Result
 
 
 async def known_session(web: Web, session_id: str) -> str:
-    """Return the id. Raises SessionNotFound if there is no such session."""
+    """Return the id if the session exists. Raises SessionNotFound."""
     await web.runs.find(session_id)
     if web.runs.find_running(session_id) is None:
         await asyncio.to_thread(session_folder, web.settings.home, session_id)
@@ -38,7 +38,7 @@ async def known_session(web: Web, session_id: str) -> str:
 
 
 async def view_model_of(web: Web, session_id: str) -> tuple[ViewModel, bool]:
-    """Return what the page of a session shows, and whether it runs. Raises SessionNotFound."""
+    """Return a session's view model, and whether it is running. Raises SessionNotFound."""
     await web.runs.find(session_id)
     run = web.runs.find_running(session_id)
     if run is None:
@@ -66,7 +66,7 @@ def _load_picture(home: Path, session_id: str) -> ViewModel:
 
 
 async def result_of(web: Web, session_id: str) -> Result:
-    """Return the result of a session. Raises SessionNotFound if there is none yet."""
+    """Return a session's result. Raises SessionNotFound if it has none yet."""
     folder = await _folder_of(web, session_id)
     if (result := await asyncio.to_thread(read_result, folder)) is None:
         raise SessionNotFound("This session has no report yet.")
@@ -79,8 +79,8 @@ async def _folder_of(web: Web, session_id: str) -> Path:
 
 
 def read_versions(home: Path, session_id: str) -> list[tuple[str, str, str]]:
-    """Return id, question and report of a session and those it follows, oldest first, as far back
-    as they can be read.
+    """Return the id, question and report of a session and its predecessors, oldest first, as far
+    back as they can be read.
     """
     found: list[tuple[str, str, str]] = []
     with suppress(SessionError):
@@ -93,12 +93,12 @@ def read_versions(home: Path, session_id: str) -> list[tuple[str, str, str]]:
 
 
 async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, list[Evidence]]:
-    """Return the text of a page and the evidence on it. Raises SessionNotFound."""
+    """Return a stored page's text and evidence. Raises SessionNotFound."""
     return await asyncio.to_thread(_page, await _folder_of(web, session_id), content_hash)
 
 
 async def related_questions(web: Web, session_id: str) -> list[str]:
-    """Return questions a reader may ask next. Raises SessionNotFound if there is no report."""
+    """Return follow-up questions. Raises SessionNotFound if there is no report."""
     result = await result_of(web, session_id)
     return await asyncio.to_thread(related, await _folder_of(web, session_id), result)
 
@@ -110,7 +110,7 @@ def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:
     return text, [e for e in read_ledger(folder) if e.content_hash == content_hash]
 
 
-#: Maximum sessions listed, and earlier reports on a page; older ones have only their address.
+#: Maximum sessions listed, and earlier reports shown. Older ones are reachable only by URL.
 MOST_LISTED, MOST_VERSIONS = 100, 20
 
 DAYS_NAMED = 7
@@ -120,13 +120,13 @@ UNFINISHED, UNREADABLE, ELSEWHERE = "not finished", "cannot be read", "running e
 #: The coverage of a whole question, in words.
 _FOUND: dict[CoverageState, str] = {**STATE_WORDS, "open": "not found"}
 DONE = "done"
-#: How a run ended early; other statuses are words already.
+#: Words for early endings. Other statuses already read as words.
 _EARLY = {"completed": "", "partial": "stopped early"}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A session in the list: `state` and `when` are words, `time` is that of the day."""
+    """A session in the list. `state` and `when` are display text, `time` is the time of day."""
 
     id: str
     question: str
@@ -137,7 +137,7 @@ class Entry:
 
 
 async def history_of(web: Web) -> list[Entry]:
-    """Return the newest sessions, without those that read a single page."""
+    """Return the newest sessions, except those that read a single page."""
     live = await backend_of(web.settings).know_all(web.settings)
     kept = await asyncio.to_thread(_newest, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
@@ -176,7 +176,6 @@ def words_of(picture: ViewModel) -> tuple[str, bool]:
 
 
 def _words(status: str, found: CoverageState | None) -> str:
-    """Return how a session ended, in words; `status` is "" if it has no report."""
     if not status:
         return UNFINISHED
     early = _EARLY.get(status, status.replace("_", " "))
@@ -186,7 +185,7 @@ def _words(status: str, found: CoverageState | None) -> str:
 
 
 def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
-    """Return the entry of a session; `workers` run some, other processes `held` some."""
+    """Return a list entry. Workers run the ids in `workers`, other processes those in `held`."""
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.find_running(data.id)

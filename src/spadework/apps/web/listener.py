@@ -17,20 +17,20 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from spadework.apps.web.page_context import server_of
 from spadework.errors import SettingsError, must_be
 
-#: A request, or this many bytes of a large one, must arrive in time.
+#: Seconds in which a request, or this many bytes of a large one, must arrive.
 REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 
 
 def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
-    """Return a listening socket; with `both`, one at `::` takes IPv4, too. Raises SettingsError."""
+    """Return a listening socket. With `both`, `::` also accepts IPv4. Raises SettingsError."""
     if not 0 <= port < 65_536:
         raise SettingsError(must_be("port", "0 to 65535", port))
     try:
-        # Every client tries IPv4 for a name with both families, such as localhost.
+        # Prefer IPv4 for names with both families, such as localhost: every client tries it.
         family = min(found[0] for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         both = both and family == socket.AF_INET6 and socket.has_dualstack_ipv6()
         made = socket.create_server((host, port), family=family, dualstack_ipv6=both)
-        # asyncio turns off Nagle's algorithm, a delay of 40 ms, only for sockets marked as TCP.
+        # asyncio disables Nagle's algorithm, a 40 ms delay, only on sockets marked as TCP.
         return socket.socket(family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
     except UnicodeError:
         raise SettingsError(
@@ -46,7 +46,7 @@ def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
 
 
 def config_of(app: ASGIApp, grace_seconds: int) -> uvicorn.Config:
-    """Return uvicorn's configuration. At shutdown, open requests get the grace period."""
+    """Return uvicorn's configuration, with a grace period for open requests at shutdown."""
     return uvicorn.Config(
         app,
         http=PatientProtocol,
@@ -60,9 +60,9 @@ def config_of(app: ASGIApp, grace_seconds: int) -> uvicorn.Config:
 
 
 class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one of two classes, as installed
-    """uvicorn's HTTP, which also closes a connection whose request does not arrive."""
+    """uvicorn's HTTP protocol, which also closes connections whose requests arrive too slowly."""
 
-    # Both base classes set these.
+    # Set by either base class.
     cycle: Any
     loop: asyncio.AbstractEventLoop
     transport: Any
@@ -70,16 +70,16 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one
     _came = 0
 
     def connection_made(self, transport: Any) -> None:
-        """Start waiting for a request."""
+        """Start the request timeout."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Receive part of a request, and stop waiting once it is complete."""
+        """Receive data, and stop the timeout once the request is complete."""
         self._came += len(data)
         before = self.cycle
         super().data_received(data)
-        # On a reused connection, a finished cycle belongs to the request before.
+        # On a reused connection, a finished cycle belongs to the previous request.
         another = self.cycle is before and before is not None and before.response_complete
         if self.cycle is not None and not self.cycle.more_body and not another:
             self._stop_waiting()
@@ -87,7 +87,7 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop waiting."""
+        """Stop the timeout."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -112,7 +112,7 @@ FRESH = {"Cache-Control": "no-store"}
 
 
 def operating_routes() -> list[BaseRoute]:
-    """Return the routes; `permissions` says who may use them."""
+    """Return the routes for operators. `permissions` says who may use them."""
     return [
         Route("/healthz", tell_alive),
         Route("/readyz", tell_ready),
@@ -126,7 +126,7 @@ async def tell_alive(request: Request) -> Response:
 
 
 async def tell_ready(request: Request) -> Response:
-    """Report whether this server takes questions, or why not."""
+    """Report whether this server accepts questions, or why not."""
     fault = await server_of(request).readiness.fault()
     return PlainTextResponse(f"{fault or 'ready'}\n", 503 if fault else 200, headers=FRESH)
 

@@ -1,4 +1,4 @@
-"""What the page shares, by user: settings, runs, and shutdown."""
+"""State that the pages share: settings and runs by user, and shutdown."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from spadework.sessions.runs import Runs
 from spadework.sessions.users import People
 from spadework.settings import Settings
 
-#: Seconds a list of models is kept.
+#: Seconds the list of models is cached.
 MODELS_SECONDS = 60.0
 
 
 @dataclass
 class Web:
-    """The server for one user, with their `settings` and `runs`. `streams` counts open event
-    streams by browser, `examples` are questions that the library can answer, and `models` those to
-    choose from, as (setting, label), the default first.
+    """The server as one user sees it. `streams` counts open event streams by browser, `examples`
+    are questions the library can answer, and `models` lists the choices as (setting, label), the
+    default first.
     """
 
     settings: Settings
@@ -41,20 +41,20 @@ class Web:
     _models_until: float = 0.0
 
     async def learn_models(self) -> None:
-        """Update the models that a question may choose, at most once a minute."""
+        """Refresh the list of available models, at most once a minute."""
         if time.monotonic() >= self._models_until:
             self.models = await offered_models(self.settings, self.models)
             self._models_until = time.monotonic() + MODELS_SECONDS
 
     async def offers(self, model: str) -> bool:
-        """Return whether a question may choose a model; the list is updated for an unknown one."""
+        """Return whether a model is available, refreshing the list if it is unknown."""
         if model not in dict(self.models):
             self.models = await offered_models(self.settings, self.models)
         return model in dict(self.models)
 
 
 class Server:
-    """The whole server; `owner` is the server for its owner."""
+    """The server for all users. `owner` is its owner's `Web`."""
 
     def __init__(self, settings: Settings, access: Access) -> None:
         self.people = access.people or People(settings)
@@ -63,7 +63,7 @@ class Server:
         self._of = {"": self.owner}
 
     def web(self, user: str) -> Web:
-        """Return the server for a user."""
+        """Return the `Web` of a user."""
         if user not in self._of:
             settings, owner = self.people.settings_of(user), self.owner
             shared = (owner.closing, owner.streams)
@@ -71,39 +71,39 @@ class Server:
         return self._of[user]
 
     def quiet(self) -> bool:
-        """Return whether nothing runs and all questions are recorded."""
+        """Return whether nothing is running and every session can be resumed from disk."""
         return not admission.here().inside and all(web.runs.written() for web in self._of.values())
 
     async def take_up(self) -> None:
-        """Resume the sessions of all users that an earlier server left unfinished."""
+        """Resume all users' sessions that an earlier server left unfinished."""
         for user in list(self.people.names()):
             await self.web(user).runs.take_up()
 
     async def close(self) -> None:
-        """Stop all runs and end the streams."""
+        """Stop all runs and end the event streams."""
         self.owner.closing.set()
         await asyncio.gather(*(web.runs.close() for web in self._of.values()))
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The server for a user, and whether they may change sessions."""
+    """A visitor's `Web`, and whether they may change sessions."""
 
     web: Web
     changes: bool
 
 
 def seen_of(request: Request) -> Seen:
-    """Return the server for a visitor, and whether they may change sessions."""
+    """Return the visitor's `Web`, and whether they may change sessions."""
     return Seen(web_of(request), changes=user_of(request.scope).may("ask"))
 
 
 def server_of(request: Request) -> Server:
-    """Return the server of a request."""
+    """Return the server that handles a request."""
     server: Server = request.app.state.server
     return server
 
 
 def web_of(request: Request) -> Web:
-    """Return the server of a request for its user."""
+    """Return the `Web` of the request's user."""
     return server_of(request).web(user_of(request.scope).name)

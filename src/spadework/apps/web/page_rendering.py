@@ -1,5 +1,5 @@
-"""Safe HTML from Markdown: no raw markup, no images, links only to the web. In a stored page,
-quotes are marked, also in lists, cells and code.
+"""Render Markdown as safe HTML: no raw markup, no images, links only to the web. Quotes are marked
+in stored pages, even within lists, cells and code.
 """
 
 from __future__ import annotations
@@ -20,25 +20,27 @@ from spadework.visible import visible
 TAGS = {"p", "ul", "ol", "li", "h2", "h3", "h4", "blockquote", "pre", "code", "strong", "em", "a"}
 TAGS |= {"hr", "br", "table", "thead", "tbody", "tr", "th", "td"}
 _TITLE = re.compile(r"\A# .*\n+")
-# Unicode noncharacters. A quote's number follows the mark of its begin and that of its end; each
-# number ends with _NUMBERED.
+# Unicode noncharacters that mark quotes. The start and end marks are each followed by the quote's
+# number and _NUMBERED.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
-#: Removed from a page, where these characters would pass for a quote.
+#: Replaces these characters in a page, where they would pass for marks.
 _FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
-#: Marks of blocks must stay at the start of a line.
+#: Markdown's block markers, which must stay at the start of a line.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")
-#: Headings of a page rank below those of its view.
+#: Lowest heading level. A page's headings move down one level, below the view's own.
 _LOWEST = 6
 
 
 def draft_html(markdown: str) -> str:
-    """Return a draft as HTML without its title, which the page has already."""
+    """Render a draft without its title, which the page already shows."""
     return _clean(_parser().render(_TITLE.sub("", markdown)))
 
 
 def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: str = "") -> str:
-    """Return part of a page from `start` as HTML, its evidence marked, `wanted` more strongly."""
+    """Render the part of a page that begins at `start`. Marks its evidence, and highlights
+    `wanted`.
+    """
     marks = _Marks([e for e in evidence if e.start < start + len(text) and e.end > start], wanted)
     markdown, renderer = _parser(), RendererHTML()
     for rule in ("text", "code_inline", "fence", "code_block", "image"):
@@ -58,7 +60,6 @@ def _parser() -> MarkdownIt:
 
 
 def _clean(html: str, tags: Iterable[str] = (), attributes: Mapping[str, set[str]] = {}) -> str:
-    """Return the HTML with allowed tags only. Wide code and tables scroll."""
     html = nh3.clean(
         html,
         tags=TAGS | {*tags},
@@ -69,7 +70,7 @@ def _clean(html: str, tags: Iterable[str] = (), attributes: Mapping[str, set[str
     wide = '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'
     html = html.replace("<pre>", '<pre tabindex="0">')
     html = html.replace("<table>", wide).replace("</table>", "</table></div>")
-    return visible(html)  # decoded entities may be invisible, too
+    return visible(html)  # decoded entities may be invisible characters
 
 
 def _sign_quotes(text: str, start: int, evidence: Sequence[Evidence]) -> str:
@@ -92,7 +93,7 @@ def _sign_quotes(text: str, start: int, evidence: Sequence[Evidence]) -> str:
 
 
 class _Marks:
-    """Renders tokens with text, and remembers which quotes are open."""
+    """Renders tokens that contain text, tracking which quotes are open."""
 
     def __init__(self, evidence: Sequence[Evidence], wanted: str) -> None:
         self.evidence = evidence
@@ -100,21 +101,17 @@ class _Marks:
         self._open: set[int] = set()
 
     def text(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
-        """Render words."""
         return self._draw(tokens[n].content)
 
     def code_inline(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
-        """Render inline code."""
         return f"<code>{self._draw(tokens[n].content)}</code>"
 
     def fence(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
-        """Render a code block."""
         return f"<pre><code>{self._draw(tokens[n].content)}</code></pre>\n"
 
     code_block = fence
 
     def image(self, tokens: Sequence[Token], n: int, *_: Any) -> str:
-        """Render the alternative text of an image."""
         return self._draw(tokens[n].content)
 
     def _draw(self, content: str) -> str:

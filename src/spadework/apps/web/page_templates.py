@@ -1,4 +1,4 @@
-"""Rendering of pages and their parts. The templates escape all values."""
+"""Render pages and their parts. The templates escape all values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ UNASKED = dict.fromkeys(
 
 
 async def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Return a whole page with the list of sessions."""
+    """Render a whole page, including the list of sessions."""
     web, user = web_of(request), user_of(request.scope)
     around = {
         "history": await history_of(web),
@@ -70,17 +70,17 @@ async def page(request: Request, name: str, status: int = 200, **values: Any) ->
 
 
 def part(name: str, **values: Any) -> str:
-    """Return a part of a page."""
+    """Render a part of a page."""
     return environment().get_template(name).render(**values)
 
 
 def changes(picture: ViewModel, changed: Iterable[str], **values: Any) -> str:
-    """Return the changes of a page that shows `picture`, as htmx partials."""
+    """Render the changed parts of a page as htmx partials."""
     return part("_changes.html", picture=picture, changed=sorted(changed), **values)
 
 
 def searches(settings: Settings) -> list[tuple[str, str]]:
-    """Return what can be searched, as (setting, label), with the server's setting first."""
+    """Return the search choices as (setting, label), the server's default first."""
     known = [name for name, provider in PROVIDERS.items() if not provider.lacks_setting(settings)]
     names = {"auto": "Automatic: whatever can be reached", "library": "Only the library"}
     names |= {name: name for name in known}
@@ -89,7 +89,7 @@ def searches(settings: Settings) -> list[tuple[str, str]]:
 
 
 def describe_searched(settings: Settings, chosen: str = "") -> str:
-    """Describe what a question is searched in; `chosen` is the value of the form."""
+    """Describe where a question is searched. `chosen` is the form's value."""
     named = chosen or settings.search
     found = named.split(",")
     if named == "auto":
@@ -103,13 +103,13 @@ def describe_searched(settings: Settings, chosen: str = "") -> str:
 
 
 def describe_writers(result: Result) -> str:
-    """Return which models wrote the report, in words."""
+    """Name the models that wrote the report."""
     wrote = models_among(cited.maker for cited in result.citations)
     return f"written by {', '.join(wrote)}" if wrote else "quotes only, no model"
 
 
 def mark_code(text: str) -> Markup:
-    """Return text as HTML, with backticks as code."""
+    """Escape text as HTML, turning backticks into code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 

@@ -1,4 +1,4 @@
-"""Pages: start, session, stored page, exports, settings check, errors."""
+"""Handlers for pages: start, session, stored page, export, statistics, settings, errors."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MEDIA_TYPES = {
     ".bib": "text/x-bibtex; charset=utf-8",
 }
 
-#: Questions that Python's installed documentation can answer.
+#: Example questions that Python's installed documentation can answer.
 INSTALLED = (
     "What is LangGraph and how do I use it?",
     "How do I retry a failing HTTP request in Python?",
@@ -62,7 +62,7 @@ WEB = (
 
 
 async def start(request: Request) -> Response:
-    """Show the form for a question, filled in from `?question=` and `?follows=`."""
+    """Show the question form, filled in from `?question=` and `?follows=`."""
     question, follows = (request.query_params.get(n, "")[:MOST] for n in ("question", "follows"))
     return await start_page(request, question=question, follows=follows)
 
@@ -70,7 +70,7 @@ async def start(request: Request) -> Response:
 async def start_page(
     request: Request, status: int = 200, error: str = "", answer: str = "", **given: str
 ) -> Response:
-    """Show the form for a question with the last input and the error or answer."""
+    """Show the question form with the last input and the error or answer."""
     await web_of(request).learn_models()
     return await page(
         request,
@@ -85,7 +85,6 @@ async def start_page(
 
 
 async def _examples(web: Web) -> tuple[str, ...]:
-    """Return example questions, from the user's library if it has an index."""
     if web.settings.search not in ("auto", "library"):
         return WEB
     if not web.settings.library:
@@ -116,7 +115,7 @@ async def session(request: Request) -> Response:
 
 
 async def related(request: Request) -> Response:
-    """Return questions that may come next, for the page of a session."""
+    """Return follow-up questions for a session's page."""
     session_id = request.path_params["id"]
     found = await related_questions(seen_of(request).web, session_id)
     return HTMLResponse(part("_related.html", id=session_id, related=found))
@@ -182,7 +181,7 @@ async def settings_check(request: Request) -> Response:
 
 
 async def settings_findings(request: Request) -> Response:
-    """Return the findings alone. Other sites must not start these checks."""
+    """Return only the findings. Other sites must not start these checks."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise HTTPException(403, "This request comes from another site and was refused.")
     return HTMLResponse(

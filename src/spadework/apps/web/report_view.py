@@ -1,4 +1,4 @@
-"""A finished report, and a stored page, as the web page shows them."""
+"""View models of a finished report and a stored page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of a line: `marks` are the ids of its evidence, `first` those that start here."""
+    """Part of a line. `marks` are the ids of its evidence, `first` the ids that start here."""
 
     text: str
     marks: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a page: its number (from 1), how many there are, and its `plain` lines or HTML."""
+    """One of the `of` parts of a page, numbered from 1, as plain `lines` or as HTML."""
 
     number: int
     of: int
@@ -51,7 +51,7 @@ class Part:
 def part_of(
     text: str, evidence: Sequence[Evidence], wanted: int, current: str = "", *, plain: bool
 ) -> Part:
-    """Return the part with the evidence `current`, else the one nearest to number `wanted`."""
+    """Return the part with the evidence `current`, else part `wanted` or the nearest to it."""
     cuts = _cuts(text)
     here = next((e.start for e in evidence if e.id == current), None)
     last = len(cuts) - 1
@@ -63,7 +63,7 @@ def part_of(
     start, end = cuts[number - 1], cuts[number]
     if plain:
         return Part(number, last, tuple(_lines(text, start, end, evidence)))
-    # A part that starts inside code gets the fence that opened it.
+    # A part that starts inside code repeats the opening fence.
     fence = _fence_before(text, start)
     shown = f"{fence}\n{text[start:end]}" if fence else text[start:end]
     html = render_stretch(shown, end - len(shown), evidence, current)
@@ -71,7 +71,7 @@ def part_of(
 
 
 def _cuts(text: str) -> list[int]:
-    """Return where parts begin, and the end of the text; parts end with a line."""
+    """Return the offsets where parts begin, at line starts if possible, and the text's end."""
     cuts = [0]
     while len(text) - cuts[-1] > PART_CHARS:
         at = text.find("\n", cuts[-1] + PART_CHARS, cuts[-1] + 2 * PART_CHARS)
@@ -107,7 +107,7 @@ def _fence_after(fence: str, line: str) -> str:
 
 
 def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
-    """Split a line where a quote starts or ends; `at` is its offset in the page."""
+    """Split a line at quote boundaries. `at` is the line's offset in the page."""
     borders = {0, len(line)} | {
         min(max(border - at, 0), len(line)) for e in evidence for border in (e.start, e.end)
     }
@@ -119,14 +119,14 @@ def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
     return made
 
 
-#: The verdict of code alone, for a sentence that is its quote.
+#: The verdict shown without a model for a sentence that is its quote.
 QUOTED = "quoted word for word"
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What a quote is worth: its page, the trust in its source (0 to 100), and the verdict on its
-    sentence, `judged` if a model took part.
+    """A quote's stored page, its source's trust (0 to 100) and the verdict on its sentence.
+    `judged` means that a model took part.
     """
 
     snapshot: str
@@ -137,7 +137,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Listed:
-    """A listed source: cited or read (a `source`), or not read for a `reason`."""
+    """A listed source. It has a `source` if cited or read, else the `reason` it was not read."""
 
     title: tuple[Run, ...]
     state: str
@@ -150,7 +150,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class ReportView:
-    """A report, with all that its page shows."""
+    """A report and everything its page shows."""
 
     sheet: Sheet
     proofs: dict[str, Proof]
@@ -158,9 +158,9 @@ class ReportView:
 
 
 def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
-    """Return the view of a report; `seen` are the pages that the run wanted."""
+    """Build a report's view. `seen` are the pages the run requested."""
     sheet = laid_out(result)
-    # A verdict on a direct citation says more about a quote than one on an inference.
+    # Sorted so that verdicts on direct citations override those on inferences.
     outright = sorted(result.citations, key=lambda citation: citation.verdict != "inference")
     verdicts = {citation.evidence_id: citation.verdict for citation in outright}
     judged = result.mode == "model"
@@ -186,19 +186,19 @@ def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
 
 
 def snapshot(session_id: str, content_hash: str, evidence_id: str = "") -> str:
-    """Return the address of a stored page, at a quote if its evidence is given."""
+    """Return the URL of a stored page, at the quote of `evidence_id` if given."""
     at = f"?e={evidence_id}#{evidence_id}" if evidence_id else ""
     return f"/s/{session_id}/pages/{content_hash}{at}"
 
 
 def web_link(url: str) -> str:
-    """Return the URL if it is a web address that a browser may follow, else ""."""
+    """Return the URL if it is a safe web address, else ""."""
     safe = safe_url(url)
     return safe if safe.startswith("http") else ""
 
 
 def _verdict_words(verdict: str, *, judged: bool) -> str:
-    """Return a verdict in words. Without a model, code can only say that a sentence is a quote."""
+    """Return the verdict to show. Code alone can verify only that a sentence is a quote."""
     return QUOTED if verdict == "supported" and not judged else verdict
 
 

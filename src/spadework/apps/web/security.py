@@ -1,4 +1,4 @@
-"""Access control: by `Host` and `Origin`, and by a token or proxy where required."""
+"""Access control by `Host` and `Origin`, and by a token or proxy when required."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from spadework.settings import Settings
 from spadework.settings.interfaces import networks_of
 from spadework.tools.stores.private_files import write_atomically
 
-#: Scopes of a user that a proxy names.
+#: Scopes of users named by a proxy.
 SCOPES: frozenset[Permission] = frozenset(("read", "ask"))
 
 
 @dataclass(frozen=True)
 class Proxies:
-    """The networks of the trusted proxies, and the header that names their users ("" for none)."""
+    """The trusted proxies' networks, and the header with the user's name ("" for none)."""
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     header: str = ""
 
     @classmethod
     def of(cls, settings: Settings) -> Proxies:
-        """Return the proxies. Raises SettingsError for a header without trusted proxies."""
+        """Return the trusted proxies. Raises SettingsError for a user header without any."""
         networks = networks_of(settings.trusted_proxies)
         if settings.user_header and not networks:
             raise SettingsError(
@@ -48,7 +48,7 @@ class Proxies:
         return cls(networks, settings.user_header)
 
     def user(self, scope: Scope, headers: Headers) -> User | None:
-        """Return the user that a trusted proxy names; None unless it is one valid name."""
+        """Return the user a trusted proxy names, or None unless there is one valid name."""
         if not self.header or not self._trusts(scope):
             return None
         named = headers.getlist(self.header)
@@ -57,7 +57,7 @@ class Proxies:
         return None
 
     def scheme(self, scope: Scope, headers: Headers) -> str:
-        """Return the client's scheme, as a trusted or local proxy reports it."""
+        """Return the client's scheme, as reported by a trusted or local proxy."""
         told = headers.get("x-forwarded-proto", "").strip().lower()
         own: str = scope["scheme"]
         peer = _peer(scope)
@@ -73,7 +73,7 @@ NONE = Proxies()
 
 
 def _peer(scope: Scope) -> IPv4Address | IPv6Address | None:
-    """Return the peer's address; our servers ignore forwarded ones."""
+    """Return the peer's address. Our servers ignore forwarded addresses."""
     try:
         peer = ip_address((scope.get("client") or ("",))[0])
     except ValueError:
@@ -109,9 +109,9 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access to a server at `host`. A token, made once per home, is required beyond
-        loopback, with users, or with `ask_token`. Raises SettingsError for a user header without
-        trusted proxies, or an unusable database.
+        """Return the access rules of a server at `host`. A token, made once per home, is required
+        beyond loopback, with users, or with `ask_token`. Raises SettingsError for a user header
+        without trusted proxies, or an unusable database.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)
@@ -123,7 +123,7 @@ class Access:
         return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
-        """Return whether a `Host` header names this server; in a rebinding attack, it does not."""
+        """Return whether a `Host` header names this server. DNS rebinding attacks name another."""
         try:
             name = urlsplit(f"//{header}").hostname or ""
             port = urlsplit(f"//{header}").port
@@ -133,31 +133,31 @@ class Access:
 
     @property
     def asks(self) -> bool:
-        """Whether clients must authenticate."""
+        """True if clients must authenticate."""
         return bool(self.token) or (self.people is not None and self.people.there)
 
     def user_of(self, given: str) -> User | None:
-        """Return the user of a token, compared in constant time; None if it is unknown."""
+        """Return a token's user, or None if unknown. The comparison takes constant time."""
         if self.token and hmac.compare_digest(given.encode(errors="replace"), self.token.encode()):
             return OWNER
         return self.people.tokens.user_of(given) if self.people and given else None
 
 
 class Gate:
-    """Passes a request on to the application, or refuses it in one sentence."""
+    """Passes a request to the application or refuses it in one sentence."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request (ASGI)."""
+        """Answer one ASGI request."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
             refused = await self._refuse_unverified(scope) or self._refusal(scope)
             await (refused or self._app)(scope, receive, _with_headers(send))
-        # There are no WebSockets.
+        # WebSockets are not supported.
 
     async def _refuse_unverified(self, scope: Scope) -> Response | None:
         """Refuse everyone while the users cannot be looked up."""
@@ -210,7 +210,7 @@ class Gate:
         return PlainTextResponse(said, 401, {"WWW-Authenticate": "Bearer"})
 
     def _signed_in(self, scope: Scope, query: list[tuple[str, str]], token: str) -> Response:
-        """Move the token from the address to an HTTP-only cookie."""
+        """Move the token from the URL to an HTTP-only cookie."""
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         path = "/" + scope["path"].lstrip("/\\")  # a local path, never `//elsewhere`
         response = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
@@ -245,17 +245,16 @@ def _same_origin(origin: str, scheme: str, host: str) -> bool:
 
 
 def _cookie_name(scope: Scope) -> str:
-    # Ports of a host share cookies; servers must not overwrite each other's.
+    # Ports of a host share cookies, so each server needs its own name.
     return f"{COOKIE}_{(scope.get('server') or ('', 0))[1]}"
 
 
 def _kept_token(home: Path) -> str:
-    """Return the token of a home, created if it is missing."""
     path = home / TOKEN_FILE
     with suppress(FileNotFoundError, UnicodeDecodeError):
         if _TOKEN.fullmatch(kept := path.read_text(encoding="ascii").strip()):
             return kept
-    # Missing or truncated: an empty token would grant access.
+    # Missing or truncated. An empty token would grant access.
     token = secrets.token_urlsafe(32)
     write_atomically(path, token.encode())
     return token
