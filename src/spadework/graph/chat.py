@@ -1,4 +1,4 @@
-"""Run the loop as a conversation for LangGraph chat clients, with messages on its progress."""
+"""Run the loop as a conversation for LangGraph chat clients, with progress messages."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ from spadework.tools.export.markdown_report import escape_markdown, safe_url
 from spadework.values import STATE_WORDS, Result
 from spadework.visible import one_line
 
-#: Kinds of messages during a run, named in `additional_kwargs["telling"]` for programs.
+#: Kinds of messages, found by programs in `additional_kwargs["telling"]`.
 Telling = Literal["plan", "progress", "draft"]
 _TITLE_CHARS = 200
 
 
 class Teller:
-    """Words the events of one run as messages. Only the report is stored in the thread."""
+    """Turns the events of a run into messages. Only the report is stored in the thread."""
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
@@ -57,7 +57,7 @@ class Teller:
         self._begun: set[str] = set()
 
     def describe(self, event: Event) -> Iterator[AIMessageChunk]:
-        """Return the message chunks for an event, if any."""
+        """Yield an event's message chunks, if any."""
         if isinstance(event, Planned):
             topics = (_quote_words(topic.name) for topic in event.plan.topics)
             listed = (f"{n}. {name}" for n, name in enumerate(topics, 1))
@@ -84,7 +84,7 @@ class Teller:
 def _line(event: Event) -> str:
     if isinstance(event, Notice):
         return f"- {_quote_words(event.text)}"
-    if isinstance(event, Searched) and event.topic:  # not the search before the plan
+    if isinstance(event, Searched) and event.topic:  # Skips the search before the plan.
         return (
             f"- Searched {_quote_words(event.provider)} for “{_quote_words(event.query)}”:"
             f" {event.hits} found"
@@ -140,7 +140,7 @@ Chat = CompiledStateGraph[ChatState, Settings, ChatInput, ChatOutput]
 async def receive(
     state: ChatState, runtime: Runtime[Settings]
 ) -> Command[Literal["listen", "__end__"]]:
-    """Answer small talk and client chores directly; pass everything else on to research. Raises
+    """Answer small talk and clients' own requests; send everything else to research. Raises
     SettingsError if the last human message has no text.
     """
     said = _human_words(state)[-1]
@@ -152,8 +152,8 @@ async def receive(
 
 
 async def listen(state: ChatState) -> dict[str, Any]:
-    """Read the question from the last human message and requests about the form from system
-    messages; the thread's last session is followed up.
+    """Take the question from the last human message, and form requests from system messages. The
+    run follows up the thread's last session.
     """
     *earlier, asked = _human_words(state)
     wished = [m.text.strip() for m in state["messages"] if isinstance(m, SystemMessage)]
@@ -174,13 +174,13 @@ def _human_words(state: ChatState) -> list[str]:
 
 
 async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Run the loop within the thread's own stream, with all events as custom parts and progress as
-    messages. Only the report's message is kept.
+    """Run the loop in the thread's stream, with all events as custom parts and progress as
+    messages. Only the report message is kept.
     """
     asked = {name: value for name, value in state.items() if name != "messages"}
     teller = Teller(state["session_id"])
     result: Result | None = None
-    # Servers draw a graph only if its node names it.
+    # Servers draw the subgraph only if the node refers to it by name.
     async with aclosing(_events(research.graph, asked)) as events:
         async for event in events:
             runtime.stream_writer(event.model_dump(mode="json"))
@@ -235,5 +235,5 @@ def build_chat(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Chat:
     return builder.compile(checkpointer=checkpointer, name="chat")
 
 
-#: Used by LangGraph servers, which bring their own checkpointer.
+#: For LangGraph servers, which provide their own checkpointer.
 graph = build_chat()

@@ -9,7 +9,7 @@ from spadework import values
 from spadework.graph import state
 from spadework.values import coverage, question, report, search
 
-#: Modules by the names that older checkpoints use.
+#: Current modules by the names that older checkpoints use.
 _FORMER_MODULES = {
     "spadework.values.asking": question,
     "spadework.values.finding": search,
@@ -19,7 +19,6 @@ _FORMER_MODULES = {
 
 
 def _values() -> frozenset[tuple[str, str]]:
-    """Return module and name of each value class in the state, former modules included."""
     found = [
         kind
         for module in (values, state)
@@ -33,14 +32,14 @@ def _values() -> frozenset[tuple[str, str]]:
 
 
 OUR_VALUES = _values()
-# Restoring a checkpoint imports the modules that it names.
+# Restoring a checkpoint imports the modules it names.
 sys.modules.update(_FORMER_MODULES)
 
 
 def register() -> None:
-    """Register our values, plain data whose creation runs no code, as safe with all checkpointers
-    of this process. This reaches the checkpointers of servers and enclosing graphs too, which
-    otherwise warn about our values.
+    """Register our values as safe with all checkpointers of this process. They are plain data, so
+    creating them runs no code. Servers' and enclosing graphs' checkpointers would otherwise warn
+    about them.
     """
     with contextlib.suppress(ImportError, AttributeError):
         from langgraph.checkpoint.serde import _msgpack

@@ -1,8 +1,7 @@
-"""Keep the live objects of each session (budget, journal, pages, providers, reader, models).
+"""Keep the live objects of each session: budget, journal, pages, providers, reader, models.
 
-The state cannot hold them, because it is saved. Nodes find them by session id, so that a saved run
-can continue in another process, and LangGraph servers, which know no sessions, can use the same
-graph.
+The state is saved and cannot hold them, so nodes look them up by session id. A saved run can then
+continue in another process, and LangGraph servers, which have no sessions, can use the same graph.
 """
 
 from __future__ import annotations
@@ -53,16 +52,16 @@ def checked_session_id(session_id: str) -> str:
 
 
 def new_session_id() -> str:
-    """Return a new session id; ids sort by time."""
+    """Return a new session id. Ids sort by time."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 R = TypeVar("R")
 T = TypeVar("T", bool, int, float, str)
 
-#: How long a context that no session opened is kept after its deadline and last use.
+#: Seconds to keep a context not opened by a session, after its deadline and last use.
 KEPT_SECONDS = 60.0
-#: Minimum time for a step that is limited only by its phase.
+#: Minimum seconds for a step that is limited only by its phase.
 LEAST_SECONDS = 0.5
 
 _contexts: dict[str, SessionContext] = {}
@@ -81,25 +80,26 @@ class SessionContext:
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     #: The page assignments, by question and round.
     tables: dict[tuple[str, int], PageAssignment] = field(default_factory=dict)
-    #: What earlier runs used, newest first.
+    #: The usage of earlier runs, newest first.
     experience: Sequence[Took] = ()
-    #: Number of pages cleaned in the session, and being cleaned now.
+    #: Pages cleaned in the session, and pages being cleaned now.
     cleanings: int = field(init=False)
     cleaning: int = 0
     #: Search and model failures already reported, by stage and subject.
     told: set[tuple[str, str]] = field(default_factory=set)
-    #: The running or finished examination of the model: its result, or why there is none.
+    #: The model's qualification test. Its result is a text if there was no test.
     examination: asyncio.Task[Examined | str] | None = None
-    #: Whether the run examines its model; None until known.
+    #: True if the run tests its model; None until known.
     examines: bool | None = None
-    #: The model, once it has passed its examination and may judge and write.
+    #: The model, once it has passed the test and may judge and write.
     judging: Model | None = None
-    #: Whether the model has failed it; then code judges, with the workload of a run without one.
+    #: True if the model failed the test. Code then judges, with the workload of a run without a
+    #: model.
     unfit: bool = False
-    #: Whether the graph opened this context and must close it.
+    #: True if the graph opened this context and must close it.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None
-    #: When a node last used the context (`time.monotonic`).
+    #: Time at which a node last used the context (`time.monotonic`).
     asked_at: float = 0.0
     record: Record = field(default_factory=Record)
 
@@ -112,7 +112,7 @@ class SessionContext:
         self.reader = Reader(self.web, self.browser)
         self.libraries = parts.libraries
         self.model = parts.model
-        #: The model that is really called; in a replay, only for what was not recorded.
+        #: The model that answers new requests, in a replay those not recorded.
         self.asked = parts.asked
         self.page_cache = parts.page_cache
         self.stand_ins = StandIns(parts.choice.spares)
@@ -124,26 +124,26 @@ class SessionContext:
 
     @property
     def library(self) -> Library | None:
-        """Return the library that is searched, if any."""
+        """The library that is searched, if any."""
         return next(iter(self.libraries), None)
 
     @property
     def mode(self) -> Mode:
-        """Return whether a model or the extractive roles do the work."""
+        """The run's mode, which depends on whether it has a model."""
         return "model" if self.model else "extractive"
 
     @property
     def deep(self) -> bool:
-        """Return whether a model makes extra checks."""
+        """True if a model makes extra checks."""
         return self.model is not None and self.settings.effort == "deep"
 
     @property
     def quick(self) -> bool:
-        """Return whether a model is called as little as possible."""
+        """True if a model is called as little as possible."""
         return self.settings.effort == "quick"
 
     def told_once(self, problem: Problem) -> str:
-        """Return a problem in words and remember it; "" if it was already reported."""
+        """Return a problem as text and remember it, or "" if it was already reported."""
         who = (problem.stage, problem.subject)
         if who in self.told:
             return ""
@@ -157,7 +157,9 @@ class SessionContext:
             self.model.record = record
 
     async def noted(self, kind: str, key: Any, now: T, otherwise: T) -> T:
-        """Record and return `now`; in a replay, the recorded value or `otherwise`."""
+        """Record and return `now`. A replay returns the recorded value, or `otherwise` if there is
+        none.
+        """
 
         async def work() -> T:
             return now
@@ -165,8 +167,8 @@ class SessionContext:
         return await self.journal.moment(kind, key, type(otherwise), work, otherwise)
 
     async def run_in_time(self, seconds: float, at: Any, work: Callable[[Late], R]) -> R:
-        """Run `work` in a thread, which can ask whether the `seconds` are over; in a replay, they
-        are over at the recorded moment.
+        """Run `work` in a thread, passing it a function that returns whether the `seconds` are
+        over. In a replay, they are over at the recorded call.
         """
         numbers, until = count(), time.monotonic() + max(LEAST_SECONDS, seconds)
         first = await self.noted("late from", at, sys.maxsize, sys.maxsize)
@@ -183,17 +185,17 @@ class SessionContext:
         return made
 
     async def narrowed(self, mark: Mark, at: str) -> bool:
-        """Return whether less time than `mark` is left at a step; recorded for replays."""
+        """Return whether less than `mark` is left, recorded for replays."""
         return await self.noted("narrowed", [*mark, at], self.budget.under(mark), False)
 
     async def was_stopped(self, at: str) -> bool:
-        """Return whether the user wants the report now; a replay stops at the recorded step."""
+        """Return whether the user wants the report now. A replay stops at the recorded step."""
         if await self.noted("stopped", at, self.stop.is_set(), False):
             self.stop.set()
         return self.stop.is_set()
 
     def workload(self, plan: Plan) -> Workload:
-        """Return how much a plan's workers may search and read."""
+        """Return how much each of a plan's workers may search and read."""
         judged = self.model is not None and not self.unfit
         return workload(plan, self.settings, model=judged)
 
@@ -208,9 +210,9 @@ class SessionContext:
         progress: Callable[[str], None] | None = None,
         providers: Sequence[Any] | Replay | PagesAlone = (),
     ) -> Self:
-        """Open a session's folder and journal, choose providers and model, and register the context
-        under the folder's name. `providers` are the caller's own, or a session to replay. Raises
-        SettingsError for an unusable setting, DiskHangs if the disk does not answer in time.
+        """Open a session's folder and journal, choose providers and model, and register the
+        context. `providers` are the caller's own, or a session to replay. Raises SettingsError, or
+        DiskHangs if the disk does not answer in time.
         """
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         session_id = checked_session_id(folder.name)
@@ -226,7 +228,7 @@ class SessionContext:
         )
         try:
             if context.asked:
-                # Importing a model's client takes seconds, so it must not block the event loop.
+                # Importing a model client takes seconds and would block the event loop.
                 await asyncio.to_thread(context.asked.check)
         except BaseException:
             await context.close()
@@ -234,9 +236,7 @@ class SessionContext:
         return context
 
     async def note_searching(self) -> None:
-        """Update the description of what is searched, as a library indexes more files while it is
-        used.
-        """
+        """Update the description of what is searched, which changes as a library is indexed."""
 
         async def now() -> tuple[str, ...]:
             return tuple(one.describes for one in (*self.search.providers, *self.stand_ins.opened))
@@ -249,7 +249,7 @@ class SessionContext:
         _contexts.pop(self.session_id, None)
         if self.keeper and self.keeper is not asyncio.current_task():
             self.keeper.cancel()
-        # Each is closed despite errors and cancellation.
+        # One failure or cancellation must not keep the others from closing.
         async with AsyncExitStack() as closing:
             for library in self.libraries:
                 closing.push_async_callback(library.close)
@@ -266,11 +266,11 @@ class SessionContext:
 
 
 async def context_of(session_id: str, settings: Settings | None) -> SessionContext:
-    """Return a session's context, opened once even if several nodes ask."""
+    """Return a session's context, opening it once even for concurrent callers."""
     if session_id not in _contexts:
         async with _opening.setdefault(session_id, asyncio.Lock()):
             if session_id not in _contexts:
-                # An enclosing graph may pass another type of context.
+                # An enclosing graph may pass a context of another type.
                 own = settings if isinstance(settings, Settings) else Settings.load()
                 folder = own.home / "sessions" / checked_session_id(session_id)
                 context = await SessionContext.open(folder, own)
@@ -282,7 +282,7 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
 
 
 async def _closed_in_the_end(context: SessionContext) -> None:
-    """Close a context that the graph opened, when its time is over or the event loop ends."""
+    """Close a context opened by the graph, when its time is over or the event loop ends."""
     try:
         while True:
             deadline = context.budget.started + context.budget.seconds

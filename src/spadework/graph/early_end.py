@@ -1,6 +1,4 @@
-"""Finish a run that was cut off with code alone: judge what was read, as time allows, and report
-the ledger.
-"""
+"""Finish a run that was cut off, by code alone: judge what was read, and report the ledger."""
 
 from __future__ import annotations
 
@@ -28,8 +26,8 @@ LATE_TOPIC = "Time ran out before the pages read for this topic were judged."
 
 
 async def closed_by_code(context: SessionContext, state: ResearchState, question: str) -> Result:
-    """Return the result of a run that was cut off: the ledger as a report by code, or a followed-up
-    report with the new findings. It is kept for follow-ups.
+    """Return the result of a run that was cut off, and keep it for follow-ups. The report is
+    composed by code, or is the followed-up report with the new findings.
     """
     before, closed = state.get("before"), await _judge_unjudged(context, state)
     if before is None:
@@ -50,8 +48,8 @@ async def closed_by_code(context: SessionContext, state: ResearchState, question
 
 
 async def _judge_unjudged(context: SessionContext, state: ResearchState) -> ResearchState:
-    """Judge topics whose passages were never judged, by code and as time allows; add a problem for
-    each. Clears the judging model.
+    """Judge unjudged topics by code, as time allows, with a problem for each. Clears the judging
+    model.
     """
     until = time.monotonic() + max(LEAST_SECONDS, JUDGING * context.budget.seconds_left())
     finds, context.judging = state.get("finds", []), None
@@ -68,7 +66,7 @@ async def _judge_unjudged(context: SessionContext, state: ResearchState) -> Rese
             async with asyncio.timeout(until - time.monotonic()):
                 only: ResearchState = {**state, "tasks": [topics[name]], "passages": {name: best}}
                 judged = await assess_round(context, only)
-            # Judging one topic does not count as a round.
+            # Judging a single topic does not count as a round.
             state = {**after(state, judged), "rounds": state.get("rounds", [])}
         except TimeoutError:
             effect = "None of these pages is in the evidence."

@@ -1,4 +1,4 @@
-"""Enter quotes into the ledger, split into entries of one block each, with their context."""
+"""Add quotes to the ledger, split into entries of one block each, with their context."""
 
 from __future__ import annotations
 
@@ -17,18 +17,16 @@ from spadework.tools.text.sentences import is_term, leads, sentences
 from spadework.tools.text.tables import rows_at
 from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
-#: Kinds of blocks that hold sentences.
 PROSE = ("paragraph", "list", "quote")
 _KIND_OF: dict[str, EvidenceKind] = {"code": "code", "list": "item"}
-#: Minimum share of the time left for adding evidence, so that none is lost when judging took all
-#: its time.
+#: Minimum share of the remaining time for adding evidence, in case judging used up its own.
 LEAST_SHARE = 0.1
 _PAIR = 2
 
 
 class _Place(NamedTuple):
-    """The span of an entry in its page, with its block and kind. `columns` is where the table's
-    column names start.
+    """The span of an entry in its page, its block and kind, and where the table's column names
+    start.
     """
 
     start: int
@@ -47,8 +45,8 @@ async def entries(
     *,
     left: int,
 ) -> tuple[list[Evidence], list[Problem]]:
-    """Return a topic's new entries, numbered from the ledger's end. The judging time is shared by
-    the `left` topics; quotes that come too late are left out, with a problem.
+    """Return a topic's new entries, numbered from the ledger's end. The `left` topics share the
+    judging time. Quotes that come too late are dropped, with a problem.
     """
     digests = dict.fromkeys(spot.page.content_hash for spot in spots)
     texts = {digest: await context.pages.get(digest) for digest in digests}
@@ -90,9 +88,7 @@ def _enter(
 
 
 def split_quote(text: PageText, spot: Spot) -> list[_Place]:
-    """Return where a quote's entries are in the page, their kinds, and which one carries the
-    claim.
-    """
+    """Return the spans and kinds of a quote's entries; the best match carries the claim."""
     found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
         said = text[start:end]
@@ -107,7 +103,7 @@ def split_quote(text: PageText, spot: Spot) -> list[_Place]:
 
 
 def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
-    """Assign the claim to the entry with most of its words."""
+    """Assign the claim to the entry that shares the most words with it."""
     code = spoken(claim)
     words = stems(claim, code)
     told = [place for place in places if place.kind != "columns"]
@@ -118,8 +114,8 @@ def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
 
 def pieces(text: PageText, start: int, end: int) -> list[tuple[int, int, Block]]:
     """Split a span of a page at headings, code and tables, dropping headings and code fences.
-    Adjacent paragraphs and lists stay together, since a list needs its introduction. A defined term
-    starts a new piece; one that stands alone includes what follows.
+    Adjacent paragraphs and lists stay together, because a list needs its introduction. A defined
+    term starts a new piece; on its own line, it includes what follows.
     """
     made: list[tuple[int, int, Block]] = []
     goes_on = False
@@ -143,15 +139,15 @@ def pieces(text: PageText, start: int, end: int) -> list[tuple[int, int, Block]]
 def parts_of(
     text: PageText, block: Block, span: tuple[int, int], *, together: bool = False
 ) -> list[tuple[int, int, EvidenceKind]]:
-    """Return a quote's entries: for a table, every touched row, whole, after its column names,
-    which rows need and which say nothing alone; else one. Rows that prove something `together`
-    are one entry.
+    """Return the spans and kinds of a quote's entries. A table yields the column names and every
+    row that the quote touches, or with `together` one entry for all rows. Any other block is one
+    entry.
     """
     if block.kind != "table":
         return [(*span, _KIND_OF.get(block.kind, "text"))]
     header, rows = text.header_of(block), rows_at(text, block, span)
     kind: EvidenceKind = "row" if header else "cells"
-    # With two columns, the first row may be data; if it is all that is quoted, it is data.
+    # In a two-column table the first row may be data, and is if nothing else is quoted.
     above = header or text.header_of(block, _PAIR)
     own = [row for row in rows if row != above]
     own = [(own[0][0], own[-1][1])] if together and own else own
@@ -166,7 +162,7 @@ def _entry(id_: str, topic: Topic, page: Page, text: PageText, place: _Place) ->
     prose = kind in ("text", "item", "code")
     before, after = text.neighbours(start, end) if prose else ("", "")
     step = text.steps.get(start) if kind == "item" else None
-    # Several items have no number.
+    # A span of several items has no number.
     step = step if step and end <= step.end else None
     return Evidence(
         id=id_,

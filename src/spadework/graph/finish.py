@@ -41,8 +41,8 @@ from spadework.visible import visible
 
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
-    """Return why no further round is made, "" to continue. It is "coverage" whenever all topics are
-    answered, even if the evidence has shortfalls.
+    """Return why no further round is made, or "" to continue. If all topics are answered, it is
+    "coverage", even if the evidence has shortfalls.
     """
     why = _reason_to_stop(state, budget, settings, price)
     return "coverage" if why and not open_topics(state) else why
@@ -51,7 +51,7 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
 def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, price: float) -> str:
     rounds = state["rounds"]
     if state.get("review"):
-        # The editor's round is an extra one, and the last.
+        # The editor's round is extra, and always the last.
         before = state.get("stopped_by", "")
         return "iterations" if before == "coverage" else before
     if budget.refused or budget.reckoned("plan") <= 0:
@@ -62,7 +62,7 @@ def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, pr
     least = settings.marginal_utility * max(1, last.evidence_after)
     if last.number > 1 and _quotes_brought(state) < least:
         return "marginal utility"
-    # A limit is the reason only if the run would have continued.
+    # A limit counts as the reason only if the run would otherwise continue.
     if last.number == KNOWN or worth_asking(state, price):
         late = budget.under(ACCELERATE) or not _fits(state, budget, settings)
         return "time" if late else budget.ended_by()
@@ -70,14 +70,12 @@ def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, pr
 
 
 def nothing_left(state: ResearchState) -> str:
-    """Return why a run ends that has nothing more to search."""
+    """Return the reason for ending a run that has nothing left to search."""
     return "nothing left to ask" if open_topics(state) else "coverage"
 
 
 def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
-    """Return whether there is time for another round; at quick effort, for one as long as all
-    before.
-    """
+    """Return whether a further round fits. At quick effort, it may take as long as all before."""
     planning = state.get("plan_seconds", 0.0)
     if settings.effort != "quick":
         return budget.fits(planning)
@@ -86,8 +84,8 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 
 def _quotes_brought(state: ResearchState) -> int:
-    """Return how many quotes the last round added; without a model the last two, since code keeps
-    its choice in between.
+    """Return how many quotes the last round added. Without a model, count the last two, because
+    code may keep an earlier choice in between.
     """
     alone = all(found.judge == CODE for found in state["coverage"].values())
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
@@ -110,8 +108,8 @@ N = TypeVar("N", bound=Callable[[WorkerState, Runtime[Settings]], Awaitable[dict
 
 
 class DiskStopped(GraphBubbleUp, RuntimeError):
-    """Raised when the disk failed in a worker's node. LangGraph passes it on and saves nothing, so
-    that a resumed run repeats the step. Servers pass on its message, as it is a RuntimeError.
+    """Raised in a worker's node when the disk fails. LangGraph then saves nothing, so a resumed run
+    repeats the step. Servers pass on the message, because it is a RuntimeError.
     """
 
     def __init__(self, fault: OSError | sqlite3.Error) -> None:
@@ -134,7 +132,7 @@ def stopped_by_disk(node: N) -> N:
     return cast("N", guarded)
 
 
-#: Reasons that are no interruption.
+#: Reasons for a run to end on its own.
 _OF_ITSELF = ("iterations", "price", "marginal utility", "nothing left to ask")
 
 
@@ -163,7 +161,7 @@ def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Cit
 def result_of(
     context: SessionContext, state: ResearchState, late: Sequence[Problem] = ()
 ) -> Result:
-    """Return the result of a finished run; `late` are problems from outside the nodes."""
+    """Return the result of a finished run. `late` are problems from outside the nodes."""
     why = _final_reason(context, state)
     by_model = models_among(c.maker for c in state.get("citations", []))
     mode: Mode = "model" if by_model else "extractive"
@@ -202,9 +200,7 @@ def result_of(
 
 
 def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Problem]:
-    """Return each problem once, in order. A page that was `read` later, in another round or a
-    resumed run, is no problem.
-    """
+    """Return each problem once, in order, without pages that could be `read` later."""
     fresh = {canonical_url(page.url) for page in read if not page.stale}
     lasting = (
         p for p in met if p.stage not in ("read", "copy") or canonical_url(p.subject) not in fresh
@@ -213,8 +209,8 @@ def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Proble
 
 
 def _final_reason(context: SessionContext, state: ResearchState) -> str:
-    """Return why the run ended. A limit on the model counts even if code then covered
-    everything.
+    """Return why the run ended. An exhausted model limit counts even if code then answered every
+    topic.
     """
     if context.stop.is_set():
         return "stop"

@@ -1,6 +1,4 @@
-"""Open the parts of a session once: journal, models, providers, pages. A replay uses the
-recording.
-"""
+"""Open the parts of a session: journal, models, providers, pages. A replay uses the recording."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ from spadework.tools.stores.private_files import private_folder
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Problem, Query, Value
 
-#: Settings that are never stored, because they are keys.
+#: Settings that are never stored, because they are secrets.
 SECRETS = {
     name
     for name, field in Settings.model_fields.items()
@@ -46,7 +44,9 @@ _USERINFO = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 class Opened(Value):
-    """What a session used: provider names with descriptions, and all settings but keys and home."""
+    """The record of what a session used: described providers, and all settings except secrets and
+    home.
+    """
 
     model: str = ""
     providers: tuple[tuple[str, str], ...] = ()
@@ -69,12 +69,12 @@ class Opened(Value):
                 for name, value in settings.model_dump(mode="json").items()
                 if name not in SECRETS | {"home", "common_home"}
             }
-            # Recorded even if only a key chose it.
+            # Models are recorded even if only an API key selected them.
             | {f"{role}_model": m for role in get_args(Role) if (m := settings.model_for(role))},
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the record as JSON."""
+        """Return the record as a JSON object."""
         return self.model_dump(mode="json")
 
     def choice(self, settings: Settings) -> Choice:
@@ -86,7 +86,7 @@ class Opened(Value):
 
 @dataclass(frozen=True)
 class Replay:
-    """A session to run again from its recording. `new_model` answers what was not recorded."""
+    """A session to rerun from its recording. `new_model` answers what was not recorded."""
 
     recording: Recording
     new_model: Settings | None = None
@@ -94,7 +94,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class PagesAlone:
-    """Says that a context only gathers pages, without a model. `providers` are the caller's;
+    """Marks a context that only gathers pages, without a model. `providers` are the caller's;
     without `search`, there are none.
     """
 
@@ -104,13 +104,13 @@ class PagesAlone:
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A provider whose hits alone were recorded: a library, a tool or the caller's object."""
+    """A provider of which only the hits were recorded: a library, a tool or the caller's object."""
 
     name: str
     describes: str
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return nothing: the hits come from the recording."""
+        """Return nothing, because the hits come from the recording."""
         return []
 
 
@@ -123,13 +123,13 @@ def provider_again(name: str, describes: str, settings: Settings) -> Provider:
 
 _NO_TIME = Choice((), ("There was no time to connect to any search provider.",))
 
-#: The model's name, problems with it, and the providers.
+#: The model's name, its problems, and the providers.
 Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """The opened parts. `asked` is the model really called, which a replay needs only for what was
-    not recorded. `problems` are the model's; `cleanings` counts pages cleaned before.
+    """The opened parts. `asked` is the model that answers new requests, in a replay those not
+    recorded. `problems` are the model's. `cleanings` counts pages cleaned before.
     """
 
     journal: Journal
@@ -157,7 +157,7 @@ async def open_parts(
     replay = providers if isinstance(providers, Replay) else None
     libraries: list[Library] = []
     await asyncio.to_thread(private_folder, folder / "pages")
-    # All are closed again if a later step fails or is cancelled.
+    # Everything is closed again if a later step fails or is cancelled.
     async with AsyncExitStack() as opened:
         meaning = None if replay else meaning_of(settings)
         if meaning:
@@ -166,7 +166,7 @@ async def open_parts(
         opened.push_async_callback(journal.close)
 
         async def open_library() -> Library:
-            budget.pause()  # indexing does not count as time of the run
+            budget.pause()  # Indexing does not count as run time.
             try:
                 paths, home = settings.library, settings.common
                 one = await Library.open(
@@ -206,7 +206,6 @@ async def open_parts(
 async def _journal(
     folder: Path, settings: Settings, budget: Budget, replay: Replay | None, meaning: Meaning | None
 ) -> Journal:
-    """Return a folder's journal, and charge embeddings to it."""
     journal = await Journal.open(
         folder / "session.sqlite",
         budget,
@@ -229,8 +228,8 @@ async def _chosen_now(
     *,
     late: bool,
 ) -> Chosen:
-    """Return what there is time to open: nothing for a run that starts too `late`, and no model for
-    one that only gathers pages.
+    """Open what there is time for: nothing if the run starts too `late`. A run that only gathers
+    pages gets no model.
     """
     name, problems, choice = "", list[Problem](), _NO_TIME
     if isinstance(providers, PagesAlone):
@@ -253,7 +252,8 @@ async def _chosen_now(
 
 async def _chosen_again(settings: Settings, journal: Journal) -> Chosen:
     opened = Opened.model_validate(await journal.noted("opened", "") or {})
-    choice = await asyncio.to_thread(opened.choice, settings)  # may read certificates
+    # Making providers may read certificates.
+    choice = await asyncio.to_thread(opened.choice, settings)
     return opened.model, list(opened.problems), choice
 
 
@@ -269,8 +269,8 @@ async def _model(settings: Settings) -> tuple[str, list[Problem]]:
 def _models(
     settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
 ) -> tuple[Model | None, Model | None]:
-    """Return the chat model, and the one really called; in a replay, only for what was not
-    recorded.
+    """Return the session's chat model, and the model that answers new requests. In a replay, these
+    are only the requests that were not recorded.
     """
     if not name:
         return None, None

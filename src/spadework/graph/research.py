@@ -70,10 +70,10 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk_faults import disk_fault
 from spadework.values import Problem
 
-#: LangGraph's name for the error handler of workers.
+#: LangGraph's name for the workers' error handler.
 WORKER_FAILED = "__error_handler__worker"
 
-#: Callers pass only part of the state; see `ResearchInput`.
+#: Callers pass only part of the state, described by `ResearchInput`.
 Graph = CompiledStateGraph[ResearchState, Settings, ResearchState, ResearchOutput]
 
 
@@ -86,7 +86,7 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
     context = await context_of(session_id, runtime.context)
     emit = emitter(context, runtime)
     left_out, foretold = await leave_out(context, emit), None
-    if not given["follows"]:  # a follow-up may need no research
+    if not given["follows"]:  # A follow-up may need no research.
         foretold = await foreseen_unplanned(context, state["question"])
         emit(Foreseen(forecast=foretold))
     attached, problems = await attached_pages(context, given["attachments"])
@@ -106,7 +106,7 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Divide the question into topics, and find stored pages. A broad search comes first, unless a
-    model plans quickly.
+    model plans at quick effort.
     """
     context = await context_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
@@ -141,9 +141,7 @@ async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
 
 
 async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Merge the workers' results: each page once, ranked over all topics, copies under one
-    origin.
-    """
+    """Merge the workers' results: each page once, ranked over all topics, with copies marked."""
     context = await context_of(state["session_id"], runtime.context)
     await judge(context, f"fuse {len(state.get('rounds', []))}")
     changes = await fuse_finds(context, state)
@@ -190,9 +188,7 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 
 async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Write the report from the ledger, its sections at the same time and conflicts side by
-    side.
-    """
+    """Write the report from the ledger: sections concurrently, disagreements side by side."""
     context = await context_of(state["session_id"], runtime.context)
     context.budget.writes()
     model, _ = await judge_in_time(context, "write")
@@ -210,7 +206,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     context.budget.writing = True
     ledger = proofs(state)
     texts = await context.pages.texts(e.content_hash for e in ledger)
-    # A follow-up has names of its own.
+    # A follow-up may contain new names.
     asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
     material, lost = verify_ledger(ledger, texts, asked, made.language)
     model, unfit = await judge_in_time(context, "verify")
@@ -229,7 +225,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # Earlier rounds have said why code judges; a report in another form has no rounds.
+        # Earlier rounds already reported why code judges. A report in another form has no rounds.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)
@@ -239,7 +235,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 
 async def edit(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Let an editor review the report at deep effort; weak parts are repaired once."""
+    """Let an editor review the report at deep effort. Weak parts are repaired once."""
     return await review_report(await context_of(state["session_id"], runtime.context), state)
 
 
@@ -270,7 +266,7 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
     )
     builder.add_node("open", open_session)
     builder.add_node("revise", revised)
-    # The workers of a round and their error handlers are one step, so that `fuse` runs once.
+    # A round's workers and their error handlers form one step, so that `fuse` runs once.
     for node in (receive, clarify, plan, approve, fuse, assess, write, verify, edit, save):
         builder.add_node(node)
     builder.add_node(
@@ -303,5 +299,5 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
 
 
 checkpoint_types.register()
-#: Used by LangGraph servers, which bring their own checkpointer.
+#: For LangGraph servers, which provide their own checkpointer.
 graph: Graph = _builder().compile(name="research")

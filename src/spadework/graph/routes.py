@@ -1,4 +1,4 @@
-"""Decide which node comes next, and with which tasks, as pure functions of the state."""
+"""Decide which node comes next, and with which tasks, by pure functions of the state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spadework.graph.state import ResearchState
 from spadework.tools.ranking.selection import LOCAL
 from spadework.values import Coverage, Plan, Query, Question, Recommendation, Shortfall, Task, Topic
 
-#: Share of the pages for the first round; the rest is kept for gaps.
+#: Share of the pages for the first round. The rest is kept for gaps.
 FIRST_ROUND_PAGES = 0.87
 LEAST_PAGES = 2
 #: The round before any search, which judges the pages of a followed-up session.
@@ -23,7 +23,7 @@ KNOWN = 0
 
 
 def question_of(state: ResearchState) -> Question:
-    """Return the question with everything that was given with it."""
+    """Return the question with everything supplied with it."""
     before = state.get("before")
     return Question(
         text=state["question"],
@@ -37,7 +37,9 @@ def question_of(state: ResearchState) -> Question:
 
 
 def received(state: ResearchState) -> str:
-    """Return the node after `receive`: a new form, an answer from evidence, or research."""
+    """Return the node after `receive`, which changes the form, answers from evidence, or
+    researches.
+    """
     return {"form": "revise", "known": "write"}.get(state["turn"].kind, "clarify")
 
 
@@ -47,8 +49,8 @@ def known_tasks(plan: Plan) -> list[Task]:
 
 
 def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
-    """Return one task per topic, with its queries and pages; if they could exceed the page limit,
-    they share it.
+    """Return one task per topic, with its queries and pages. Tasks that could exceed the page limit
+    share it.
     """
     topics, share = len(plan.topics), int(budget.limits.pages * FIRST_ROUND_PAGES)
     most, broad = max(LEAST_PAGES * topics, share), load.broad or plan.question_type == "list"
@@ -66,7 +68,7 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
 
 
 class _Gap(NamedTuple):
-    """A further search for a topic; `again` also uses hits that were found but not read."""
+    """A further search for a topic. `again` also uses hits that were found but not read."""
 
     topic: Topic
     queries: tuple[Query, ...]
@@ -76,15 +78,15 @@ class _Gap(NamedTuple):
 def gap_tasks(
     state: ResearchState, budget: Budget, load: Workload, price: float = 0.0
 ) -> list[Task]:
-    """Return tasks for the topics worth the `price` of a round, with their own queries, then
-    recommended ones. Surveys, and topics without new searches (without a model, all), also use hits
-    left unread.
+    """Return tasks for the topics worth the `price` of a round. Each topic's own queries come
+    before recommended ones. Surveys, and topics without new searches (without a model, all), also
+    use hits left unread.
     """
     number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:
         return _tasks_after_known(state, budget, load)
-    # Without a common limit, the last pages would go to the fastest worker, a different one each
-    # time.
+    # Without a shared limit, the last pages would go to the fastest worker, which varies between
+    # runs.
     most = max(0, int(budget.limits.pages - budget.spent("pages")))
     going, broad = _gaps(state, load, price, number)[:most], plan.question_type == "list"
     return [
@@ -111,7 +113,6 @@ def _tasks_after_known(state: ResearchState, budget: Budget, load: Workload) -> 
     for task in first_tasks(left, budget, load):
         own = {(query.text.lower(), query.exclude_domains) for query in task.queries}
         found = _recommended_searches(task.topic, state["coverage"].get(task.topic.name), ())
-        # Also search what the evidence leads to.
         led = _gap_queries([r for r in found if r.led_to], own, state["plan"], load)
         made.append(task.model_copy(update={"queries": (*task.queries, *led)}))
     return made
@@ -126,7 +127,7 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
     }
     unread = {f.topic for f in state.get("finds", []) if f.left and f.round == number - 1}
     going = []
-    # Shortfalls of the whole are searched with the first topic that is searched again.
+    # Shortfalls of the whole answer are searched with the first topic that is searched again.
     whole = _gap_queries([s.recommendation for s in lacking if not s.topic], asked, plan, load)
     for topic in worth_asking(state, price):
         found = state["coverage"].get(topic.name)
@@ -173,13 +174,14 @@ def _gap_queries(
     load: Workload,
 ) -> tuple[Query, ...]:
     fresh = [r for r in recommended if (r.query.lower(), r.exclude_domains) not in before]
-    wanted = {r.query: r for r in reversed(fresh)}  # the first of two with the same words
+    # Of two searches with the same text, the first wins.
+    wanted = {r.query: r for r in reversed(fresh)}
     texts = [*dict.fromkeys(r.query for r in fresh)][: load.gap_queries]
     return tuple(gap_query(wanted[text], plan, load.gap_seconds) for text in texts)
 
 
 def workers(state: ResearchState) -> list[Send] | str:
-    """Return a worker for each task of the latest round, or "write"."""
+    """Return one worker per task of the latest round, or "write"."""
     newest = max((task.round for task in state.get("tasks", [])), default=KNOWN)
     done = {find.round for find in state.get("finds", [])} | {
         r.number for r in state.get("rounds", [])
@@ -196,14 +198,14 @@ def after_assess(state: ResearchState) -> list[Send] | str:
 
 
 def after_review(state: ResearchState) -> list[Send] | str:
-    """Return what the review calls for: workers or "write"; "save" if there is nothing more."""
+    """Return the node or workers that the review calls for; "save" if nothing is left."""
     review = state.get("review")
     return "save" if review is None or review.done else workers(state)
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """Return a worker's input, with the pages read before for its topic (or any topic, if pages are
-    its own) and the workers that share pages with it.
+    """Return a worker's input, with the pages read before for its topic (any topic if `own`) and
+    the workers that share pages with it.
     """
     before = [
         page.url

@@ -1,5 +1,5 @@
-"""Define the channels of the graph, each with one meaning and reducer. Page texts are kept
-elsewhere, so that checkpoints stay small.
+"""The graph's channels, each with one meaning and one reducer. Page texts are kept elsewhere, so
+that checkpoints stay small.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from langgraph.types import Overwrite
 from pydantic import BaseModel, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
-# Before Python 3.12, `typing`'s own has no JSON schema in graphs.
+# The `TypedDict` of `typing` has no JSON schema in graphs before Python 3.12.
 from typing_extensions import TypedDict
 
 from spadework.agents.reviser import Turn
@@ -40,11 +40,10 @@ from spadework.values import (
 
 
 class Find(Value):
-    """A worker's result: the pages read (best first), the best passages for its topic, the number
-    of readable hits left, and whether a search was `answered`, if one was made.
+    """A worker's result: the pages read (best first), and the best passages for its topic.
 
-    `heard` are the providers that answered, `found` is the number of hits, and `unread` are hits
-    that could not be read.
+    `left` counts readable hits left, `found` all hits. `answered` is false if every search failed.
+    `heard` are the providers that answered, `unread` the hits that could not be read.
     """
 
     topic: str
@@ -59,9 +58,7 @@ class Find(Value):
 
 
 class Earlier(Value):
-    """The report of an earlier session with its evidence; `numbered` are the URLs of its sources,
-    in order.
-    """
+    """An earlier session's report and evidence. `numbered` are its source URLs, in order."""
 
     plan: Plan
     title: str = ""
@@ -76,51 +73,50 @@ class Earlier(Value):
 
 
 class ResearchState(TypedDict, total=False):
-    """What a run knows. Required channels are set by the first nodes or have a reducer."""
+    """The state of a run. Required channels are set by the first nodes or have a reducer."""
 
     question: Required[str]
     attachments: list[str]
     session_id: Required[str]
-    #: The session that this thread opened last, to tell a new run from a named session.
+    #: The session this thread opened last, which tells a new run from a named session.
     opened: str
     follows: str
     earlier: list[str]
-    #: The answers to the `earlier` questions.
     answers: list[str]
-    #: Requests about the report's form; its maximum words (0: as in the settings).
+    #: Requests about the report's form, and its maximum words (0: as in the settings).
     wishes: str
     most_words: int
-    #: The date on which the run began, since prompts read no clock.
+    #: The start date of the run, because prompts read no clock.
     asked_on: str
-    #: What the follow-up wants, and the earlier report if it is revised.
+    #: The request of a follow-up, and the earlier report if it is revised.
     turn: Required[Turn]
     before: Earlier | None
-    #: By heading, the number of the earlier section that was rewritten.
+    #: The number of the earlier section that was rewritten, by heading.
     places: dict[str, int]
     attached: list[Page]
     plan: Required[Plan]
-    #: How long a model planned, 0 if none did.
+    #: Seconds the model took to plan, 0 if none did.
     plan_seconds: float
-    #: The estimate; None if an existing report is only changed.
+    #: The forecast; None if an existing report is only changed.
     forecast: Forecast | None
     tasks: Required[Annotated[list[Task], operator.add]]
     finds: Annotated[list[Find], operator.add]
-    #: By URL; a later record replaces an earlier one.
+    #: By URL; later pages replace earlier ones.
     pages: Annotated[dict[str, Page], operator.or_]
     passages: dict[str, list[Passage]]
-    #: The passages that a model was shown in any round.
+    #: The passages shown to a model in any round.
     shown: Annotated[list[Passage], operator.add]
     evidence: Required[Annotated[list[Evidence], operator.add]]
-    #: By topic; a later judgement replaces an earlier one.
+    #: By topic; later judgements replace earlier ones.
     coverage: Required[Annotated[dict[str, Coverage], operator.or_]]
     rounds: Required[Annotated[list[Round], operator.add]]
-    #: What the evidence lacks after the latest round.
+    #: Gaps in the evidence after the latest round.
     shortfalls: list[Shortfall]
     problems: Annotated[list[Problem], operator.add]
     stopped_by: str
-    #: The outline's title for the report, "" for the question itself.
+    #: The report title from the outline; "" to use the question.
     title: str
-    #: Entries that the outline does not use, aspects that no section covers, and shared terms.
+    #: Entries the outline does not use, aspects no section covers, and shared terms.
     left_out: list[str]
     missing: list[str]
     names: list[str]
@@ -152,21 +148,19 @@ class ResearchInput(BaseModel):
     most_words: SkipJsonSchema[int] = 0
 
 
-#: The defaults of a run's input, with which the next run begins.
+#: The input's defaults, restored after a run for the thread's next one.
 GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"})
 
 
 def proofs(state: ResearchState) -> list[Evidence]:
-    """Return the entries in use: those that a topic's judgement names, or all if it is not
-    judged.
-    """
+    """Return the entries in use: those a topic's judgement names, or all if it is not judged."""
     coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
     judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]
     return [*judged, *(e for e in known.values() if e.topic not in coverage)]
 
 
 def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
-    """Return the queries of each topic, each once, in order."""
+    """Return the distinct queries of each topic, in order."""
     asked: dict[str, dict[str, None]] = {}
     for task in state.get("tasks", []):
         of = asked.setdefault(task.topic.name, {})
@@ -176,7 +170,7 @@ def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
 
 def checked_input(state: ResearchState) -> dict[str, Any]:
     """Return a run's validated input, except question and session; null counts as omitted. Raises
-    SettingsError for an empty question or another shape.
+    SettingsError for an empty question or a wrong shape.
     """
     asked = {name: state.get(name) for name in ResearchInput.model_fields}
     if not isinstance(asked["question"], str) or not asked["question"].strip():
@@ -189,7 +183,7 @@ def checked_input(state: ResearchState) -> dict[str, Any]:
 
 
 def left_over(state: ResearchState) -> dict[str, Any]:
-    """Return the update that clears the channels of an earlier run; {} in a new thread."""
+    """Return the update that clears an earlier run's channels, or {} in a new thread."""
     if not state.get("opened"):
         return {}
     gathered = ("tasks", "finds", "shown", "evidence", "rounds", "problems")
@@ -209,28 +203,28 @@ class ResearchOutput(TypedDict, total=False):
 
 
 class WorkerState(TypedDict, total=False):
-    """A worker's state: its task, and what it gathers for its result. Required channels are sent
-    along or set before use.
+    """A worker's state: its task, and what it gathers for the result. Required channels are sent
+    with the task or set before use.
     """
 
     session_id: Required[str]
     question: Required[str]
     task: Required[Task]
-    #: Number of topics in the plan, and of workers in this round.
+    #: Number of topics in the plan, and number of workers in this round.
     topics: int
     tasks: int
-    #: How long the model planned, 0 if none did.
+    #: Seconds the model took to plan, 0 if none did.
     plan_seconds: float
     read_before: Required[list[str]]
-    #: Topics whose workers share pages; empty if each may read anything.
+    #: Topics whose workers share pages; empty if the worker may read any page.
     among: list[str]
-    #: Whether the topics are parts of a survey.
+    #: True if the topics are parts of a survey.
     joint: bool
     #: Canonical URLs of pages assigned to other workers.
     taken: list[str]
     attached: Required[list[Page]]
     hits: Required[list[Hit]]
-    #: Whether a search was answered, if one was made, and by which providers.
+    #: True unless every search failed; the providers that answered.
     answered: bool
     heard: list[str]
     chosen: Required[list[Hit]]
@@ -243,7 +237,7 @@ class WorkerState(TypedDict, total=False):
 
 
 class WorkerOutput(TypedDict, total=False):
-    """The output of a worker: only channels with reducers, since many workers finish in one
+    """A worker's output. It has only channels with reducers, because many workers finish in one
     step.
     """
 

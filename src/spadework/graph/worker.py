@@ -22,7 +22,7 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     """Split the pages into passages, and keep those that fit the topic best."""
     context = await context_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
-    # Whoever judges decides how much is shown.
+    # The number of passages kept depends on whether a model or code judges.
     await judge(context, f"distil {task.round} {task.topic.name}")
     by_model = context.judging is not None
     passages, problems = await distil_pages(context, task.topic, pages, by_model=by_model)

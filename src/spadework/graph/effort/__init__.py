@@ -1,1 +1,1 @@
-"""Decide how much work a question gets, and estimate it."""
+"""Decide how much work a question gets, and forecast it."""

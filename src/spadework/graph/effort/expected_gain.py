@@ -1,8 +1,8 @@
-"""Decide whether another round is worth its price for an open topic. The price is the share
-of the remaining time and tokens that the round takes.
+"""Decide whether a topic is worth the price of another round: its share of the remaining time and
+tokens.
 
-The gains of rounds without a model, and the threshold for them, were measured on questions with
-known answers (benchmarks/rounds_sweep.py, benchmarks/README.md).
+The gains and threshold without a model were measured on questions with known answers
+(benchmarks/rounds_sweep.py, benchmarks/README.md).
 """
 
 from __future__ import annotations
@@ -15,30 +15,29 @@ from spadework.graph.state import ResearchState
 from spadework.tools.ranking.conflicts import conflicts
 from spadework.values import CODE, Coverage, Topic
 
-#: Minimum expected gain of another round when code is the judge.
+#: Minimum expected gain of another round when code judges.
 LEAST = 0.17
-#: Minimum difference between two judgements by code, which are less accurate. With a smaller one,
-#: facts were lost.
+#: Minimum difference between two judgements by code, which are inexact. Smaller values lost facts.
 CLEARLY = 0.1
-#: The score is multiplied by this for each shortfall.
+#: Factor on the score for each shortfall.
 LACKING = 0.5
-#: Value of all the remaining time or tokens.
+#: Gain that is worth all the remaining time or tokens.
 WORTH = 0.5
-#: Shortfalls that a search may fix.
+#: Shortfalls that another search may fix.
 RAISING = frozenset({"definition", "steps", "code", "dates", "quality", "freshness", "domains"})
 #: Price of a round that takes everything left.
 ALL = 1.0
 
 
 async def price(context: SessionContext, state: ResearchState) -> float:
-    """Return the share of the remaining limits that another round takes; recorded for replays."""
+    """Return the price of another round, recorded for replays."""
     rounds = len(state["rounds"])
     return await context.noted("price", f"round {rounds}", share(context.budget, rounds), 0.0)
 
 
 def share(budget: Budget, rounds: int) -> float:
-    """Return the share (0 to 1) of the remaining time and tokens that another round takes if it is
-    like the previous ones.
+    """Return the share (0 to 1) of the remaining time and tokens that a round like the previous
+    ones takes.
     """
     time = budget.reckoned("search", "read", "assess")
     tokens = (1 - budget.shares["write"]) * budget.limits.tokens - budget.spent("tokens")
@@ -67,14 +66,14 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
     if found.covered:
         return price < ALL and bool(_falls_short(topic, state))
     expected = gain(found, lacks(topic, state), survey=survey)
-    # A model names what is missing, so the search has a target.
+    # A model names what is missing, so its search has a target.
     least = LEAST if found.judge == CODE else 0.0
     return expected >= max(least, WORTH * price)
 
 
 def no_better(new: Coverage, old: Coverage) -> bool:
-    """Return whether the previous judgement is kept, because code's new one is not clearly better,
-    the topic is not newly answered, and its evidence did not lead on.
+    """Return whether to keep the old judgement, because code's new one is not clearly better, the
+    topic is not newly answered, and the old evidence led to no search.
     """
     led = any(wanted.led_to for wanted in old.recommendations)
     answered = new.covered and not old.covered
@@ -82,8 +81,8 @@ def no_better(new: Coverage, old: Coverage) -> bool:
 
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
-    """Return the gain (0 to 1) expected from another round: 1 for open topics, for surveys, and if
-    the evidence leads to further searches; else what is missing.
+    """Return the expected gain (0 to 1) of another round: what is missing from the score, but 1 for
+    open topics, for surveys, and if the evidence leads to further searches.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":
@@ -99,8 +98,8 @@ def lacks(topic: Topic, state: ResearchState) -> set[str]:
 
 
 def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
-    """Return fixable shortfalls: freshness only if news is wanted, quality only if the previous
-    round improved it.
+    """Return the fixable shortfalls. Freshness counts only if news is wanted, quality only if the
+    previous round improved it.
     """
     kinds = {str(s.kind) for s in state.get("shortfalls", []) if s.topic in ("", topic.name)}
     plan, rounds = state["plan"], state.get("rounds", [])

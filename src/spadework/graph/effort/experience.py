@@ -1,4 +1,4 @@
-"""Estimate a run from similar earlier runs, as a median and a range between two quantiles."""
+"""Forecast a run from similar earlier runs, as a median and a range between two quantiles."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import NamedTuple
 
 from spadework.values import Forecast, Span
 
-#: Minimum number of runs to estimate from; maximum used, newest first.
+#: Minimum and maximum number of runs to use, newest first.
 LEAST, MOST = 5, 20
-#: The range leaves out one part in this many at each end.
+#: The range excludes one part in this many at each end.
 PARTS = 20
-#: The estimated quantities, with their decimal places.
+#: Forecast quantities and their decimal places.
 DIGITS: dict[str, int] = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 0)
 DIGITS |= {"seconds": 2, "money": 4}
 
 
 class Took(NamedTuple):
-    """A finished run: its kind, machine, and what it used by the names of DIGITS."""
+    """A finished run: its kind, its machine, and its usage by the names in DIGITS."""
 
     kind: str
     machine: str
@@ -27,8 +27,8 @@ class Took(NamedTuple):
 
 
 def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]) -> Forecast:
-    """Return a forecast corrected by `earlier` runs (newest first) of its kind and machine, or
-    unchanged if they are too few. `limits` caps it, by the names of DIGITS.
+    """Return a forecast corrected by `earlier` runs (newest first) of its kind and machine, if
+    there are enough. `limits` caps it, by the names in DIGITS.
     """
     alike = [t.actual for t in earlier if (t.kind, t.machine) == (made.kind, made.machine)][:MOST]
     if len(alike) < LEAST:

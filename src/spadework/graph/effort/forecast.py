@@ -1,4 +1,4 @@
-"""Estimate a run: from one round that answers everything to all rounds."""
+"""Forecast a run, from one round that answers everything up to all rounds."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from spadework.graph.nodes.distil import room_of
 from spadework.settings import Effort, Role, Settings
 from spadework.values import Forecast, Plan, Span, Task
 
-#: Seconds of a round of web searches (typical, slow).
+#: Seconds for a round of web searches (typical, slow).
 ROUND_SECONDS = (3.0, 40.0)
-#: Seconds of a round in local files (typical, slow).
+#: Seconds for a round in local files (typical, slow).
 LOCAL_SECONDS = (0.5, 6.0)
-#: Seconds of a wave of model calls (typical, slow).
+#: Seconds for a wave of concurrent model calls (typical, slow).
 WAVE_SECONDS = (2.0, 20.0)
 LOCAL = frozenset({"library"})
 #: A model that plans more slowly is assumed to answer one call at a time, as local models do.
 SLOW_SECONDS = 20.0
-#: Share of the plan's time that each of its calls takes (typical, slow).
+#: Duration of a call as a share of the planning time (typical, slow).
 CALL_SHARE = (0.5, 1.5)
-#: Waves of model calls in a run of one round.
+#: Waves of model calls in a one-round run.
 WAVES = 4
-#: Waves for each further round.
+#: Waves of model calls in each further round.
 WAVES_MORE = 1
-#: Tokens of a prompt without its material.
+#: Tokens in a prompt without its material.
 PROMPT_TOKENS = 1_000
-# Tokens of answers (typical, slow).
+# Tokens in an answer (typical, slow).
 ASSESSMENT_TOKENS = (150, ANSWERS["assessor"])
 SECTION_TOKENS = (150, ANSWERS["writer"])
 PLAN_TOKENS = (300, ANSWERS["lead"])
 SMALL_TOKENS = (30, ANSWERS["judge"])
-#: Judge calls per topic and round: to screen hits and, at deep effort, to reflect.
+#: Judge calls per topic and round: one screens hits; at deep effort, another reflects.
 JUDGED: dict[Effort, int] = {"quick": 0, "normal": 1, "deep": 2}
 HITS_TOKENS = 2_000
-#: Characters per token; characters of the evidence for a section.
+#: Characters per token, and characters of evidence per section (typical, slow).
 CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 
 Tokens = dict[Role, tuple[int, int]]
@@ -51,14 +51,13 @@ def forecast(
     model: bool = True,
     plan_seconds: float = 0.0,
 ) -> Forecast:
-    """Return the estimate for a plan with these first `tasks`, within the settings' limits.
-    `providers` are names; `plan_seconds` is how long the model planned, 0 if it did not. Money is
-    None if a price is unknown.
+    """Return the forecast for a plan with these first `tasks`, within the settings' limits.
+    `providers` are names. `plan_seconds` is how long the model planned, 0 if it did not.
     """
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
     load = workload(plan, settings, model=model)
-    # The broad search before the plan has been made by now.
+    # The broad search before the plan has been made.
     looked = len(providers) if model and settings.effort != "quick" else 0
     gap_searches = looked + more * count * load.gap_queries * len(providers)
     pages = pages_of(tasks)
@@ -86,13 +85,13 @@ def forecast(
 
 
 def later(made: Forecast, gone: float, settings: Settings) -> Forecast:
-    """Add seconds already spent, as for indexing a library."""
+    """Return the forecast with `gone` seconds added, such as for indexing."""
     seconds = _span(made.seconds.low + gone, made.seconds.high + gone, settings.minutes * 60)
     return made.model_copy(update={"seconds": seconds})
 
 
 def ceilings(settings: Settings) -> dict[str, float]:
-    """Return the limits that end a run, by the names in a forecast."""
+    """Return the limits that end a run, by the names used in a forecast."""
     limits = settings.model_dump(include={"searches", "pages", "calls", "tokens", "money"})
     return limits | {"rounds": settings.iterations, "seconds": settings.minutes * 60}
 
@@ -110,9 +109,9 @@ def _model_seconds(more: int, calls: tuple[int, int], plan_seconds: float) -> tu
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Return the model calls of a run with one round, and with `more`: a plan, an assessment and a
-    section per topic, and a summary of several. Deep effort adds reflections and a review, normal
-    effort screening. Cleaning uses spare calls.
+    """Return the model calls of a run with one round, and with `more`. There are a plan, an
+    assessment and a section per topic, and a summary of several. Deep effort adds reflections and a
+    review, normal effort screening. Cleaning uses spare calls.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)
@@ -121,7 +120,9 @@ def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
 
 
 def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
-    """Return the input and output tokens by role; `of` is 0 for a good run, 1 for the maximum."""
+    """Return the input and output tokens by role; `of` is 0 for the low estimate, 1 for the high
+    one.
+    """
     judged = (1 + more) * count
     shown = room_of(count, settings.window_tokens, settings.shown_tokens) // (2 - of)
     sections = count + (count > 1)
@@ -131,7 +132,7 @@ def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
         "assessor": (judged * (PROMPT_TOKENS + shown), judged * ASSESSMENT_TOKENS[of]),
         "writer": (sections * (PROMPT_TOKENS + told), sections * SECTION_TOKENS[of]),
     }
-    if of:  # if the report has words that code cannot check
+    if of:  # Needed if the report has words that code cannot check.
         made["verifier"] = (PROMPT_TOKENS + sections * told, ANSWERS["verifier"])
     if asked := JUDGED[settings.effort] if of or settings.effort == "deep" else 0:
         seen = shown if settings.effort == "deep" else HITS_TOKENS

@@ -1,4 +1,4 @@
-"""Limit what a model is used for: at quick effort, if it is slow, or with few calls left."""
+"""Limit the use of a model at quick effort, if it is slow, or if few calls are left."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.settings import Role
 from spadework.values import Problem
 
-#: Below this many tokens per second, only planning, assessing and writing use the model.
+#: Tokens per second below which a model only plans, assesses and writes.
 LEAST_SPEED = 200.0
-#: Tokens for a screening of hits.
+#: Tokens for screening hits.
 LOOK_TOKENS = 800
 #: Minimum tokens for an assessment.
 ANSWER_TOKENS = 1_200
@@ -29,8 +29,8 @@ EXAMINATION_TOKENS = 4_000
 
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
-    """Return whether the screenings leave enough for the answer: calls for an assessment per task,
-    a section per topic, summary, verification and editor, and the assessments' tokens and money.
+    """Return whether screening leaves enough for the answer: calls for an assessment per task, a
+    section per topic, summary, verification and editor, and the assessments' tokens and money.
     """
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
@@ -39,8 +39,8 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
-    """Return the tokens left after the running calls, limited by the money left at the assessor's
-    price.
+    """Return the tokens left after running calls, or fewer if the remaining money buys fewer at the
+    assessor's price.
     """
     free = context.budget.free(closing=closing, settled=True)
     examining = context.examination is not None and not context.examination.done()
@@ -67,16 +67,16 @@ _NO_TIME = "There was no time for the test."
 
 
 def begin(context: SessionContext) -> None:
-    """Start the examination in the background. A replay only starts it when needed, because its
-    clock follows the recorded answers.
+    """Start the model's qualification test in the background. A replay starts it only when needed,
+    because its clock follows the recorded answers.
     """
     if context.model and context.journal.recording is None:
         _begin(context)
 
 
 async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[Problem]:
-    """Drop a model with all roles if it only guessed in an earlier examination, since its plans are
-    no better than code's (benchmarks/small_model.py). Return the problems.
+    """Drop a model that guessed in an earlier test, because its plans are no better than code's
+    (benchmarks/small_model.py). Return the problems.
     """
     model = context.model
     if model is None or len({model.place(role) for role in get_args(Role)}) > 1:
@@ -100,9 +100,7 @@ async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[P
 
 
 async def examines(context: SessionContext) -> bool:
-    """Return whether the model had not been examined when the run began; later results do not
-    change this.
-    """
+    """Return whether the model was untested when the run began."""
     if context.examines is None:
         context.examines = bool(
             context.model and await _earlier_result(context, context.model) is None
@@ -111,9 +109,7 @@ async def examines(context: SessionContext) -> bool:
 
 
 async def recall(context: SessionContext) -> None:
-    """Restore, in a resumed run, whether the model passed and what the examination cost. Asks
-    nothing.
-    """
+    """Restore a resumed run's test result and test cost without any request."""
     if await leave_out(context):
         return
     context.budget.early |= await context.journal.noted(_COST, "", before=True) or {}
@@ -123,9 +119,7 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model that may judge and write from this step on, else None and the reason.
-    Remembers the result in the context.
-    """
+    """Return the model that may judge and write from this step on, or None and the reason."""
     if context.model is None:
         return None, []
     result = await _result(context, at)
@@ -146,7 +140,7 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
 
 
 async def judge_in_time(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model that may judge from this step on, None if only code has time to finish."""
+    """Return the model that may judge from this step on, or None if only code has time."""
     return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)
 
 
@@ -157,7 +151,7 @@ async def _result(context: SessionContext, at: str) -> Examined | str:
     if context.journal.recording is not None:
         return await asyncio.shield(examination)
     try:
-        # The examination goes on when a caller stops waiting.
+        # The test continues if its caller stops waiting.
         result = await unless_stopped(
             context.stop, asyncio.shield(examination), seconds=context.budget.until_closing()
         )
@@ -193,14 +187,14 @@ async def _examine_once(context: SessionContext, model: Model) -> Examined | str
     except (ModelError, BudgetSpent) as error:
         found = str(error) if isinstance(error, ModelError) else f"{error}."
         if isinstance(error, ModelError):
-            context.examination = None  # the server may recover by a later step
+            context.examination = None  # The server may recover by a later step.
     if context.budget.early:
         await context.journal.note(_COST, "", context.budget.early)
     return found
 
 
 async def _earlier_result(context: SessionContext, model: Model) -> Examined | None:
-    """Return the result from before this run, and note whether the model failed."""
+    """Return the test result from before this run, and record a failure."""
 
     async def before() -> Examined | None:
         return await result_at(model.place("verifier"), context.settings.common)

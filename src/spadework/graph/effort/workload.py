@@ -1,4 +1,4 @@
-"""Set the queries and pages of workers by the question's complexity and the effort."""
+"""Set the workers' queries and pages from the question's complexity and the effort."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ T = TypeVar("T")
 
 
 class Stopped(Exception):
-    """Raised when the user wants the report now; the work was cancelled."""
+    """Raised when the user wants the report now."""
 
 
 async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: float) -> T:
-    """Return the result of `work`. Raises TimeoutError after `seconds`, Stopped if `stop` is set
-    first.
+    """Return the result of `work`. Raises TimeoutError after `seconds`, or Stopped as soon as
+    `stop` is set.
     """
     doing = asyncio.ensure_future(work)
     stopping = asyncio.ensure_future(stop.wait())
@@ -36,25 +36,24 @@ async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: fl
         await asyncio.gather(doing, stopping, return_exceptions=True)
 
 
-#: Queries per topic in the first round.
 QUERIES = 4
-# With a model, simple questions and quick effort need little, since gaps are searched later.
+# With a model, simple questions and quick effort need little, because gaps are searched later.
 # Without one, so few pages missed answers (benchmarks/README.md).
 SIMPLE_QUERIES = 3
 SIMPLE_PAGES = 6
-#: Pages of a worker that fills gaps, at normal effort.
+#: Pages for a worker that fills a gap, at normal effort.
 GAP_PAGES = 5
-#: Multiples of the preset's pages at deep effort, below the page limit.
+#: Factors on the preset's pages at deep effort, within the page limit.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
-#: The multiple without a model, to which pages cost little.
+#: The factor without a model, when pages cost little.
 DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
-    """Maximum queries and pages of one worker, for a topic and for a gap. `broad`: pages that other
-    workers also read do not count in the first round. `reads_on`: every open topic also reads hits
-    left unread.
+    """Maximum queries and pages of one worker, for a topic and for a gap. With `broad`, pages that
+    other workers also read do not count in the first round. With `reads_on`, every open topic also
+    reads hits left unread.
     """
 
     queries: int
@@ -67,7 +66,7 @@ class Workload(NamedTuple):
 
 
 def workload(plan: Plan, settings: Settings, *, model: bool) -> Workload:
-    """Return the work of each worker; `model` says whether a model judges it."""
+    """Return each worker's workload. `model` says whether a model judges the pages."""
     most, deep = PRESETS[settings.preset][1], settings.effort == "deep"
     simple = model and (plan.complexity == "simple" or settings.effort == "quick")
     pages = min(SIMPLE_PAGES, most) if simple else most

@@ -1,1 +1,1 @@
-"""Continue an earlier report: revise, extend and partly recheck it."""
+"""Continue an earlier report: revise it, extend it and recheck what changed."""

@@ -1,4 +1,4 @@
-"""Store a run's report for follow-ups, read the earlier one, and merge both."""
+"""Store a run's report for follow-ups, read an earlier one, and merge the two."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from spadework.values import Coverage, Evidence, Plan, Question, Result, Section
 V = TypeVar("V", bound=Value)
 
 KIND = "report"
-#: Why the run ended: existing evidence answers.
+#: The reason for ending when existing evidence answers the question.
 RECALLED = "known"
 
 
@@ -48,7 +48,7 @@ async def keep(context: SessionContext, state: ResearchState, result: Result) ->
 
 
 async def earlier(context: SessionContext, follows: str) -> Earlier | None:
-    """Return the report of the session `follows`; None if there is none or it is empty."""
+    """Return the report of the session `follows`, or None if there is none or it is empty."""
     if not follows:
         return None
     folder = context.folder.parent / checked_session_id(follows)
@@ -62,8 +62,8 @@ async def earlier(context: SessionContext, follows: str) -> Earlier | None:
 
 
 async def take_over(context: SessionContext, follows: str, before: Earlier) -> frozenset[str]:
-    """Copy the texts behind a report into this session and return their hashes; missing or changed
-    texts are left out.
+    """Copy the texts behind a report into this session, except missing or changed ones. Return
+    their hashes.
     """
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
     folder = context.folder.parent / checked_session_id(follows) / "pages"
@@ -93,7 +93,7 @@ def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
 
 
 def as_it_was(before: Earlier) -> dict[str, Any]:
-    """Return an earlier report, unchanged, as channel updates."""
+    """Return an earlier report unchanged, as channel updates."""
     return {
         "plan": before.plan,
         "title": before.title or before.plan.title or before.plan.question,
@@ -115,7 +115,6 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
     name = turn.heading or asked
     topic = made.topics[0].model_copy(update={"name": name, "question": asked})
     known = {e.id: e for e in before.evidence}
-    # Two topics may share a quote.
     quoted = {(e.content_hash, e.start, e.end): e for e in (known[id_] for id_ in turn.proofs)}
     proofs = list(quoted.values())
     named = [columns for e in proofs if (columns := extractive.columns_of(e, before.evidence))]
@@ -139,8 +138,8 @@ def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
 
 
 def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
-    """Return plan, coverage and shortfalls of the report and its follow-up combined. A topic in
-    both has the evidence of both.
+    """Return the plan, coverage and shortfalls of the report and its follow-up combined. A topic in
+    both keeps the evidence of both.
     """
     new = state["plan"]
     names = {topic.name for topic in before.plan.topics}
@@ -160,8 +159,8 @@ def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
 def _shortfalls(
     before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
 ) -> list[Shortfall]:
-    """Return current shortfalls and those of topics not judged again. Shortfalls of the whole
-    report are kept only if the follow-up found nothing.
+    """Merge the shortfalls, dropping those of topics judged again. Those of the whole report stay
+    only if the follow-up found nothing.
     """
     anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
     anew |= {""} if anew else set()
@@ -169,7 +168,7 @@ def _shortfalls(
 
 
 def quote_sections(before: Earlier, plan: Plan, new: list[Evidence]) -> list[Section]:
-    """Return the report's sections, plus one of quotes for each topic of the follow-up."""
+    """Return the report's sections, plus a section of quotes for each topic of the follow-up."""
     found = [(topic.name, [e for e in new if e.topic == topic.name]) for topic in plan.topics]
     own = [extractive.section(name, entries) for name, entries in found if entries]
     return list(one_a_heading([*before.sections, *own]))

@@ -17,13 +17,13 @@ from spadework.settings import Settings
 from spadework.tools.stores.journal import Journal
 from spadework.values import Usage, Value
 
-#: Maximum wait for a model to answer.
+#: Maximum seconds to wait for a model's answer.
 SECONDS = 20.0
 
 
 class Greeted(Value):
-    """How a message is handled: with research, or by a direct `answer`. `task` names a client's
-    chore.
+    """The handling of a message: by research, or with an `answer`. `task` names a client's own
+    request.
     """
 
     research: bool
@@ -33,8 +33,9 @@ class Greeted(Value):
 
 
 async def receive(said: str, settings: Settings, wishes: str = "", most_tokens: int = 0) -> Greeted:
-    """Answer a message, or find that it needs research. `wishes` are system messages; `most_tokens`
-    limits the answer (0: no limit). No model is opened if rules decide. Raises SettingsError.
+    """Answer a message, or decide that it needs research. `wishes` are system messages.
+    `most_tokens` limits the answer (0: no limit). If rules decide, no model is opened. Raises
+    SettingsError.
     """
     chore, budget = chore_of(said, wishes, most_tokens), Budget.of(settings)
     if chore is None and by_rules(said) is not None:

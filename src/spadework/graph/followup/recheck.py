@@ -1,4 +1,4 @@
-"""Check a changed report; unchanged sentences keep their verdicts."""
+"""Check a changed report. Unchanged sentences keep their verdicts."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from spadework.tools.text.facts import nearest
 from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Citation, Evidence, Review, Section, Weakness, models_among
 
-#: Maximum uncited entries shown to a section's writer for rewriting.
+#: Maximum uncited entries shown to the writer who rewrites a section.
 MOST_NEAR = 8
 
 
 @dataclass(frozen=True)
 class Base:
-    """A report before a change. `places` maps changed headings to its section numbers. If `better`,
-    a new section with fewer sentences is rejected.
+    """A report before a change. `places` maps changed headings to its section numbers. `better`
+    rejects sections that lose sentences.
     """
 
     sections: Sequence[Section]
@@ -41,7 +41,7 @@ class Base:
     better: bool = False
 
     def of(self, heading: str) -> Section | None:
-        """Return the earlier section for a heading; None if it is new."""
+        """Return the earlier section for a heading, or None if the heading is new."""
         if (place := self.places.get(heading)) is not None:
             return self.sections[place]
         same = heading.casefold()
@@ -49,7 +49,7 @@ class Base:
 
 
 def base_of(state: ResearchState) -> Base | None:
-    """Return the report before the change: the draft that the editor read, else the followed-up
+    """Return the report before the change: the draft the editor reviewed, else the followed-up
     report.
     """
     if review := state.get("review"):
@@ -81,7 +81,7 @@ async def check_changed(
     changed = [section for section in sections if section not in base.sections]
     found = await verify_sections(model, state["plan"], changed, material, check)
     made = {section.heading: section for section in found.sections}
-    # Code has only quotes for a section that lost every sentence; the earlier text is better.
+    # Code can only quote for a section that lost every sentence, so the earlier text is better.
     empty = {s.heading for s in changed if base.of(s.heading) and _fell_to_code(s, made)}
     stands: list[Section] = []
     places: dict[str, int] = {}
@@ -92,7 +92,7 @@ async def check_changed(
         elif old and (now is None or section.heading in empty):
             now = old
         elif old and now and base.better:
-            # A section meant to improve must not lose sentences.
+            # A section that was rewritten to improve it must not lose sentences.
             left = sum(one in section.sentences for one in now.sentences)
             now = old if left < min(len(section.sentences), len(old.sentences)) else now
         if now is not None:
@@ -145,15 +145,15 @@ def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation])
     ]
 
 
-#: Why a summary is rewritten; entry ids follow.
+#: The reason for rewriting a summary. Entry ids follow.
 TOLD_MORE = "The report now tells more, which its summary must not leave out: "
 
 
 async def rewritten(
     context: SessionContext, state: ResearchState, review: Review, model: Model | None
 ) -> dict[str, Any]:
-    """Rewrite, at the same time, sections that the editor found weak or that have new evidence, and
-    write sections for new topics.
+    """Rewrite sections that the editor found weak or that have new evidence, and write sections for
+    new topics.
     """
     if model is None:
         return {}
@@ -216,8 +216,8 @@ def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
 def _home(
     entry: Evidence, review: Review, sections: Sequence[Section], ledger: Sequence[Evidence]
 ) -> str:
-    """Return the heading of the section for an entry: as the editor said, else the one that cites
-    its topic most; "" if there is none.
+    """Return the heading of the section for an entry: the editor's choice, else the section that
+    cites its topic most, else "".
     """
     for point in review.weaknesses:
         if point.query and point.section and point.topic == entry.topic:
@@ -248,7 +248,7 @@ def _material(
 
 
 def known_findings(state: ResearchState) -> dict[Stated, Finding]:
-    """Return the verdicts on the sentences that the editor read."""
+    """Return the verdicts on the sentences that the editor reviewed."""
     review = state.get("review")
     cited = state.get("citations", [])
     found = {each.sentence: Finding(each.verdict, judge=each.judge) for each in cited}

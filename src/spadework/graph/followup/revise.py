@@ -1,4 +1,4 @@
-"""Revise a report on a follow-up. What stays the same keeps its evidence and verdicts."""
+"""Revise a report for a follow-up. Unchanged parts keep their evidence and verdicts."""
 
 from __future__ import annotations
 
@@ -38,13 +38,12 @@ from spadework.graph.state import Earlier, ResearchState, proofs
 from spadework.settings import Settings
 from spadework.values import Plan, Problem, Question, Section, models_among
 
-#: Why the run ended: it only changed a report's form.
+#: The reason for ending when only the report's form was changed.
 REVISED = "revised"
 STAYED = "The report is unchanged."
-#: Why a report cannot be revised, and what is done instead.
+#: The reason why no report is revised, and what is done instead.
 NO_REPORT = "There is no report to revise."
 INSTEAD = "Researching the previous question in the requested form."
-#: Notices for follow-ups that need little or no research.
 _NOTICES: dict[TurnKind, str] = {
     "form": "Revising the previous report without searching.",
     "more": "Keeping the previous report and searching only for what is missing.",
@@ -58,7 +57,7 @@ _NOTHING = {
 
 
 async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Find the report that this question follows up, and decide what is wanted of it."""
+    """Find the report that this question follows up, and decide what the user wants of it."""
     context = await context_of(state["session_id"], runtime.context)
     before = await earlier(context, state.get("follows", ""))
     emit = emitter(context, runtime)
@@ -79,7 +78,7 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     proofs = [e for e in before.evidence if e.id in turn.proofs]
     if turn.kind == "known" and not all(e.content_hash in texts for e in proofs):
         return {**told, "turn": Turn(kind="new"), "before": None}
-    if turn.kind != "form":  # said when the form has been changed
+    if turn.kind != "form":  # For a new form, the notice comes after the change.
         emit(Notice(text=_NOTICES[turn.kind]))
     if turn.kind == "known":
         meant = turn.question or (asked if context.model else in_context(question))
@@ -88,7 +87,6 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
     if turn.kind == "more":
         del told["plan"]
         return told if context.model else {**told, "question": requested_addition(asked) or asked}
-    # Pages of any age are wanted.
     await earlier_pages(
         context, state.get("follows", ""), before.plan.model_copy(update={"freshness": "any"})
     )
@@ -96,7 +94,7 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 
 
 def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
-    """Without a report to reword, research the previous question in the requested form."""
+    """Without a report to revise, research the previous question in the requested form."""
     asked, before = state["question"], state.get("earlier", [])
     questions = [n for n, text in enumerate(before) if not sure_turn(text)]
     if not questions or sure_turn(asked) is None:
@@ -114,8 +112,8 @@ def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
 
 
 def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
-    """Return the earlier questions with their answers, the last from the report, without requests
-    for another form.
+    """Return the earlier questions and answers, without requests for another form. The last answer
+    is the report's.
     """
     asked = state.get("earlier", [])[:-1]
     answers = [*state.get("answers", []), *[""] * len(asked), ""]
@@ -151,7 +149,7 @@ async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 async def extend_report(
     context: SessionContext, state: ResearchState, model: Model | None, before: Earlier
 ) -> dict[str, Any]:
-    """Return the report with the follow-up's findings, as channel updates."""
+    """Return the report extended by the follow-up's findings, as channel updates."""
     new, whole = found_for_it(before, state), join_states(before, state)
     plan = whole["plan"]
     now: ResearchState = {**state, "coverage": whole["coverage"], "plan": plan}
@@ -203,7 +201,7 @@ def _as_is(before: Earlier, why: str) -> dict[str, Any]:
 
 
 async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict[str, Any]:
-    """Make a report of passages shorter or longer, which is all that code can do."""
+    """Shorten or lengthen a report of quotes, which is all that code can do."""
     by_model = models_among(c.maker for c in before.citations)
     if by_model or not turn.length or turn.language:
         return _as_is(before, _BY_MODEL)

@@ -1,4 +1,4 @@
-"""Assess a round: judge all topics at the same time, and enter the evidence into the ledger."""
+"""Assess a round: judge all topics concurrently, and add the evidence to the ledger."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from spadework.values import CODE, Coverage, Evidence, Passage, Problem, Round, 
 
 
 class Judged(TypedDict):
-    """The channel updates of a round; `shown` is what a model was shown."""
+    """The channel updates of a round. `shown` are the passages that a model was shown."""
 
     evidence: list[Evidence]
     coverage: dict[str, Coverage]
@@ -54,7 +54,7 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
     number = max(task.round for task in state["tasks"])
     planned = {topic.name for topic in state["plan"].topics}
     tasks = [task for task in state["tasks"] if task.round == number]
-    # The plan may have been replaced after pages were read, so only the latest tasks count.
+    # Only the latest tasks count, because the plan may have been replaced after pages were read.
     topics = list({t.topic.name: t.topic for t in tasks if t.topic.name in planned}.values())
     ledger = state.get("evidence", [])
     seconds = context.budget.judging_seconds(state.get("plan_seconds", 0.0))
@@ -71,7 +71,7 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         found = _coverage(topic, judgement, proof, context.settings.completeness)
         back = old is not None and (no_better(found, old) if by_code else not new)
         if old and back:
-            # The topic's coverage stays. Only recommendations may be new, and quotes if code
+            # The earlier coverage stays. Only recommendations may be new, and quotes if code
             # replaces a failed model.
             wanted = judgement.recommendations or old.recommendations
             more = found.evidence_ids if context.judging and not found.near else ()
@@ -133,8 +133,8 @@ async def _by_topic(
 
 
 async def _room(context: SessionContext, topics: int, number: int, seconds: float) -> int:
-    """Return how many tokens of pages the model is shown per topic: what it can read in time and
-    what can be paid; 0 without a model.
+    """Return the page tokens to show a model per topic, limited by time and money; 0 without a
+    model.
     """
     if context.judging is None:
         return 0
@@ -183,8 +183,8 @@ async def _judge(
 def _as_judged(
     known: Sequence[Evidence], judgement: Judgement, old: Coverage | None
 ) -> list[Evidence]:
-    """Return the entries that code's latest judgement quotes, in its order and with column names,
-    then those behind the previous judgement.
+    """Return the entries behind code's latest judgement, with column names, then those behind the
+    previous one.
     """
     found = [
         e
@@ -196,7 +196,7 @@ def _as_judged(
     before = old.evidence_ids if old and not old.near else ()
     rested = [e for e in known if e.id in before]
     if not judgement.covered:
-        # Without claims, all rounds together may quote only as much as one.
+        # If the topic is not answered, all rounds together may quote no more than one round.
         sizes = accumulate((len(e.quote) for e in rested), initial=sum(len(e.quote) for e in found))
         rested = [e for e, size in zip(rested, list(sizes)[1:], strict=True) if size <= ROOM]
     return list(dict.fromkeys([*named, *found, *rested]))
@@ -205,9 +205,6 @@ def _as_judged(
 def _coverage(
     topic: Topic, judgement: Judgement, known: Sequence[Evidence], completeness: float
 ) -> Coverage:
-    """Return the coverage: covered if the judgement says so, its score suffices, and the ledger
-    supports it.
-    """
     met = bool(known) and holds_expected(topic, known)
     covered = judgement.covered and judgement.score >= completeness and met
     return Coverage(

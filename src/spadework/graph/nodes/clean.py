@@ -24,8 +24,7 @@ ROLES: tuple[Role, ...] = ("judge", "cleaner")
 
 def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
     """Return whether another page may be cleaned, with `left` of `ceiling` model calls and
-    `cleanings` done or running. The calls for assessing, writing, verification and editing come
-    first.
+    `cleanings` done or running. Calls for assessing, writing, verifying and editing come first.
     """
     return CALLS * (cleanings + 1) <= MOST_SHARE * ceiling and left - CALLS >= 2 * topics + 3
 
@@ -33,8 +32,8 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the pages, cleaned ones with a new text and hash. Local documents, pages with clean
-    passages, and all pages if the calls are needed for the plan's `topics`, are unchanged.
+    """Return the pages; cleaned ones have a new text and hash. Local documents, pages with clean
+    passages, and all pages if the calls are needed for the `topics`, stay unchanged.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:
@@ -80,9 +79,7 @@ async def _is_dirty(context: SessionContext, page: Page) -> bool:
 async def _choose_text(
     context: SessionContext, topic: Topic, pages: Sequence[Page]
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Return the text of each page that a judging model would see, by content hash, and a problem
-    if time was too short.
-    """
+    """Return by content hash the text a judging model would see, with any problem."""
     found: dict[str, list[str]] = {}
     passages, problems = await distil_pages(context, topic, pages, by_model=True)
     for passage in passages:
@@ -103,7 +100,7 @@ async def _cleaned(
 
     async def allowed() -> bool:
         ceiling = context.budget.limits.calls
-        # Calls for pages now being cleaned are not all charged yet.
+        # The calls for pages being cleaned now are not all charged yet.
         left = int(ceiling - context.budget.spent("calls")) - CALLS * context.cleaning
         poor = payable(context) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
         if poor or not may_clean(ceiling, left, context.cleanings, topics):
@@ -117,7 +114,7 @@ async def _cleaned(
         problems.extend(failed)
         return digest
 
-    # Keyed by the text alone: the first worker pays, even if the model fails.
+    # The key is the text alone, so only the first worker pays, even if the model fails.
     digest = await context.journal.once("clean", key, str, work)
     if digest == page.content_hash:
         return page, problems
@@ -149,6 +146,6 @@ async def _shorten(
             seconds=round(time.monotonic() - began, 3),
         )
     )
-    # Once in the journal, it is not reported again.
+    # Once the cleaning is in the journal, the event is not sent again.
     await context.record.written()
     return digest, failed

@@ -1,4 +1,4 @@
-"""Find the passages worth judging for a topic, and how many a model is shown."""
+"""Find the passages worth judging for a topic, and how many of them a model is shown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spadework.tools.text.page_text import PageText
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Expected, Need, Page, Passage, Problem, Task, Topic
 
-#: Share of its time that a slow model reads, the rest being for its answer; minimum tokens.
+#: Share of its time that a slow model spends reading, not answering; minimum tokens.
 READING_SHARE, LEAST_ROOM = 0.5, 1_000
 
 
@@ -43,9 +43,7 @@ async def readable(model: Model, room: int, seconds: float, share: int = 1) -> i
 
 
 def room_of(topics: int, most: int, together: int) -> int:
-    """Return the tokens of pages per topic: at most `most`, and at most `together` for all
-    topics.
-    """
+    """Return the page tokens per topic: at most `most`, and `together` over all topics."""
     return min(most, together // max(1, topics))
 
 
@@ -55,41 +53,39 @@ def first_within(parts: Sequence[PassageView], room: int) -> list[PassageView]:
     return [part for part, sum_ in zip(parts, used, strict=True) if sum_ <= room]
 
 
-#: Weight of the page title and headings relative to a passage's own words.
+#: Weight of page title and headings relative to a passage's own words.
 HEADING_WEIGHT = 2
-#: Characters of the longest passage, except for code and tables.
+#: Maximum characters of a passage other than code and tables.
 PASSAGE_CHARS = 1_500
 #: Maximum share that a page's rank adds to a passage's score.
 PAGE_PRIOR = 0.5
 #: Maximum passages per page, so that a long page does not crowd out others.
 PER_PAGE = 12
-#: Passages below this share of the best score are not shown to a model. On both halves of
+#: Share of the best score below which passages are not shown to a model. On both halves of
 #: benchmarks/answers.py (146 questions), the window keeps its facts (324 of 329, 331 of 338) in 75
-#: % and 65 % of the tokens; at .2 one is lost, at .4 ten.
+#: % and 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
 FLOOR = 0.15
-#: Tokens of passages shown whatever their score, since contradictions are rarely worded like the
-#: question.
+#: Tokens shown whatever their score, because contradictions are rarely worded like the question.
 FILL = 3_000
-#: Share of the best score from which passages closer to another topic are shown too. In
-#: three recorded runs all that was cited is still shown to some topic, in 86 % of the tokens
-#: at .5.
+#: Share of the best score above which passages closer to another topic are shown too. In three
+#: recorded runs at 0.5, everything cited is still shown to some topic, in 86 % of the tokens.
 SHARED = 0.6
-#: Pages per search of which a later round shows the best new passage, whatever its score: in three
-#: recorded runs all 149 cited quotes are still shown; with a topic's searches joined, four are not.
+#: Pages per search of which a later round shows the best new passage, whatever its score. In three
+#: recorded runs, all 149 cited quotes are still shown. If a topic's searches are joined, four are
+#: not.
 NEW_PAGES = 3
-#: Approximate; tokens are counted later.
 TOKEN_CHARS = 4
 #: Maximum share of the room for one passage, so that a module's code does not fill it.
 MOST_OF_ONE = 0.25
-#: Factor for passages with the figure or table that the topic needs.
+#: Factor on the score of passages with the figure or table that the topic needs.
 NEEDED = 1.5
 #: Share of the assessment time for splitting pages.
 SPLITTING = 0.25
 
 
 class Room(NamedTuple):
-    """Limits of the passages shown: characters, passages per page, and the share of the best score
-    needed after the first `fill` characters, or if closer to another topic (`shared`). With `each`,
+    """Limits of the passages shown, in characters and per page. After `fill` characters, a passage
+    needs the share `floor` of the best score, or `shared` if it is closer to another topic. `each`:
     the best passage of every page comes first.
     """
 
@@ -102,21 +98,21 @@ class Room(NamedTuple):
 
     @property
     def hurried(self) -> Room:
-        """Return half of it, for when time is short."""
+        """The same limits halved, for when time is short."""
         return self._replace(
             chars=self.chars // 2, per_page=self.per_page // 2, fill=self.fill // 2
         )
 
 
-#: Without a model, reading is free, so more passages are judged.
+#: Without a model, reading costs nothing, so more passages are judged.
 EXTRACTIVE = Room(400_000, 60)
 
 
 async def distil_pages(
     context: SessionContext, topic: Topic, pages: Sequence[Page], *, by_model: bool
 ) -> tuple[list[Passage], list[Problem]]:
-    """Return the best passages of `pages` for a topic, as many as its assessor sees, and a problem
-    if time was too short to split all pages.
+    """Return the best passages of `pages` for a topic, as many as its assessor sees. If time was
+    too short to split all pages, there is a problem.
     """
     texts = {page.content_hash: await context.pages.get(page.content_hash) for page in pages}
     room = await _room(context, f"distil {topic.name}", by_model=by_model)
@@ -137,11 +133,11 @@ async def pool_passages(
     pages: Mapping[str, Page],
     shown_before: Sequence[Passage],
 ) -> tuple[dict[str, list[Passage]], list[Problem]]:
-    """Return the best passages for each topic in a task of the latest round, and a problem if time
-    was too short to split all pages.
+    """Return the best passages for each topic with a task in the latest round.
 
-    They are the workers' passages; but in a later round judged by a model, they are from all pages,
-    chosen by what is missing and without what was shown before.
+    They are the workers' passages. In later rounds judged by a model, they come from all pages,
+    chosen by what is missing, without those already shown. If time was too short to split all
+    pages, there is a problem.
     """
     by_model = context.judging is not None
     rounds = [find.round for find in finds] or [0]
@@ -172,8 +168,8 @@ async def pool_passages(
 def rank_new(
     tasks: Sequence[Task], cuts: Sequence[Cut], seen: Collection[tuple[str, str]]
 ) -> dict[str, list[Passage]]:
-    """Return by topic the best `cuts` of different pages for each search of a later round, without
-    the texts already `seen` for the topic.
+    """Return by topic the best `cuts`, of different pages, for each search of a later round,
+    without the texts already `seen`.
     """
     index, found = _index(cuts), dict[str, list[Passage]]()
     for task in tasks:
@@ -197,9 +193,6 @@ def _passage(topic: str, cut: Cut, score: float) -> Passage:
 def _cut_pages(
     pages: Sequence[Page], texts: Mapping[str, PageText], late: Late, subject: str
 ) -> tuple[list[Cut], list[Problem]]:
-    """Return the passages of the pages, at least of the first, and a problem if time was too
-    short.
-    """
     made: list[Cut] = []
     for rank, page in enumerate(pages):
         if rank and late():
@@ -222,7 +215,7 @@ def _informative(cuts: Sequence[Cut], room: Room) -> list[Cut]:
 def rank_passages(
     topics: Sequence[Topic], cuts: Sequence[Cut], room: Room
 ) -> dict[str, list[Passage]]:
-    """Return the best passages that fit for each topic."""
+    """Return for each topic the best passages that fit."""
     index = _index(cuts)
     near = {topic.name: keep_near(_passages(topic, cuts, index), room) for topic in topics}
     return {
@@ -239,8 +232,8 @@ def _index(cuts: Sequence[Cut]) -> Bm25:
 def _apart(
     found: Mapping[str, Sequence[Passage]], shared: float
 ) -> Mapping[str, Sequence[Passage]]:
-    """Drop passages closer to another topic, unless they reach the `shared` part of the best score:
-    what serves several topics is shown for each.
+    """Drop passages closer to another topic, unless they reach the share `shared` of the best
+    score.
     """
     best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
     nearest: dict[tuple[str, int], float] = {}
@@ -266,8 +259,8 @@ def _distinct(cuts: Sequence[Cut]) -> list[Cut]:
 
 
 async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
-    """Return what a topic's assessor may see: at deep effort, what several calls can read. If time
-    is short, it is halved.
+    """Return the limits for a topic's assessor, halved if time is short. Deep effort has several
+    calls to share the reading.
     """
     room = EXTRACTIVE
     if by_model:
@@ -277,13 +270,13 @@ async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
     return room.hurried if await context.narrowed(ACCELERATE, at) else room
 
 
-#: What a passage must contain: any figure, or a table line.
+#: Patterns that a passage must contain: any figure, or a table row.
 _HOLDS: dict[Need, re.Pattern[str]] = {
     "count": re.compile(r"\d"),
     "table": re.compile(r"^ {0,3}\|.*\|\s*$", re.MULTILINE),
     "text": re.compile(r"(?!)"),
 }
-#: What a topic needs of a page, by its expected answer.
+#: The need of a topic, by its expected answer.
 _NEEDS: dict[Expected, Need] = {
     "number": "count",
     "date": "count",
@@ -293,7 +286,7 @@ _NEEDS: dict[Expected, Need] = {
 
 
 def need_of(topic: Topic) -> Need:
-    """Return what a topic needs of a page: "count" (a figure), "table" (rows) or "text"."""
+    """Return what a topic needs from a page: "count" (a figure), "table" (rows) or "text"."""
     return _NEEDS.get(topic.expects, "text")
 
 

@@ -1,4 +1,4 @@
-"""Let an editor review the report at deep effort; its weak parts are repaired once."""
+"""Let an editor review the report at deep effort. Weak parts are repaired once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spadework.values import Query, Review, Section, Task, Weakness
 
 
 async def review_report(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """Return the editor's review and the tasks of one more round; after that round, the outcome."""
+    """Return the editor's review and the tasks of an extra round; after it, the outcome."""
     before = state.get("review")
     if before:
         return {"review": _end_review(before, state)}
@@ -57,7 +57,6 @@ async def review_report(context: SessionContext, state: ResearchState) -> dict[s
 def _place_weakness(
     point: Weakness, state: ResearchState, sections: Sequence[Section], late: str
 ) -> Weakness:
-    """Return a weakness with an existing section's heading, and a topic if it needs a search."""
     headings = {section.heading.casefold(): section.heading for section in sections}
     heading = headings.get(point.section.casefold(), "")
     topics = {topic.name.casefold(): topic.name for topic in state["plan"].topics}
@@ -68,7 +67,6 @@ def _place_weakness(
         topic = state["plan"].topics[found[0] if found else 0].name
     outcome = ""
     if point.query and late:
-        # Existing evidence may still repair it.
         outcome = "" if heading else f"Nothing was searched for this: {late}"
     elif not point.query and not heading:
         outcome = "No section has this heading, so nothing was changed."
@@ -83,15 +81,14 @@ def _too_late(context: SessionContext, state: ResearchState) -> str:
         return "all allowed rounds are used up."
     if limit := context.budget.refused or context.budget.ended_by():
         return f"the budget for {limit} is used up."
-    # A written report only needs time for a round and for rewriting, whatever the usual mark for a
-    # last round.
+    # The report exists, so only a round and the rewriting must fit, whatever the usual mark.
     fits = context.budget.fits(state.get("plan_seconds", 0.0))
     return "" if fits else "there was no time."
 
 
 def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:
-    """Return a task for each topic that the editor found lacking; its assessor is given the
-    reasons.
+    """Return a task for each topic that the editor found lacking, with the reasons for its
+    assessor.
     """
     wanted: dict[str, list[Weakness]] = defaultdict(list)
     for point in points:

@@ -22,7 +22,7 @@ COMPARING = 0.25
 
 async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str, Any]:
     """Return the pages read so far and each topic's passages from the latest round. The first round
-    may bring a new plan.
+    may also return a new plan.
     """
     number = max(task.round for task in state["tasks"])
     tasks = [task for task in state["tasks"] if task.round == number]

@@ -1,4 +1,4 @@
-"""Search, select, read and clean, for workers and for sessions that only gather pages."""
+"""The worker steps search, select, read and clean, and sessions that only gather pages."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ from spadework.values import (
 )
 from spadework.visible import one_line, visible
 
-#: The round that uses the preset's threshold; each later one lowers it by a step.
+#: The round that uses the preset's threshold. Each later round lowers it by a step.
 FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Look up stored pages and, unless they suffice, ask every provider. Follow links and fuse all
+    """Look up stored pages, search the providers unless those suffice, follow links, and fuse all
     hits.
     """
     context = await context_of(state["session_id"], runtime.context)
@@ -75,7 +75,7 @@ async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     links = {url: await context.links.of(url) for url in state["read_before"]}
     left = await found_before(context, task, before)
     found = [*lists, *left, *known.as_list(lists), follow_links(links, task.queries, before)]
-    # Links and stored pages must fit the filters too.
+    # Links and stored pages must match the filters too.
     wish = add_filters(Query(text=""), context.settings)
     return {
         "hits": [hit for hit in fused_hits(found) if fits(wish, hit)],
@@ -134,8 +134,8 @@ async def _cached(context: SessionContext, task: Task, hits: Sequence[Hit]) -> l
 
 
 async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit]) -> list[str]:
-    """Return the hits whose pages an earlier round fetched but did not need; they are free, so the
-    page limit ignores them.
+    """Return hits whose pages an earlier round fetched but did not need. They do not count towards
+    the page limit.
     """
     if task.together is None or task.round <= FIRST:
         return []
@@ -148,7 +148,7 @@ async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Fetch and extract the chosen hits until the deadline; the reserve replaces failures."""
+    """Fetch and extract the chosen hits until the deadline. Reserve hits replace failures."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     # Workers saved by earlier versions have no `taken`.
@@ -161,7 +161,7 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Drop pages with the same text; let a model remove boilerplate from the others."""
+    """Drop pages with identical text, and let a model remove boilerplate from the others."""
     context = await context_of(state["session_id"], runtime.context)
     seen: dict[str, Any] = {}
     for page in [*state["attached"], *state["drafts"]]:
@@ -175,8 +175,8 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
 async def _assign_selection(
     context: SessionContext, state: WorkerState, made: Selection
 ) -> tuple[Selection, frozenset[str]]:
-    """Return the selection with this worker's pages, if pages are assigned, and the chosen pages of
-    others, which it reads along.
+    """Return the selection with this worker's assigned pages, and the chosen pages assigned to
+    others.
     """
     task, among = state["task"], state.get("among", ())
     if len(among) < 2:
@@ -196,7 +196,7 @@ async def _assign_selection(
 
 
 def steps(output: type) -> StateGraph[WorkerState, Settings, WorkerState, Any]:
-    """Return the graph of a worker from `search` to `clean`, without an end."""
+    """Return a worker's graph from `search` to `clean`, without an end."""
     return (
         StateGraph(WorkerState, context_schema=Settings, output_schema=output)
         .add_node(stopped_by_disk(search))
@@ -215,14 +215,14 @@ NOTHING_WRITTEN = (
     "These pages were only gathered: they were not judged or summarized, and no model was used."
     " Their full texts are in the session."
 )
-#: Why the run ended: its caller left.
+#: The reason for ending when the client disconnected.
 CANCELLED = "cancelled"
 _NONE = "No page could be read."
 
 
 class Gathered(Value):
     """The result: pages (best first), unread hits, number of hits, and problems. `answered` is
-    whether a search was answered, if one was made.
+    false if every search failed.
     """
 
     pages: tuple[Page, ...] = ()
@@ -233,12 +233,12 @@ class Gathered(Value):
 
     @classmethod
     def of(cls, state: WorkerState) -> Gathered:
-        """Return what the state contains, whichever step it reached."""
+        """Return what the state contains so far, whichever step it reached."""
         pages: Sequence[Page] = state.get("pages", state.get("drafts", []))
         return cls(
             pages=tuple(
                 pages[: state["task"].pages]
-            ),  # a replacement may have come beside a slow page
+            ),  # A slow page may have arrived in addition to its replacement.
             unread=tuple(state.get("unread", ())),
             found=len(state.get("hits", [])),
             answered=state.get("answered", True),
@@ -247,7 +247,7 @@ class Gathered(Value):
 
 
 def asked_of(query: str) -> Query:
-    """Return the query to search for. Raises SettingsError if it is empty."""
+    """Return the query to search for. Raises SettingsError if the text is empty."""
     text = " ".join(visible(query).split())
     if not text:
         raise SettingsError("The query is empty. Say what to search for.")
@@ -255,7 +255,7 @@ def asked_of(query: str) -> Query:
 
 
 def task_of(query: Query, pages: int = 0) -> Task:
-    """Return a task for a single query that reads at most `pages`."""
+    """Return a task for a single query that reads at most `pages` pages."""
     topic = Topic(name=one_line(query.text), question=query.text, queries=(query,))
     return Task(topic=topic, queries=(query,), pages=pages)
 
@@ -270,17 +270,17 @@ def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
         "read_before": [],
         "attached": [],
     }
-    return cast("WorkerState", begun)  # the steps add the other channels
+    return cast("WorkerState", begun)
 
 
 def result_of_pages(
     context: SessionContext, asked: str, gathered: Gathered, *, why: str = "", failed: bool = False
 ) -> Result:
-    """Return the result of a session that only gathered pages; `why` says what ended it early."""
+    """Return the result of a session that only gathered pages. `why` says what ended it early."""
     pages = {page.url: page for page in gathered.pages}
     read = cast("ResearchState", {"pages": pages})
     found = {source.url: source for source in sources_of(read, [], [])}
-    # In reading order, as there are no citations to order by.
+    # Sources are in reading order, because there are no citations.
     sources = [
         found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)
     ]

@@ -1,4 +1,4 @@
-"""Get a question's plan, and ask the user what is meant and whether the plan is approved."""
+"""Make a question's plan, ask the user what is meant, and get the plan approved."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ from spadework.settings import Settings
 from spadework.tools.stores.plan_store import PlanStore, normalise_question
 from spadework.values import CODE, Forecast, Hit, Plan, Problem, Question
 
-#: Minimum time for planning, on which everything depends.
+#: Minimum seconds for planning, on which everything depends.
 LEAST_SECONDS = 6.0
-#: Time in which most runs have a plan, without the model's time. Indexing a library takes longer.
+#: Seconds in which most runs have a plan, without the model's time. Indexing a library takes
+#: longer.
 START_SECONDS = 5.0
 _AGAIN = (
     "The plan is reused from an earlier session with the same question. To plan afresh, set"
@@ -45,8 +46,8 @@ _AGAIN = (
 async def make_plan(
     context: SessionContext, question: Question, emit: Emit
 ) -> tuple[Plan, list[Problem], float]:
-    """Return a question's plan, the problems, and how long the model took (0 if none planned). A
-    model's plan is stored; the extractive lead's depends on what is found now.
+    """Return a question's plan, the problems, and the seconds the model took (0 if none planned).
+    Only a model's plan is stored, because code's depends on today's hits.
     """
     store = PlanStore(context.settings.home / "plans", context.settings.plan_days)
     key = _key(context, question)
@@ -62,7 +63,7 @@ async def make_plan(
         context.budget.add(cache_hits=1)
         emit(Notice(text=_AGAIN))
         return known.model_copy(update={"question": question.text}), [], 0.0
-    # A model that plans quickly or sees earlier answers gets no hits.
+    # A model that plans at quick effort, or sees earlier answers, gets no hits.
     told = context.model and (context.quick or any(question.answers))
     hits = [] if told else await first_look(context, extractive.in_context(question), emit)
     made, problems, seconds = await _ask_lead(context, question, hits)
@@ -78,13 +79,14 @@ async def make_plan(
 async def plan_again(
     context: SessionContext, question: Question, hits: Sequence[Hit], plan: Plan
 ) -> tuple[Plan | None, list[Problem], float]:
-    """Return a new plan from the first round's pages, problems, and the model's seconds: by code if
-    the model may not judge, by the lead if code made `plan`; else None.
+    """Return a new plan made from the first round's pages, the problems, and the model's seconds.
+    Code plans if the model may not judge; the lead plans if code made `plan`. Otherwise there is
+    none.
     """
     if context.model is None or context.settings.approve:
         return None, [], 0.0
     if context.judging is None:
-        # A model that may not judge does not plan well either; the report must not be worse than
+        # A model that may not judge does not plan well either. The report must not be worse than
         # without a model.
         return await asyncio.to_thread(extractive.plan, question, hits), [], 0.0
     if plan.maker != CODE:
@@ -110,15 +112,15 @@ async def _ask_lead(
 
 
 def today() -> str:
-    """Return the date of the run, which does not change while it lasts."""
+    """Return the start date of the run."""
     return clock.today().date().isoformat()
 
 
 async def foreseen(
     context: SessionContext, plan: Plan, plan_seconds: float, *, follows: bool = False
 ) -> Forecast:
-    """Return the estimate for a plan's run, from similar earlier runs or else from constants.
-    `follows` says whether it continues a session.
+    """Return the forecast for a plan, from similar earlier runs or else from constants. `follows`
+    marks a follow-up.
     """
     first = await examines(context)
     tasks = first_tasks(plan, context.budget, context.workload(plan))
@@ -140,13 +142,12 @@ async def foreseen(
 
 
 async def foreseen_unplanned(context: SessionContext, asked: str) -> Forecast:
-    """Return the estimate for a question before planning, from the topics that code finds in it."""
+    """Return the forecast for an unplanned question, based on the topics that code finds in it."""
     plan = await asyncio.to_thread(extractive.plan, Question(text=asked), [])
     return await foreseen(context, plan, 0.0)
 
 
 def _key(context: SessionContext, question: Question) -> Any:
-    """Return all that a model's plan depends on, as a key."""
     settings = context.settings
     return {
         "question": normalise_question(question.text),
@@ -188,7 +189,7 @@ def _machine(context: SessionContext) -> str:
     return hashlib.blake2b(repr(told).encode(), digest_size=4).hexdigest()
 
 
-#: Maximum changes of a plan in words.
+#: Maximum changes that a user may request to a plan.
 MOST_WISHES = 20
 
 
@@ -204,13 +205,15 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
         context.model, question, hits, seconds=context.budget.phase("plan")
     )
     answer = ask_user(context, asked) if asked else ""
-    # Without a model, the question is searched without our own words.
+    # Without a model, our own wording must not become part of the search.
     said = asked.text if asked and context.model else ""
     return {"question": clarify_question(question.text, answer, said), "problems": problems}
 
 
 async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Let the user approve or change the plan, if the settings say so; create the first tasks."""
+    """Let the user approve or change the plan if the settings require it, and create the first
+    tasks.
+    """
     context = await context_of(state["session_id"], runtime.context)
     made, seconds = state["plan"], state.get("plan_seconds", 0.0)
     problems: list[Problem] = []
@@ -250,7 +253,7 @@ async def _approve_plan(
 
 
 def ask_user(context: SessionContext, asked: Asked) -> str:
-    """Return the user's answer, "" for "go on". The node runs again when the answer is there."""
+    """Return the user's answer, or "" to go on. The node runs again once the answer is there."""
     context.budget.pause()
     answer = interrupt(asked.model_dump(mode="json") | _form_of(asked))
     context.budget.go_on()
@@ -258,7 +261,7 @@ def ask_user(context: SessionContext, asked: Asked) -> str:
 
 
 def _form_of(asked: Asked) -> dict[str, Any]:
-    """Return a question in the two forms that LangChain's clients show: `HumanInterrupt` (Agent
+    """Return a question in the two forms that LangChain clients show: `HumanInterrupt` (Agent
     Inbox, chat page) and `HITLRequest`.
     """
     plan, text, args = asked.plan, asked.text, {"options": "\n".join(asked.options)}
@@ -278,8 +281,8 @@ def _form_of(asked: Asked) -> dict[str, Any]:
 
 
 def _in_words(answer: Any, asked: Asked) -> str:
-    """Return an answer as text. Clients may also send true, topics, an object with either, or the
-    decision of a form, in which words about a plan are a wish.
+    """Return an answer as text. Clients may also send true, topics, an object with either, or a
+    form's decision, in which text about a plan is a requested change.
     """
     made = answer.get("decisions", answer) if isinstance(answer, dict) else answer
     if isinstance(made, list) and made and isinstance(made[0], dict) and "type" in made[0]:

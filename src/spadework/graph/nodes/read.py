@@ -1,4 +1,4 @@
-"""Read the pages of one task at the same time, replacing failures, up to a deadline."""
+"""Read the pages of one task concurrently until a deadline, replacing failures."""
 
 from __future__ import annotations
 
@@ -37,11 +37,10 @@ from spadework.tools.stores.journal import Journal
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
 
-#: A page is slow after `SLOW_SECONDS`, or after this share of its time if that is less.
+#: A page is slow after `SLOW_SECONDS`, or after this share of its time limit if that is less.
 SLOW_SHARE, SLOW_SECONDS = 0.3, 10.0
-#: Seconds after its own deadline until a page named by the user is abandoned.
+#: Seconds beyond its deadline before a page named by the user is abandoned.
 GRACE_SECONDS = 2.0
-#: Fields of a page in a Read event.
 _TOLD = {"title", "chars", "known", "level", "status", "media_type", "bytes", "content_hash"}
 _TOLD |= {"cleaned_by", "cleaning", "attempts"}
 
@@ -54,14 +53,14 @@ async def read_pages(
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Return the pages of `chosen` in order, with failed or slow ones replaced from `reserve`; also
-    unread hits and problems. Pages `taken` by other workers (canonical URLs) do not count.
+    """Return the pages of `chosen` in order, the unread hits, and the problems. Failed and slow
+    pages are replaced from `reserve`. Pages `taken` by other workers (canonical URLs) do not count.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
-    if not wanted:  # all belong to others: count them, or none would be read
+    if not wanted:  # All belong to other workers. They count, or none would be read.
         wanted, taken = len(chosen), frozenset()
-    # A replay cannot know which pages came first, so it takes abandoned ones from the record.
+    # A replay cannot know which pages came first, so the journal records the abandoned ones.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
     ends: dict[str, Outcome[Hit, Page]] = {}
@@ -99,9 +98,6 @@ async def _read_hits(
     taken: AbstractSet[str],
     emit: Emit,
 ) -> list[Outcome[Hit, Page]]:
-    """Read hits until `wanted` pages that are not `taken` have come; emit and return the
-    outcomes.
-    """
     outcomes: list[Outcome[Hit, Page]] = []
     began: dict[str, float] = {}
     others: set[str] = set()
@@ -116,7 +112,6 @@ async def _read_hits(
         return page.url if page.url not in others else None
 
     def host(hit: Hit) -> str:
-        # Library documents have no host.
         return "" if hit.url.startswith(LOCAL) else host_of(hit.url)
 
     limits = _limits(context, wanted)
@@ -143,7 +138,7 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """Return a hit's page with the hit's metadata, read once per session; from the knowledge store
+    """Return a hit's page with the hit's metadata, read once per session, from the knowledge store
     if it was fetched since `since`.
     """
 
@@ -172,8 +167,8 @@ async def read_page(
 
 
 async def page_at(context: SessionContext, url: str) -> Page:
-    """Return the page at a URL that the user named. Raises FetchError, or Stopped if the user wants
-    no more.
+    """Return the page at a URL named by the user. Raises FetchError, or Stopped if the user wants
+    the report now.
     """
     seconds = min(context.settings.page_seconds, context.budget.until_closing())
     reading = read_page(context, Hit(url=url), seconds)
@@ -184,7 +179,7 @@ async def page_at(context: SessionContext, url: str) -> Page:
 
 
 async def was_readable(journal: Journal, hit: Hit) -> bool | None:
-    """Return whether a hit's page could be read; None if this session has not tried."""
+    """Return whether a hit's page could be read, or None if this session has not tried."""
     try:
         return True if await journal.find("page", _key(hit), Page) else None
     except FetchError:
@@ -208,17 +203,18 @@ def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> 
     attempts = outcome.error.attempts if isinstance(outcome, Failed) else ()
     late = isinstance(outcome, Left) or isinstance(outcome.error, TooSlow)
     if late and seconds and not attempts:
-        attempts = (Attempt(seconds=seconds, reason=reason),)  # cancelled from outside
+        # The attempt was cancelled from outside.
+        attempts = (Attempt(seconds=seconds, reason=reason),)
     return Read(**of, title=hit.title, **told_failure(reason, attempts))
 
 
 def told_page(page: Page) -> dict[str, Any]:
-    """Return a page as fields of a Read event."""
+    """Return a page as the fields of a Read event."""
     return page.model_dump(include=_TOLD)
 
 
 def told_failure(reason: str, attempts: Sequence[Any]) -> dict[str, Any]:
-    """Return a failure as fields of a Read event."""
+    """Return a failure as the fields of a Read event."""
     made = tuple(Attempt.model_validate(attempt) for attempt in attempts)
     last = made[-1].model_dump(include={"level", "status", "bytes"}) if made else {}
     return {"reason": reason, "attempts": made, **last}

@@ -1,4 +1,4 @@
-"""Recall pages known before searching: of the session that is followed up, and of any other."""
+"""Recall known pages before searching, from the followed-up session and other runs."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ FRESH = timedelta(days=1)
 
 
 class Known(Value):
-    """Pages of earlier runs for a task, and whether they are enough without the web."""
+    """Pages of earlier runs for a task, and whether they suffice without the web."""
 
     hits: tuple[Hit, ...] = ()
     enough: bool = False
     problems: tuple[Problem, ...] = ()
 
     def as_list(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
-        """Return the known pages that no search found, as one list; being known adds no weight."""
+        """Return the known pages that no search found, as one list. Being known adds no weight."""
         found = {canonical_url(hit.url) for hits in lists for hit in hits}
         left = [hit for hit in self.hits if canonical_url(hit.url) not in found]
         return [left] if left else []
@@ -48,7 +48,7 @@ class Known(Value):
 async def recall_pages(
     context: SessionContext, question: str, task: Task, emit: Emit, before: AbstractSet[str]
 ) -> Known:
-    """Return known pages for a task without those read `before` (canonical URLs); decided once per
+    """Return known pages for a task, except those read `before` (canonical URLs); decided once per
     session.
     """
     if not task.queries:
@@ -89,14 +89,13 @@ async def _ask_store(
             for text in dict.fromkeys((question, task.topic.question))
         )
     )
-    # Only new pages on sites that a query allows.
     fit = [
         one
         for one in relevant(found)
         if canonical_url(one.entry.page.url) not in before
         and any(is_wanted(query, one.entry.page.url) for query in task.queries)
     ]
-    # Gaps can only be filled if there is a second round.
+    # Stored pages may replace the web only if a second round can fill the gaps.
     will_do = context.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fit, task)
     hits = [
         Hit(
@@ -115,8 +114,8 @@ async def _ask_store(
 
 
 async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> list[Page]:
-    """Add the pages of the session `follows` to this one and return them; for a plan about the
-    present, only pages of the last day.
+    """Add the pages of the session `follows` to this one, and return them. For a plan about the
+    present, they are at most a day old.
     """
     if not follows:
         return []
@@ -125,7 +124,7 @@ async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> li
     async def work() -> list[Kept]:
         pages = await asyncio.to_thread(recorded_pages, folder)
         texts = await PageStore(folder / "pages").texts(page.content_hash for page in pages)
-        # Deleted or changed pages do not count.
+        # Deleted or changed pages are ignored.
         return [
             Kept(page=page, text=text)
             for page in pages

@@ -1,4 +1,4 @@
-"""Search for one task: each query at each provider, through the journal."""
+"""Search for one task: every query at every provider, through the journal."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ from spadework.tools.search.result_rows import add_filters
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
-#: Minimum words of a snippet to be compared; share of shingles that makes a copy.
+#: Minimum words of a snippet to compare, and share of common shingles that makes it a copy.
 LEAST_TOLD, SPREAD = 12, 0.3
-#: Weight of the original question in fusion; its variants have 1.
+#: Weight of the original question in fusion. Its variants have weight 1.
 ORIGINAL_WEIGHT = 2.0
 _TOLD = {"url", "title", "snippet", "position", "published_at", "relevance"}
 
 
 class Answers(NamedTuple):
-    """Lists of hits (best first), each failure of a provider once, and providers that answered."""
+    """Lists of hits (best first), the distinct failures of providers, and the providers that
+    answered.
+    """
 
     lists: list[list[Hit]]
     problems: list[Problem]
@@ -35,9 +37,7 @@ class Answers(NamedTuple):
 
 
 class Telling(NamedTuple):
-    """Reports the searches for one topic and round; before the plan, `topic` is "" and
-    `round` 0.
-    """
+    """Reports the searches for a topic and round. Before the plan, `topic` is "" and `round` 0."""
 
     emit: Emit
     topic: str = ""
@@ -46,7 +46,7 @@ class Telling(NamedTuple):
     def tell(
         self, provider: str, query: Query, answer: list[Hit] | Problem, seconds: float
     ) -> None:
-        """Emit an event about a provider's answer and how long it took."""
+        """Emit an event for a provider's answer and its duration."""
         asked: dict[str, Any] = {
             "topic": self.topic,
             "round": self.round,
@@ -73,15 +73,14 @@ def leads_of(hits: Sequence[Hit], query: Query) -> tuple[Lead, ...]:
     )
 
 
-#: Answers when nothing was searched.
 UNASKED = Answers([], [], [])
 
 
 async def search_all(
     context: SessionContext, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
 ) -> Answers:
-    """Return the providers' answers to a task's queries, and emit notices. Queries with a limit
-    leave out pages already read (canonical URLs `before`).
+    """Return the providers' answers to a task's queries, and emit notices. Queries that limit their
+    results skip pages already read (canonical URLs `before`).
     """
     telling = Telling(emit, task.topic.name, task.round)
     done = await asyncio.gather(*(_everywhere(context, query, telling) for query in task.queries))
@@ -112,9 +111,7 @@ async def search_all(
 async def _everywhere(
     context: SessionContext, query: Query, telling: Telling
 ) -> list[tuple[Provider, list[Hit] | Problem]]:
-    """Return every provider's answer; if all fail, also those of the fallbacks, up to the first
-    that works.
-    """
+    """Ask every provider. If all fail, also ask the fallbacks in turn until one works."""
 
     async def ask(provider: Provider, seconds: float) -> list[Hit] | Problem:
         began = time.monotonic()
@@ -129,7 +126,7 @@ async def _everywhere(
     while asked and all(isinstance(answer, Problem) for _, answer in answers):
         seconds = search_seconds(context.budget, context.settings, query)
         if context.stop.is_set() or context.budget.refused or seconds <= 0:
-            break  # nothing has failed
+            break  # The run ended; the providers did not fail.
         other = await context.stand_ins.nth(context, len(answers) - len(asked))
         if other is None:
             break
@@ -140,8 +137,8 @@ async def _everywhere(
 async def found_before(
     context: SessionContext, task: Task, before: AbstractSet[str]
 ) -> list[list[Hit]]:
-    """Return the hits of a topic's earlier searches from the journal: all lists for a survey, else
-    one fused list.
+    """Return the journaled hits of a topic's earlier searches: all lists for a survey, else one
+    fused list.
     """
     providers = (*context.search.providers, *context.stand_ins.opened)
     asked = [kept_hits(context, provider, query) for query in task.again for provider in providers]
@@ -154,7 +151,7 @@ async def found_before(
 
 
 def fused_hits(lists: Sequence[list[Hit]]) -> list[Hit]:
-    """Fuse the lists of one topic, best first; the original query has more weight."""
+    """Fuse the lists of one topic, best first. The original query has more weight."""
     weights = [
         ORIGINAL_WEIGHT if hits and hits[0].found_by[0].kind == "original" else 1.0
         for hits in lists
@@ -163,7 +160,6 @@ def fused_hits(lists: Sequence[list[Hit]]) -> list[Hit]:
 
 
 def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
-    """Drop pages already read if the query limits its results, and return as many as it wants."""
     return (
         [hit for hit in hits if canonical_url(hit.url) not in before][: query.results]
         if query.results

@@ -18,30 +18,31 @@ from spadework.tools.ranking.selection import ENOUGH, LOCAL, Selection, fits
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Choice, Fate, Hit, Problem, Task
 
-#: Minimum time for screening, even in a short run.
+#: Minimum seconds for screening, even in a short run.
 LEAST_SECONDS = 3.0
 #: Hits to screen per page to read, so that rejected ones can be replaced.
 SPARE = 1.5
-#: Pages from this level on are fetched in a browser.
+#: From this level on, pages are fetched in a browser.
 BROWSER = 2
 
 
 async def looked_at(
     context: SessionContext, state: WorkerState, hits: list[Hit], emit: Emit
 ) -> tuple[list[Hit], dict[str, str], list[Problem]]:
-    """Return the hits worth reading, reasons against others by URL, and problems. If too few are
-    left, rejected hits stay with score 0. Few hits, and those of later rounds, are not screened.
+    """Return the hits worth reading, the reasons against others by URL, and problems. If too few
+    are left, rejected hits stay with score 0. Few hits, and those of later rounds, are not
+    screened.
     """
     if context.model is None or len(hits) <= ENOUGH or state["task"].round > 1:
         return hits, {}, []
     topic, topics = state["task"].topic, state.get("topics", 1)
-    # Workers saved by earlier versions do not know the number of tasks.
+    # Workers saved by earlier versions do not store the number of tasks.
     tasks = state.get("tasks", topics)
 
     async def allowed() -> bool:
         took, budget = state.get("plan_seconds", 0.0), context.budget
         if (
-            SLOWER * took > _seconds(context)  # it would not finish in time
+            SLOWER * took > _seconds(context)  # Screening would not finish in time.
             or not budget.fits(took)
             or budget.under(BEST_ONLY)
             or not leaves_enough(context, tasks, tasks, topics)
@@ -62,7 +63,7 @@ async def looked_at(
     kept = [hit for hit in ranked if hit.url not in against]
     if len(kept) >= ENOUGH:
         return kept, against, problems
-    if not kept:  # rejecting everything would select nothing
+    if not kept:  # Rejecting everything would leave nothing to read.
         return hits, {}, problems
     last = {"relevance": 0.0, "rrf": 0.0}
     ranked = [hit.model_copy(update=last) if hit.url in against else hit for hit in ranked]
@@ -76,8 +77,8 @@ def _seconds(context: SessionContext) -> float:
 async def weigh_hits(
     context: SessionContext, task: Task, hits: Sequence[Hit]
 ) -> tuple[list[Hit], dict[str, str]]:
-    """Return hits with the scores for selection, and why others cannot be read, by URL; those are
-    dropped if there are enough hits.
+    """Return the hits with their selection scores, and by URL why some cannot be read. If enough
+    others remain, these are dropped.
     """
 
     async def work() -> dict[str, float]:
@@ -95,13 +96,13 @@ async def weigh_hits(
 
 
 def word_refusal(hit: Hit) -> str:
-    """Return why a hit's page cannot be read, as a sentence."""
+    """Return a sentence on why a hit's page cannot be read."""
     why = foreseen(hit.url, hit.title).refused
     return f"{why[:1].upper()}{why[1:]}."
 
 
 def with_worth(hit: Hit, worth: float) -> Hit:
-    """Scale a hit's score by `worth`; at 0 it comes last, whatever its relevance."""
+    """Scale a hit's score by `worth`. At 0, the hit comes last, whatever its relevance."""
     if worth >= 1:
         return hit
     relevance = hit.relevance if worth else 0.0
@@ -109,12 +110,12 @@ def with_worth(hit: Hit, worth: float) -> Hit:
 
 
 def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
-    web = [hit for hit in hits if not hit.url.startswith(LOCAL)]  # local documents need no fetching
+    web = [hit for hit in hits if not hit.url.startswith(LOCAL)]
     level_of = {hit.url: context.reader.level_at(hit.url) for hit in web}
     most = context.browser.max_level
     if any(level >= BROWSER for level in level_of.values()) and context.browser.what_is_missing:
         most = min(most, BROWSER - 1)
-    # A host that admitted only browsers will refuse other requests.
+    # A host that has admitted only browsers will refuse other requests.
     shut = {url for url, level in level_of.items() if level > most}
     worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)
@@ -131,8 +132,8 @@ _ALONG = "Fetched for another topic and read for this one too."
 
 @dataclass(frozen=True)
 class Choosing:
-    """A selection from `hits`, with reasons `against` some by URL. Canonical URLs are `before`
-    (read earlier) and `taken` (by other topics). `asked` is the selection before cuts.
+    """A selection from `hits`, with reasons `against` some by URL. `before` (read earlier) and
+    `taken` (by other topics) are canonical URLs. `asked` is the uncut selection.
     """
 
     task: Task
@@ -144,7 +145,7 @@ class Choosing:
     again: bool = False
 
     def as_event(self, made: Selection) -> Selected:
-        """Return the event for a final selection."""
+        """Return the event for the final selection."""
         return Selected(
             topic=self.task.topic.name,
             round=self.task.round,

@@ -1,5 +1,5 @@
 """Verify a report: check every sentence, let writers repair failed ones once, and remove what fails
-again, with a problem. The outline's short answer replaces a summary whose first sentence fails.
+again. If a summary's first sentence fails, the outline's short answer replaces it.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
 #: Share of the remaining time for repairs, then of the rest for checking them.
 MENDING = 0.6
-#: Shorter reports, in sentences, need no summary.
+#: Maximum sentences in a report that needs no summary.
 SUMMED_UP = 4
 
 
 @dataclass(frozen=True)
 class Verified:
-    """Sections in which every sentence holds, with their findings and problems."""
+    """Sections in which every sentence passed, with their findings and problems."""
 
     checked: tuple[Checked, ...]
     problems: tuple[Problem, ...]
 
     @property
     def sections(self) -> list[Section]:
-        """Return the sections without their findings."""
+        """The sections without their findings."""
         return [each.section for each in self.checked]
 
 
 def verify_ledger(
     ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
 ) -> tuple[Material, list[Problem]]:
-    """Return the entries that are verbatim in their pages, and a problem for each of the others."""
+    """Return the entries that are verbatim in their pages, and a problem for each other entry."""
     held = {e.id: e for e in ledger if pages.get(e.content_hash, "")[e.start : e.end] == e.quote}
     problems = [
         Problem(
@@ -69,7 +69,7 @@ def verify_ledger(
 
 
 def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
-    """Return the coverage that valid entries still support; a topic without any is open."""
+    """Return the coverage that valid entries still support. A topic without any is open."""
     made = {}
     for name, found in coverage.items():
         ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)
@@ -80,8 +80,8 @@ def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[s
 
 @dataclass(frozen=True)
 class Check:
-    """How to check sections: within `seconds`; with repairs if `thorough`; with a summary if
-    `summed`; `known` findings are kept. `asked_on` is the question's date, `names` the outline's
+    """Options for checking sections within `seconds`. `thorough` allows repairs, `summed` a
+    summary. `known` findings are kept. `asked_on` is the question's date, `names` are the outline's
     terms.
     """
 
@@ -103,7 +103,7 @@ class _Draft:
 async def verify_sections(
     model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
 ) -> Verified:
-    """Return the sections with the sentences that hold; a section without any shows its quotes."""
+    """Return the sections with the sentences that pass. A section without any shows its quotes."""
     until = time.monotonic() + check.seconds
     material = material.with_code(sections, check.names)
     sections = await asyncio.to_thread(add_missing_citations, sections, material)
@@ -132,10 +132,6 @@ async def verify_sections(
 async def _improve_draft(
     model: Model, plan: Plan, draft: _Draft, material: Material, check: Check, until: float
 ) -> tuple[_Draft, list[Problem]]:
-    """Return the draft with repairs and a summary, which is written while the repairs are
-    checked.
-    """
-
     def seconds_left() -> float:
         return max(0.0, until - time.monotonic())
 
@@ -184,7 +180,7 @@ async def _mend(
 def _keep_quotes(
     checked: Checked, written: Section, material: Material
 ) -> tuple[Checked, list[Problem]]:
-    """Return a section or, if nothing is left of it, the quotes that it cited."""
+    """Return the section or, if nothing is left of it, the quotes it cited."""
     own = cited_by(written, material)
     if checked.section.sentences or not own:
         return checked, []
@@ -199,7 +195,7 @@ def _keep_quotes(
 
 
 def summable(sections: Sequence[Section], code: str) -> bool:
-    """Return whether sections need a summary: not if they are short or already have one."""
+    """Return whether the sections need a summary: not if short or summarized already."""
     has_one = any(is_summary(one.heading, code) for one in sections)
     return not has_one and sum(len(one.sentences) for one in sections) > SUMMED_UP
 
@@ -213,7 +209,7 @@ async def summed_up(
     seconds: float,
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, empty if none is needed. The writer is given the
+    """Return a summary of verified sections, empty if none is needed. The writer receives the
     outline's answer, `first`, with its findings.
     """
     if not summable(sections, plan.language):
@@ -223,8 +219,8 @@ async def summed_up(
 
 
 def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
-    """Return the first summary whose first sentence is kept, else the first with anything left; and
-    the problems with what was removed.
+    """Return the best summary, and the problems with what was removed from it. The best is the
+    first that keeps its first sentence, else the first with any sentence left.
     """
     kept = [(each, *keep_what_holds(each, findings)) for each in made]
     left = [(one, lost) for _, one, lost in kept if one.section.sentences]

@@ -1,4 +1,4 @@
-"""Compose a report: conflicts, outline, and sections with citations."""
+"""Compose a report: disagreements, outline, and sections with citations."""
 
 from __future__ import annotations
 
@@ -26,19 +26,17 @@ from spadework.tools.text.facts import OTHER_WORDS, stems
 from spadework.tools.text.language import spoken
 from spadework.values import Conflict, Evidence, Page, Part, Plan, Problem, Section, Sentence
 
-#: Minimum share of a sentence's content words that another entry must have to be tried.
+#: An entry is tried as a further source if it has this share of the sentence's content words.
 SAME_MATTER = 0.5
-#: Maximum entries tried for a sentence that its own do not support.
+#: Maximum entries tried for a sentence that its own entries do not support.
 MOST_TRIED = 3
-#: Maximum entries shown for repairing a sentence. Shown eight, fourteen recorded repairs used only
-#: the first and the third.
+#: Maximum entries shown for repairing a sentence. Of eight shown, fourteen recorded repairs used
+#: only the first and the third.
 MOST_CLOSE = 3
 
 
 def add_missing_citations(sections: Sequence[Section], material: Material) -> list[Section]:
-    """Let each sentence that its sources do not fully support also cite an entry that does, if
-    there is one.
-    """
+    """Let each sentence that its entries do not fully support also cite one that does, if any."""
     made = []
     for section in sections:
         told = {
@@ -72,7 +70,7 @@ def cited_by(section: Section, material: Material) -> list[Evidence]:
 
 
 def closest_entries(failed: Sequence[Sentence], material: Material) -> list[Evidence]:
-    """Return what failed sentences cite, and the entries closest to each, for new citations."""
+    """Return the entries that failed sentences cite, and those closest to each."""
     known = merged([*material.ledger.values()])
     chosen = [known[id_] for one in failed for id_ in one.evidence_ids if id_ in known]
     others = [e for e in dict.fromkeys(known.values()) if e not in chosen]
@@ -111,20 +109,20 @@ def _lacks_source(sentence: Sentence, cited: Sequence[Evidence], material: Mater
     return bool(material.refused(sentence, cited) or material.unfounded(sentence, cited))
 
 
-#: Types of questions answered by a section per topic, without an outline.
+#: Question types answered with a section per topic, without an outline.
 PLAIN = ("fact",)
-#: Calls beside the sections: outline, verdicts, summary.
+#: Calls in addition to the sections: outline, verdicts, summary.
 BESIDE = 3
-#: Share of the writing time for finding conflicts.
+#: Share of the writing time for finding disagreements.
 COMPARING = 0.2
-#: Calls in sequence, each as long as the plan's, for which an outlined report needs time.
+#: Consecutive calls, each as long as planning, that an outlined report needs.
 LEAST_CALLS = 3
 
 
 async def compose_report(
     context: SessionContext, state: ResearchState, model: Model | None
 ) -> dict[str, Any]:
-    """Return the sections, title and conflicts of a new report, as channel updates."""
+    """Return the sections, title and disagreements of a new report, as channel updates."""
     plan, ledger, read = state["plan"], proofs(state), state.get("pages", {})
     until = time.monotonic() + context.budget.phase("write")
     hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}
@@ -182,8 +180,8 @@ async def _outline(
 
 
 def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) -> bool:
-    """Return whether to outline the report: not at quick effort, for plain facts, or if calls or
-    tokens would run short.
+    """Return whether to outline the report, which plain facts and quick effort do not need. Calls
+    and tokens must suffice.
     """
     calls = context.budget.limits.calls - context.budget.spent("calls")
     coming = len(plan.topics) + BESIDE
@@ -196,8 +194,8 @@ def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) 
 async def find_disputes(
     context: SessionContext, state: ResearchState, texts: Mapping[str, str]
 ) -> tuple[list[Conflict], list[Problem]]:
-    """Return the ledger's conflicts, weighed by trust and recency, and a problem if time ran out.
-    `texts` are by content hash.
+    """Return the ledger's disagreements, weighted by trust and recency, and a problem if time ran
+    out. `texts` are by content hash.
     """
     compare = partial(_disputes, state["plan"], proofs(state), state.get("pages", {}), texts)
     seconds = COMPARING * context.budget.phase("write")
@@ -225,9 +223,7 @@ def _disputes(
 
 
 def _stems_asked(plan: Plan) -> set[str]:
-    """Return the stems that a factual question asks about its subjects; none for other
-    questions.
-    """
+    """Return the stems that a factual question asks about its subjects."""
     if plan.question_type != "fact":
         return set()
     code = spoken(plan.question)

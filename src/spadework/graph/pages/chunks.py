@@ -12,7 +12,7 @@ from spadework.tools.text.passages import cut
 from spadework.tools.text.tables import rows_of
 from spadework.values import Page, Passage
 
-#: A larger table is split into groups of rows, since one huge passage might not fit.
+#: Maximum characters of an unsplit table, because one huge passage might not fit.
 MOST_TABLE_CHARS = 4_000
 
 
@@ -39,7 +39,7 @@ def show_passage(page: Page, text: PageText, passage: Passage) -> PassageView:
 
 
 def join_passages(passages: Sequence[Passage], texts: Mapping[str, PageText]) -> list[Passage]:
-    """Join neighbours under one heading, so that a list keeps its introduction."""
+    """Join adjacent passages under the same heading, so that a list keeps its introduction."""
     made = list[Passage]()
     for one in sorted(passages, key=lambda p: (p.content_hash, p.start)):
         last, text = made[-1] if made else one, texts[one.content_hash]
@@ -53,7 +53,7 @@ def join_passages(passages: Sequence[Passage], texts: Mapping[str, PageText]) ->
 
 
 def cuts_of(page: Page, text: PageText, rank: int, passage_chars: int) -> list[Cut]:
-    """Split a page into passages; `rank` is the page's rank, from 0."""
+    """Split a page into passages. `rank` is the page's rank, from 0."""
     code = spoken(text)
     pieces = [
         piece for span in cut(text, passage_chars) for piece in _runs(text, span, passage_chars)

@@ -29,9 +29,9 @@ from spadework.tools.text.page_text import PageText
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unread
 
-#: Share of the assessment time for reading pages; judging topics gets the rest.
+#: Share of the assessment time for reading pages. Judging topics gets the rest.
 READING = 0.7
-#: Extra topics for which time is reserved when quotes enter the ledger.
+#: Extra topics for which time is reserved while quotes are added to the ledger.
 ENTERED = 3
 
 Place = tuple[str, int, int]
@@ -40,8 +40,8 @@ Place = tuple[str, int, int]
 async def in_shares(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked | None:
-    """Return what the first round's pages say about the topics, read in shares. None if one call
-    can hold them all, in later rounds, or unless a model reads at deep effort.
+    """Return what the first round's pages say about the topics, read in several calls. Return None
+    if one call can hold them, in later rounds, and unless a model reads at deep effort.
     """
     model = context.judging
     first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])
@@ -126,7 +126,7 @@ def _passages_in(
 def _proven(
     plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView], late: Late
 ) -> tuple[tuple[Spot, ...], list[Problem]]:
-    """Return the named spots (else those that code finds likely) and what confirms them."""
+    """Return the spots, or without any those that code finds likely, and what confirms them."""
     if not spots:
         found = extractive.assess(plan, topic, shown, ())
         spots = found.spots if found.score > LIKELY else ()
@@ -141,8 +141,8 @@ def shares_of(
     texts: Mapping[str, PageText],
     room: tuple[int, int],
 ) -> list[list[Served]]:
-    """Split the passages of all topics, each once, into shares that fit one call. `room` is the
-    maximum tokens per share and in total; the best passage of every page comes first.
+    """Split the distinct passages of all topics into shares that fit one call each. `room` is the
+    maximum tokens per share and in total. Every page's best passage comes first.
     """
     window, most = room
     served: dict[Place, list[int]] = {}
@@ -198,7 +198,7 @@ def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> 
 
 REFLECTION_CHARS = 6_000
 REFINED_PAGES = 4
-#: Later rounds need no reflection: they already search for what is missing.
+#: Later rounds need no reflection, because they already search for what is missing.
 FIRST = 1
 
 

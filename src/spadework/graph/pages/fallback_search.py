@@ -1,4 +1,4 @@
-"""Open fallback providers when all others have failed."""
+"""Open fallback providers when all other providers have failed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class StandIns:
         self._news: list[str] = []
 
     async def nth(self, context: SessionContext, n: int) -> Provider | None:
-        """Return fallback provider `n` (from 0), opened if necessary; None if there are no more."""
+        """Return fallback provider `n` (from 0), opening it if necessary, or None if there are no
+        more.
+        """
         async with self._lock:
             while n >= len(self.opened):
                 opening = partial(self._open, context)
@@ -56,7 +58,7 @@ class StandIns:
             try:
                 found = await unless_stopped(context.stop, opening, seconds=seconds)
             except (SpadeworkError, OSError, TimeoutError, Stopped):
-                continue  # not reported: nobody chose this provider
+                continue  # Not reported, because nobody chose this provider.
             if found is not None:
                 self.opened.append(found)
                 return found.name, found.describes

@@ -1,5 +1,5 @@
-"""Get pages from the web, a library, files or earlier runs. What was fetched is recorded unchanged
-for replays.
+"""Get pages from the web, a library, files or earlier runs. Fetched data is recorded unchanged for
+replays.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ LOCAL_LEVEL = -1
 
 
 class Kept(Value):
-    """A page of an earlier run with its text."""
+    """A page of an earlier run, with its text."""
 
     page: Page
     text: str
 
 
 def name_for_people(text: str) -> str:
-    """Return a title or author on one line; "" if it looks like a prompt injection."""
+    """Return a title or author on one line, or "" if it looks like a prompt injection."""
     return "" if is_injection(text) else one_line(text)
 
 
 async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
-    """Return the page at a URL, recorded before it is parsed, so that a resumed run need not fetch
-    it again. Raises FetchError.
+    """Return the page at a URL. Raises FetchError. It is recorded before parsing, so a resumed run
+    need not fetch it again.
     """
     key = {"url": canonical_url(url)}
     level = await context.noted("level", key, context.reader.level_at(url), 0)
@@ -56,7 +56,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
         async def ask(tape: Tape) -> Fetched:
             nonlocal fetching
             asked_at = time.monotonic()
-            made: Sequence[Attempt] = (Attempt(),)  # if cancelled
+            made: Sequence[Attempt] = (Attempt(),)  # Used if the fetch is cancelled.
             try:
                 fetched = await fetch()
                 made = fetched.attempts
@@ -70,7 +70,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
                     cache_hits=sum(attempt.cached for attempt in made),
                     bytes=sum(attempt.bytes for attempt in made),
                 )
-            # The page's age is counted from here.
+            # The page's age is counted from this moment.
             dated = fetched.dated or datetime.now(UTC)
             fetched = replace(fetched, dated=dated)
             attempts = [attempt.model_dump() for attempt in fetched.attempts]
@@ -160,8 +160,8 @@ async def from_provider(context: SessionContext, hit: Hit) -> Page:
 async def attached_pages(
     context: SessionContext, attachments: Sequence[str]
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the attached files as pages, with problems for unreadable ones. Only sessions may
-    attach files, since servers take input from anyone.
+    """Return the attached files as pages, and problems for unreadable ones. Servers take input from
+    anyone, so only sessions may attach files.
     """
     pages: list[Page] = []
     problems: list[Problem] = []
@@ -187,7 +187,7 @@ async def _read_attachment(context: SessionContext, path: Path, url: str) -> Pag
     async def ask(tape: Tape) -> Extracted:
         try:
             found = await asyncio.to_thread(path.stat)
-            if not S_ISREG(found.st_mode):  # a pipe or device may never end
+            if not S_ISREG(found.st_mode):  # A pipe or device may never end.
                 raise FetchError("it is not a file")
             if found.st_size > most:
                 raise TooLarge(f"it has more than {most} bytes")

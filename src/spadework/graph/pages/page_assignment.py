@@ -1,4 +1,4 @@
-"""Assign pages to a round's workers, independent of their order."""
+"""Assign pages to a round's workers, regardless of the order in which the workers ask."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.tools.ranking.fusion import reciprocal_rank_fusion
 from spadework.tools.stores.journal import Journal
 
-#: The pages that a worker wants (canonical URLs, best first), and how many of them.
+#: The pages a worker wants (canonical URLs, best first), and how many of them.
 PageRequest = tuple[Sequence[str], int]
 Assignment = dict[str, list[str]]
 
-#: Maximum wait for other workers' hits, so that a slow search does not delay all topics.
+#: Maximum seconds to wait for other workers' hits, so that a slow search does not delay all topics.
 ASSIGN_SECONDS = 5.0
 
 
 class How(NamedTuple):
-    """How to assign pages. `own`: each page to one topic, else to all that want it. `joint`: by the
-    combined ranking. `most`: the maximum in total, None for no limit.
+    """Rules for assigning pages. With `own`, each page goes to one topic, otherwise to all that
+    want it. `joint` ranks by all requests combined. `most` is the maximum in total.
     """
 
     own: bool = True
@@ -34,7 +34,7 @@ OWN = How()
 
 class PageAssignment:
     """The page requests of a round's workers, whose topics are `among`. The assignment is journaled
-    under `of` (question and round), so a resumed run need not wait for finished workers.
+    under `of` (question and round), so that resumed runs need not wait.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class PageAssignment:
         self, topic: str, wish: PageRequest, stop: asyncio.Event, *, seconds: float
     ) -> tuple[frozenset[str], frozenset[str]]:
         """Return this topic's pages, and those assigned only to others. Waits at most `seconds` for
-        all requests; late workers choose from the rest.
+        all requests. Late workers choose from the rest.
         """
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):
@@ -65,12 +65,12 @@ class PageAssignment:
                 ) or await self._await_full(stop, min(ASSIGN_SECONDS, seconds))
         gone = {url for urls in self._dealt.values() for url in urls}
         others = frozenset(gone - {*self._dealt.get(topic, ())}) if self._how.own else frozenset()
-        # A page assigned before a crash may not be found again.
+        # After a crash, an assigned page may not be found again.
         mine = frozenset(url for url in self._dealt.get(topic, ()) if url in wish[0])
         return mine or self._others_pages(wish, gone), others
 
     def _others_pages(self, wish: PageRequest, gone: Set[str]) -> frozenset[str]:
-        """Return pages for a worker that has none assigned or lost them."""
+        """Return pages for a worker that was assigned none or lost them."""
         urls, wanted = wish
         room = wanted if self._how.most is None else min(wanted, self._how.most - len(gone))
         if self._how.own:
@@ -92,15 +92,15 @@ class PageAssignment:
             wishes = {name: self._wishes[name] for name in names if name in self._wishes}
             return assign_pages(wishes, self._how)
 
-        # Not recorded when stopped: a resumed run has time for all workers.
+        # A stopped run does not record it, because a resumed run has time for all workers.
         if stop.is_set():
             return await work()
         return await self._journal.once("deal", self._key, Assignment, work)
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
-    """Assign pages in turns: each topic takes its best free page (or, unless `own`, its next one)
-    until it has enough or the total is reached.
+    """Assign pages in turns until each topic has enough or the total is reached. A topic takes its
+    best free page or, unless `own`, its next one.
     """
     if how.joint:
         place = {

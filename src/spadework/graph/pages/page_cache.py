@@ -1,4 +1,4 @@
-"""Look up pages of earlier runs before the web; add new ones at the end. Never stops a run."""
+"""Look up pages of earlier runs before the web, and store new ones. Failures never stop a run."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from spadework.values import Page, Problem
 T = TypeVar("T")
 
 ANSWER_SECONDS = 4.0
-#: Maximum wait for additions, before the report and at the end of the session.
+#: Maximum seconds to wait for additions, before the report and at the end of the session.
 REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """The knowledge store of one run, if any. `problem` is why it cannot be used; `left` returns
-    the seconds that an answer may take. The embedding model `meaning` is closed with it.
+    """The knowledge store of one run, if any. `problem` is why it cannot be used. `left` returns
+    the seconds an answer may take. The embedding model `meaning` is closed with it.
     """
 
     def __init__(
@@ -46,14 +46,14 @@ class PageCache:
 
     @property
     def problems(self) -> list[Problem]:
-        """Return the problems of the store and the embedding model."""
+        """The problems of the store and the embedding model."""
         return [
             *([self.problem] if self.problem else []),
             *(self._meaning.problems if self._meaning else []),
         ]
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """Return pages fetched since `since` that match a text; [] if the store cannot answer."""
+        """Return matching pages fetched since `since`; [] if the store cannot answer."""
         if self._store is None or self.problem:
             return []
         found = await self._answer(
@@ -69,14 +69,14 @@ class PageCache:
         return entry if entry and self._may_see(entry) else None
 
     def keep(self, pages: Iterable[Page], text_of: Callable[[str], Awaitable[str]]) -> None:
-        """Start adding new pages worth keeping; `text_of` returns the text for a content hash."""
+        """Start storing new pages worth keeping. `text_of` returns the text for a content hash."""
         new = [page for page in pages if page.url not in self._begun and worth_keeping(page)]
         if self._store and new:
             self._begun |= {page.url for page in new}
             self._adding.add(asyncio.create_task(self._add(self._store, new, text_of)))
 
     async def settle(self) -> list[Problem]:
-        """Wait briefly for additions; return the problems so far."""
+        """Wait briefly for additions, and return the problems so far."""
         if self._adding:
             await asyncio.wait(self._adding, timeout=REPORT_SECONDS)
         return self.problems
@@ -89,19 +89,19 @@ class PageCache:
             if self._store:
                 closing.push_async_callback(self._store.close)
             if self._adding:
-                # In reverse order: cancel, then wait.
+                # Callbacks run in reverse order: cancel, then wait.
                 closing.push_async_callback(asyncio.wait, self._adding)
                 for adding in self._adding:
                     closing.callback(adding.cancel)
                 await asyncio.wait(self._adding, timeout=CLOSING_SECONDS)
         for adding in self._adding:
             if not adding.cancelled():
-                adding.result()  # raises our own faults
+                adding.result()  # Raises our own bugs.
 
     async def _add(
         self, store: Knowledge, pages: Sequence[Page], text_of: Callable[[str], Awaitable[str]]
     ) -> None:
-        # Store nothing specific to this run, such as the question or relevance.
+        # Nothing specific to this run is stored, such as its ranking.
         bare = {"relevance": 0.0, "rrf": 0.0, "linked": 0.0, "found_by": (), "origin": ""}
         bare |= {"attempts": (), "cleaning": 0.0}
         try:

@@ -26,8 +26,8 @@ from spadework.visible import one_line
 
 
 def date_queries(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
-    """Return the queries limited to the planned age. For "now", the first searches news and the
-    others (or a single query again) the past year.
+    """Return the queries limited to the planned age. For "now", the first searches news, and the
+    others (or an only query again) the past year.
     """
     if freshness == "any" or not queries:
         return tuple(queries)
@@ -69,8 +69,8 @@ SNIPPET_CHARS = 2_000
 async def search_one(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit] | Problem:
-    """Return a query's hits at one provider with their relevance, or the problem. If none is
-    recent, search again without an age limit.
+    """Return a query's hits at one provider with their relevance, or the problem. Without recent
+    hits, the age limit is dropped.
     """
     try:
         hits = await _hits(context, provider, query, seconds)
@@ -90,7 +90,7 @@ async def search_one(
 async def _hits(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit]:
-    """Return a query's hits, searched once per session; hits cached by other sessions are free."""
+    """Search once per session. Hits cached by other sessions are free."""
     limit = context.settings.search_results
     new = False
 
@@ -108,7 +108,7 @@ async def _hits(
                 hits = await search()
         except (Stopped, TimeoutError):
             raise SearchError(f"The run did not wait for {provider.name}.") from None
-        if not tape.pieces:  # not fetched over our connection
+        if not tape.pieces:  # The hits did not come over our own connection.
             tape.add({"hits": len(hits)}, _HITS.dump_json(hits))
         return hits
 
@@ -123,7 +123,8 @@ async def _hits(
 
     async def work() -> list[Hit]:
         hits = await context.journal.exchange(request, ask, read)
-        if new:  # stored before it was charged, it would be free for a resumed run
+        # Cached only after charging, or a resumed run would get the hits for free.
+        if new:
             await context.search.keep(provider, query, hits, limit=limit)
         return hits
 
@@ -153,7 +154,7 @@ async def _asked_now(
 
 
 async def kept_hits(context: SessionContext, provider: Provider, query: Query) -> list[Hit] | None:
-    """Return the hits that `search_one` found in this session, None if it has not searched."""
+    """Return the hits that `search_one` found in this session, or None if it has not searched."""
     hits = await context.journal.find("search", _key(context, provider, query), list[Hit])
     if not hits and _may_be_older(query):
         hits = await context.journal.find(
@@ -175,7 +176,7 @@ def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str,
 
 
 def _may_be_older(query: Query) -> bool:
-    """Return whether older pages will do if none is recent: not if the query names dates."""
+    """Return whether older pages will do; not if the query names dates."""
     return query.freshness != "any" and not is_dated(query)
 
 

@@ -1,4 +1,4 @@
-"""Put a report together: sections, what was not found, and how it was made."""
+"""Assemble the report: its sections, what was not found, and how it was made."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from spadework.values import (
 )
 from spadework.visible import one_line
 
-#: Maximum unread hits listed when no page was read.
+#: Maximum unread hits listed if no page was read.
 MOST_UNREAD = 10
-#: Maximum unread hits listed when some pages were read.
+#: Maximum unread hits listed if some pages were read.
 MOST_BESIDE = 4
 UNREAD_CHARS = 300
-#: Maximum reasons in the sentence; the list has each page's own.
+#: Maximum reasons in the sentence. The list below it gives each page's own.
 MOST_REASONS = 3
 
 
@@ -54,7 +54,7 @@ class Unreached(NamedTuple):
 def list_unreached(
     context: SessionContext, state: ResearchState, problems: Sequence[Problem]
 ) -> list[Unreached]:
-    """Return what could not be asked, searched or read at all."""
+    """Return the models, providers and pages that could not be reached at all."""
     return [*_model(context, problems), *_providers(state, problems), *_pages(state, problems)]
 
 
@@ -121,8 +121,8 @@ def unread_hits(state: ResearchState) -> list[Unread]:
 def with_unread(
     section: Section, hits: Sequence[Unread], say: Phrases, *, brief: bool = False
 ) -> Section:
-    """Append unread hits (best first) to the section about missing answers: names only if `brief`,
-    else with snippets and reasons.
+    """Append unread hits (best first) to the section on missing answers; only their names if
+    `brief`.
     """
     if not hits:
         return section
@@ -153,7 +153,6 @@ def _name_hit(hit: Unread, *, whole: bool) -> str:
     return f"{named}: {shown}{why}" if shown else f"{named}{why}."
 
 
-#: Why no sentence cites a page.
 QUOTED = "This page was quoted, but the report does not need the quotes."
 COPY = "This page repeats the text of another page."
 NOTHING = "This page was searched for quotes, but nothing was worth quoting."
@@ -164,7 +163,7 @@ FAR = "No passage on this page is close to the question."
 def sources_of(
     state: ResearchState, sections: Sequence[Section], conflicts: Sequence[Conflict]
 ) -> list[Source]:
-    """Return the pages read, numbered from 1; cited ones come first, in order of citation."""
+    """Return the pages read, numbered from 1. Cited pages come first, in citation order."""
     evidence = state.get("evidence", [])
     ledger = {e.id: e for e in evidence}
     disputed = [
@@ -193,7 +192,7 @@ def sources_of(
 
 
 def _as_cited(page: Page, quotes: Sequence[Evidence], told: AbstractSet[str]) -> Page:
-    """Return a page in the version that the report cites, if its text has changed since."""
+    """Return a page in the version the report cites, if its text has changed since."""
     own = [e.content_hash for e in quotes if e.content_hash in told]
     if not own or page.content_hash in own:
         return page
@@ -220,13 +219,13 @@ def _source(
         known=page.known,
         unused=unused,
         kind=page.kind,
-        # Only the text of a local document is known, so its name decides.
+        # Only the text of a local document is known, so its file name decides.
         shape=foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type),
     )
 
 
 def _reasons_unused(state: ResearchState, told: AbstractSet[str]) -> dict[str, str]:
-    """Return why no sentence cites a page with a passage, "" if one does, by content hash."""
+    """Return by content hash why no sentence cites a page with a passage; "" if one does."""
     found = [p for find in state.get("finds", []) for p in find.passages]
     return {
         **{p.content_hash: NO_ROOM for p in found},
@@ -263,8 +262,8 @@ def build_report(
     problems: Sequence[Problem],
     sources: Sequence[Source],
 ) -> Report:
-    """Return the report of a run that ended because of `why`. Its problems come first if something
-    was `unreached`, else last.
+    """Return the report of a run that ended because of `why`. Problems come first if something was
+    `unreached`, else last.
     """
     say = Phrases(state["plan"].language)
     ledger = {e.id: e for e in state.get("evidence", [])}
@@ -296,7 +295,7 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     cited = [e for e in state.get("evidence", []) if e.id in told]
     gaps = (gap for name in coverage if name in answered for gap in coverage[name].gaps)
     lacking: list[str] = [*state.get("missing", []), *gaps]
-    # Unless a later round has found it.
+    # Skip what a later round has found.
     missing = [one for one in dict.fromkeys(lacking) if not any(speaks_of(e, one) for e in cited)]
     open_ones = with_unread(
         not_found(
@@ -334,9 +333,7 @@ def _about(
 
 
 def _nearest(state: ResearchState, say: Phrases) -> dict[str, Section]:
-    """Return the sections of topics that code could not answer, by heading, presented as closest
-    passages.
-    """
+    """Return by heading the sections that code could not answer, retitled as closest passages."""
     coverage, sections = state.get("coverage", {}), state.get("sections", [])
     unproven = {n for n, found in coverage.items() if not found.covered and found.judge == CODE}
     alone = len(sections) == 1
@@ -355,7 +352,6 @@ def _left_open(state: ResearchState, why: str) -> bool:
 
 
 def _describe_revision(state: ResearchState, why: str, say: Phrases) -> list[str]:
-    """Return notes on a revised report: what was rewritten or left out."""
     before = state.get("before")
     if before is None:
         return []

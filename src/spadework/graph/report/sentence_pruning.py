@@ -21,16 +21,15 @@ from spadework.tools.text.sentences import leads, sentences
 from spadework.tools.web.urls import hosts_for_urls, inert_addresses
 from spadework.values import Problem, Section, Sentence
 
-#: A section with fewer sentences of its own may repeat some from elsewhere.
+#: A section with fewer sentences of its own may repeat some from other sections.
 LEAST_SAID = 4
-#: Why a valid sentence was removed.
 LEANING = "The sentence depended on one that was removed."
 LEADING = "Nothing that the sentence introduced was left."
 AGAIN = "The sentence replaced an unsupported one and could not be checked itself."
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """Return a section after its repair. A sentence that held stays if its replacement fails."""
+    """Return a section after its repair. If a replacement fails, a passed sentence stays."""
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
     kept, told = dict(changes), list[Finding]()
@@ -44,7 +43,7 @@ def settle_changes(section: Section, changes: Changes, findings: Findings) -> Ch
 
 
 def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stated, Finding]:
-    """Return findings that reject unchecked replacements of failed sentences."""
+    """Return findings that reject replacements of failed sentences which could not be checked."""
     after = iter(state_sentences(before.section.changed(changes)))
     found = {}
     for n, old in enumerate(before.findings):
@@ -104,14 +103,14 @@ def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> di
 
 
 def _without_lead(sentence: Sentence) -> Sentence | None:
-    """Return a sentence without its last line, which introduces something; None if that is all."""
+    """Return a sentence without its last line, which introduces something, or None."""
     start, _ = [(0, 0), *sentences(sentence.text)][-1]
     text = sentence.text[:start].rstrip()
     return sentence.model_copy(update={"text": text}) if text else None
 
 
 def _without_context(sentence: Sentence) -> Sentence | None:
-    """Return a sentence that makes sense alone, shortened if necessary; None if impossible."""
+    """Return a sentence that makes sense alone, shortened if necessary, or None."""
     if not leans(sentence):
         return sentence
     text = language(spoken(sentence.text)).without_connective(sentence.text)
@@ -119,9 +118,8 @@ def _without_context(sentence: Sentence) -> Sentence | None:
 
 
 def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
-    """Drop sentences that an earlier section has, but keep some where few are left. Summaries may
-    repeat, and steps and sentences needed by others stay. A repeated table stays in the last
-    section.
+    """Drop sentences found in an earlier section, but keep some if few are left. Summaries may
+    repeat. Steps and sentences that others need stay. A repeated table stays in the last section.
     """
     said: set[str] = set()
     made = []
@@ -131,7 +129,8 @@ def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
         later = {table for others in tables[n + 1 :] for table in others}
         twice = {at for table, own in tables[n].items() if table in later for at in own}
         if section.kind == "summary" or len(twice) == len(section.sentences):
-            twice = set()  # it answers the section's question
+            # A section of only repeated tables keeps them, since they answer its question.
+            twice = set()
         bound = (each.row or each.follows or each.label for each in state_sentences(section))
         stays = leant_on(section) | {n for n, each in enumerate(bound) if each} | _steps(section)
         told = section.sentences
@@ -140,7 +139,7 @@ def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
         best = [n for n in again if not (told[n].code or leads(told[n].text))]
         kept = best[: max(0, LEAST_SAID - len(own))]
         if again and not (kept or own):
-            # A sentence that introduces code stays with it.
+            # A sentence that introduces code stays with the code.
             kept = again[: 2 if leads(told[again[0]].text) else 1]
         gone = set(again) - set(kept) | twice
         gone |= dangling_leads(section, gone)
@@ -171,7 +170,7 @@ def _steps(section: Section) -> set[int]:
 
 
 def unlinked(checked: Checked) -> Checked:
-    """Make the addresses in a section's text unclickable; its heading names only hosts."""
+    """Make addresses in a section's text unclickable, and reduce those in its heading to hosts."""
     section = checked.section
     told = {n: (without_addresses(one),) for n, one in enumerate(section.sentences)}
     parts = tuple(
@@ -188,8 +187,8 @@ def unlinked(checked: Checked) -> Checked:
 
 
 def without_addresses(sentence: Sentence) -> Sentence:
-    """Return a sentence with unclickable addresses, since sources have the links; code is
-    unchanged.
+    """Return a sentence with unclickable addresses, since the sources have the links. Code stays as
+    it is.
     """
     if sentence.code:
         return sentence
