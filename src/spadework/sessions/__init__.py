@@ -1,1 +1,1 @@
-"""Research sessions: run, stop, resume, and the files they leave."""
+"""Research sessions and their files."""

@@ -1,5 +1,5 @@
-"""Admission control: limits how many sessions run at once in this process. The others wait in one
-queue, ordered by how many sessions their user runs, then by when that user was last admitted.
+"""Limits how many sessions run at once in this process. Others queue, ordered by how many sessions
+their user is running, then by that user's last admission.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import NamedTuple
 
 from spadework.sessions import capacity
 
-#: Seconds between checks for room, which also depends on other processes.
+#: Seconds between capacity checks, since other processes use capacity, too.
 LOOK_SECONDS = 1.0
 
-#: Receives the position in the queue, from 1, and the length of the queue.
+#: Receives the queue position (from 1) and the queue length.
 Told = Callable[[int, int], None]
 
 
 class Whose(NamedTuple):
-    """The user of a session, and how many of theirs may run at once (0: any number)."""
+    """A session's user, and the user's maximum running sessions (0: no limit)."""
 
     user: str = ""
     most: int = 0
@@ -41,34 +41,31 @@ class _Waiter:
 
 
 class Admission:
-    """The admission queue of this process. `fits(n)` says whether another session fits beside `n`
-    running ones.
-    """
+    """The admission queue. `fits(n)` says whether another session fits beside `n` running ones."""
 
     def __init__(self, fits: Callable[[int], bool] = capacity.fits) -> None:
         self._fits = fits
         self._lock = threading.Lock()
         self._waiting: list[_Waiter] = []
-        self._line: list[_Waiter] | None = None  # the order of admission; None after a change
+        self._line: list[_Waiter] | None = None  # in admission order; None after a change
         self._inside: Counter[str] = Counter()
-        self._let = Counter[str]()  # each user's last admission, by its number
-        #: Number of sessions that wait for their user's answer.
+        self._let = Counter[str]()  # number of each user's last admission
+        #: Number of sessions waiting for their user's answer.
         self.out = 0
-        #: Whether admission has ended.
         self.closed = False
 
     @property
     def inside(self) -> int:
-        """The number of sessions running."""
+        """The number of running sessions."""
         return self._inside.total()
 
     @property
     def queue_length(self) -> int:
-        """The number of sessions waiting."""
+        """The number of waiting sessions."""
         return len(self._waiting)
 
     def close(self) -> None:
-        """Admit no more sessions; running ones finish, waiting ones keep waiting."""
+        """Admit no more sessions. Running ones finish; waiting ones stay in the queue."""
         self.closed = True
 
     def inside_of(self, user: str) -> int:
@@ -79,9 +76,9 @@ class Admission:
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
     ) -> AsyncIterator[None]:
-        """Hold a place while the context is open. Waits while `most` sessions run, another does not
-        fit, or the user's limit is reached, but no longer once `stop` is set. `told` receives each
-        new position.
+        """Hold a slot while the context is open. Waits while `most` sessions are running, capacity
+        is short or the user's limit is reached, unless `stop` is set. `told` receives each new
+        queue position.
         """
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:
@@ -101,12 +98,12 @@ class Admission:
                 self._leave(whose.user)
                 idle = not self.inside
                 self._wake()
-            if idle:  # nobody is kept waiting
+            if idle:
                 capacity.give_back()
 
     @contextmanager
     def stepped_out(self, user: str = "") -> Iterator[None]:
-        """Free a user's place while they think; afterwards their session continues at once."""
+        """Free the slot while the user thinks. Afterwards the session continues without queuing."""
         with self._lock:
             self._leave(user)
             self.out += 1
@@ -150,7 +147,7 @@ class Admission:
         return its_turn and self.inside < waiter.most and self._fits(self.inside)
 
     def _order(self) -> list[_Waiter]:
-        """Return the waiting sessions in order of admission; users at their limit come last."""
+        """Sort the waiting sessions for admission. Users at their limit come last."""
         if self._line is None:
             ahead, keys = Counter(self._inside), {}
             for n, waiter in enumerate(self._waiting):
@@ -171,7 +168,7 @@ class Admission:
         for waiter in self._waiting:
             try:
                 waiter.loop.call_soon_threadsafe(waiter.moved.set)
-            except RuntimeError:  # its event loop is closed
+            except RuntimeError:  # event loop is closed
                 continue
 
 
@@ -198,5 +195,5 @@ if hasattr(os, "register_at_fork"):
 
 
 def here() -> Admission:
-    """Return the admission queue of this process."""
+    """Return this process's admission queue."""
     return _admission

@@ -1,4 +1,4 @@
-"""What a session was asked: the question, its files, and the session it follows."""
+"""A session's input: the question, its files, and the session it follows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from spadework.sessions.storage.files import Kind, Metadata, exchanges_before
 @dataclass(frozen=True)
 class Brief:
     """A question, the files to read first, the id of the session it follows, and the earlier
-    questions, oldest first, with their answers. `wishes` are instructions about the form of the
-    report, `most_words` is its maximum length (0: as in the settings).
+    questions and answers, oldest first. `wishes` are instructions about the report's form,
+    `most_words` is its maximum length (0: as in the settings).
 
-    The `kind` "gather" reads at most `pages` pages for a query, "read" reads one URL. Neither
-    writes a report.
+    The kind "gather" reads at most `pages` pages for a query, "read" reads one URL. Neither writes
+    a report.
     """
 
     question: str
@@ -41,17 +41,15 @@ class Brief:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return the brief of a new session. If it follows another, it gets that session's
-        questions and answers, otherwise `earlier` without answers. Raises SessionNotFound.
+        """Return a new session's brief. A follow-up inherits the questions and answers of the
+        session it follows; otherwise `earlier` is used, without answers. Raises SessionNotFound.
         """
         before = exchanges_before(home, follows) if follows else [(text, "") for text in earlier]
         return cls(question, attachments, follows, *_apart(before))
 
     @classmethod
     def reopen(cls, home: Path, metadata: Metadata) -> Self:
-        """Return the brief of a stored session, without earlier questions if those cannot be
-        read.
-        """
+        """Return a stored session's brief. Unreadable earlier questions are omitted."""
         before: list[tuple[str, str]] = []
         with suppress(SessionError):
             before = exchanges_before(home, metadata.follows)
@@ -65,12 +63,12 @@ class Brief:
 
     @classmethod
     def of(cls, fields: dict[str, Any]) -> Self:
-        """Return the brief that `as_json` made `fields` of."""
+        """Parse the output of `as_json`."""
         tuples = {name: tuple(fields[name]) for name in ("attachments", "earlier", "answers")}
         return cls(**{**fields, **tuples})
 
     def state(self) -> dict[str, Any]:
-        """Return the input of the graph."""
+        """Return the graph's input."""
         fields = {
             name: value for name, value in vars(self).items() if name not in ("kind", "pages")
         }

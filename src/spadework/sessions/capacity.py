@@ -1,6 +1,4 @@
-"""The capacity of this process for sessions: open files, connections and threads, compared with the
-system's limits.
-"""
+"""Check whether the system's limits on open files and threads allow another session."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 DESCRIPTORS, THREADS = 40, 6
-#: Reserve for the rest of the process, such as a server's watchers.
+#: Reserve for the rest of the process, such as watchers.
 SPARE_DESCRIPTORS, SPARE_THREADS = 96, 48
 
 _PIDS = Path("/sys/fs/cgroup/pids.max")
@@ -20,7 +18,7 @@ _PIDS = Path("/sys/fs/cgroup/pids.max")
 
 @dataclass
 class Stock:
-    """A limited resource of the system; `limit` returns None if it is unknown."""
+    """A limited system resource. `limit` returns None if unknown."""
 
     each: int
     spare: int
@@ -29,20 +27,18 @@ class Stock:
     _before: int = field(default=0, init=False)
 
     def empty(self) -> None:
-        """Remember what the process uses while no session runs."""
+        """Record the usage while no session runs."""
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Return whether another session fits beside `inside` running ones, each counted in
-        full.
-        """
+        """Return whether another session fits beside `inside` running ones at full use."""
         limit = self.limit()
         expected = max(self.used(), self._before + inside * self.each)
         return limit is None or expected + self.each + self.spare <= limit
 
 
 def open_files() -> int:
-    """Return how many descriptors this process has open; 0 if unknown."""
+    """Return the number of open file descriptors (0 if unknown)."""
     for folder in ("/proc/self/fd", "/dev/fd"):
         with suppress(OSError):
             return len(list(Path(folder).iterdir()))
@@ -50,7 +46,7 @@ def open_files() -> int:
 
 
 def most_files() -> int | None:
-    """Return the maximum of open descriptors; None if there is none."""
+    """Return the maximum number of open file descriptors, or None if unlimited."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -60,7 +56,7 @@ def most_files() -> int | None:
 
 
 def most_threads() -> int | None:
-    """Return the maximum of threads in the process's control group; None if unknown."""
+    """Return the control group's thread limit, or None if unknown."""
     with suppress(OSError, ValueError):
         return int(_PIDS.read_text())
     return None
@@ -73,13 +69,15 @@ _STOCKS = (
 
 
 def give_back() -> None:
-    """Return unused memory to the system: after fifty runs, glibc holds a third of the process."""
+    """Return unused memory to the system. After fifty runs, glibc retains a third of the process's
+    memory.
+    """
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def fits(inside: int) -> bool:
-    """Return whether another session fits beside `inside` running ones; the first always does."""
+    """Return whether another session fits beside `inside` running ones. The first always does."""
     if not inside:
         for stock in _STOCKS:
             stock.empty()

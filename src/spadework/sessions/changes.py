@@ -1,5 +1,5 @@
-"""What changed between two runs of a question, by the quotes that their reports cite: neither new
-wording nor another choice of quotes is a change. Written as Markdown, Atom feed or webhook call.
+"""Changes between two runs of a question, as Markdown, Atom feed or webhook call. Only the cited
+quotes are compared, so rewording the report or choosing other quotes is no change.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from spadework.tools.web.urls import host_of
 from spadework.values import Evidence, Result, Value
 from spadework.visible import visible
 
-#: Maximum entries in a feed; the oldest are dropped.
+#: Older entries are dropped.
 MOST_ENTRIES = 50
 HOOK_SECONDS = 30.0
 _ATOM = "{http://www.w3.org/2005/Atom}"
@@ -46,7 +46,7 @@ class Change(Value):
 
 
 class Changes(Value):
-    """The changes from the session `since` to a later one, found `at` a time."""
+    """The changes from session `since` to a later session, found at time `at`."""
 
     question: str
     session_id: str
@@ -55,7 +55,7 @@ class Changes(Value):
     changes: tuple[Change, ...] = ()
 
     def markdown(self) -> str:
-        """Return the changes as Markdown. Text of pages is escaped; only links are active."""
+        """Return the changes as Markdown, with page text escaped so that only links are active."""
         lines = [f"# {escape_markdown(self.question)}", ""]
         for one in self.changes:
             title, url = escape_markdown(one.title or one.url), safe_url(one.url)
@@ -68,7 +68,7 @@ class Changes(Value):
 
 
 def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
-    """Return the last successful and delivered run of a question here, and its result, or None."""
+    """Return the question's last successful and delivered run, with its result."""
     asked = _one_line(visible(question))
     runs = [one for one in readable_sessions(home) if (one.query, one.kind) == (asked, "research")]
     for one in sorted(runs, key=lambda run: run.created_at, reverse=True):
@@ -80,8 +80,8 @@ def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
 
 
 def changes_between(home: Path, before: Result, after: Result) -> Changes:
-    """Return what changed: the later report's quotes that are on no page read for the earlier one,
-    and the earlier report's quotes that are gone from pages read again.
+    """Return the later report's quotes that are on no page read earlier, and the earlier report's
+    quotes that are gone from pages read again.
     """
     old, new = _pages(home, before), _pages(home, after)
     read_again = {source.url for source in after.sources}
@@ -129,8 +129,8 @@ def _one_line(text: str) -> str:
 
 
 def read_feed(path: Path) -> Any:
-    """Return an Atom feed, or None if the file does not exist. Raises SettingsError for another
-    file.
+    """Return an Atom feed, or None if there is no file. Raises SettingsError if the file is not an
+    Atom feed.
     """
     with suppress(etree.XMLSyntaxError, ValueError):
         feed = etree.fromstring(path.read_bytes()) if path.exists() else None
@@ -140,8 +140,8 @@ def read_feed(path: Path) -> Any:
 
 
 def write_feed(path: Path, found: Changes) -> None:
-    """Add an entry to an Atom feed, creating the feed if needed. Raises SettingsError if the file
-    is something else.
+    """Add an entry to an Atom feed, which is created if needed. Raises SettingsError if the file is
+    not an Atom feed.
     """
     if (feed := read_feed(path)) is None:
         feed = _feed(found)
@@ -169,7 +169,7 @@ def _entry(id_: str, title: str, at: datetime, tag: str = "entry") -> Any:
 
 
 def check_webhook(url: str) -> None:
-    """Raise SettingsError if `url` is not a web address; the error does not show it."""
+    """Raise SettingsError if `url` is not a web address. The message does not show it."""
     with suppress(ValueError, httpx.InvalidURL):
         told = httpx.URL(url)
         if told.scheme in ("http", "https") and told.host and urlsplit(url).port != 0:
@@ -178,7 +178,7 @@ def check_webhook(url: str) -> None:
 
 
 async def post(url: str, found: Changes) -> None:
-    """Send the changes as JSON, with their Markdown as `text`. Raises SpadeworkError if refused."""
+    """Send the changes as JSON, with their Markdown as `text`. Raises SpadeworkError on failure."""
     body = found.model_dump(mode="json") | {"text": found.markdown()}
     client = httpx.AsyncClient(
         timeout=HOOK_SECONDS, verify=certificates(), proxy=proxy_for(url), trust_env=False
@@ -193,9 +193,9 @@ async def post(url: str, found: Changes) -> None:
 
 
 async def run_again(settings: Settings, question: str, before: Result | None) -> Changes:
-    """Research a question again, fetching every page, and return the changes since `before`, none
-    if it is None. They count as undelivered until `mark_told` is called, so that the next run finds
-    them again. Raises SessionError if the research fails.
+    """Research a question again, fetching every page, and return the changes since `before`, if
+    any. Until `mark_told` is called, the next run reports them again. Raises SessionError if the
+    research fails.
     """
     fresh = settings.with_(knowledge=False, cache_mb=0, clarify=False, approve=False)
     session = Session.start(question, settings=fresh)
@@ -210,5 +210,5 @@ async def run_again(settings: Settings, question: str, before: Result | None) ->
 
 
 def mark_told(home: Path, session_id: str) -> None:
-    """Mark the changes of a session as delivered, so that the next run reports only later ones."""
+    """Mark a session's changes as delivered."""
     (session_folder(home, session_id) / UNTOLD).unlink(missing_ok=True)

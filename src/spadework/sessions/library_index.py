@@ -1,4 +1,4 @@
-"""Indexing a library before the first question, and example questions that it can answer."""
+"""Index a library in advance, and suggest questions that it can answer."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from spadework.values import Page, Result, Value
 
 
 class Indexed(Value):
-    """What an index holds, in words, and the skipped files with reasons."""
+    """A description of the index, and the skipped files with reasons."""
 
     holds: str
     skipped: tuple[str, ...] = ()
 
 
 class Embedded(Value):
-    """The embedding model, the number of texts it embedded, and their tokens."""
+    """The embedding model, the number of texts embedded, and the tokens used."""
 
     by: str
     texts: int
@@ -36,8 +36,8 @@ class Embedded(Value):
 async def index(
     settings: Settings, tell: Callable[[str], None] = lambda text: None
 ) -> AsyncGenerator[Indexed | Embedded, None]:
-    """Build or update the library's index, then its vectors if an embedding model is set, yielding
-    what was done. `tell` receives messages about progress.
+    """Build or update the library's index and, if an embedding model is set, its vectors. Yields
+    what was done. `tell` receives progress messages.
     """
     async with AsyncExitStack() as opened:
         if meaning := meaning_of(settings):
@@ -56,14 +56,13 @@ async def index(
 
 
 MOST_DOCUMENTS = 40
-#: Someone is waiting for the page.
+#: Seconds for making suggestions, since a user is waiting.
 SECONDS = 1.5
-#: Maximum related questions of a report.
 MOST_RELATED = 4
 
 
 async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
-    """Return at most `most` questions that the library can answer; none without an index."""
+    """Return at most `most` questions that the library can answer, or none without an index."""
     try:
         _, library = await Library.open_built(settings.library, home=settings.common)
         if library is None:
@@ -79,8 +78,8 @@ async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
 
 
 def related(folder: Path, result: Result) -> list[str]:
-    """Return questions that may come next: open topics, then headings of the pages as questions,
-    cited pages first, without those asked already.
+    """Return related questions: open topics, then page headings, cited pages first. Questions
+    already asked are omitted.
     """
     asked = {name.casefold() for name in (result.question, *(t.name for t in result.topics))}
     pages = [

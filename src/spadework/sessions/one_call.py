@@ -1,4 +1,4 @@
-"""Research in one call, and as a tool of other agents."""
+"""Research in one call, or as a tool for other agents."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ async def research(
     providers: Sequence[Any] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Result:
-    """Research a question and return the result. `follows` is the id of a session to follow up,
-    `on_event` receives each event, and `providers` are as in `Session.search_with`.
+    """Research a question and return the result. `follows` is the id of an earlier session, and
+    `on_event` receives each event. For `providers`, see `Session.search_with`.
 
-    Raises SettingsError for unusable settings, SessionNotFound for an unknown `follows`.
+    Raises SettingsError for unusable settings, SessionNotFound if `follows` is unknown.
     """
     session = Session.start(
         question, settings=settings, budget=budget, attachments=attachments, follows=follows
@@ -52,10 +52,9 @@ def research_sync(
     providers: Sequence[Any] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Result:
-    """Research from synchronous code, even where an event loop runs, as in a notebook; see
-    `research`.
+    """Call `research` from synchronous code, even while an event loop is running, as in a notebook.
 
-    Ctrl-C cancels the run, which can be resumed, and raises KeyboardInterrupt.
+    Ctrl-C raises KeyboardInterrupt and cancels the run, which can be resumed.
     """
     return run_to_end(
         lambda: research(
@@ -71,7 +70,7 @@ def research_sync(
 
 
 def run_to_end(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run `work` and return its result; in another thread if this one has a running loop."""
+    """Run `work` and return its result, in another thread if this one has a running loop."""
     if not _loop_runs():
         return asyncio.run(work())
     runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
@@ -111,13 +110,13 @@ DESCRIPTION = (
 
 
 def research_tool(settings: Settings | None = None) -> StructuredTool:
-    """Return the tool `deep_research(question)`: its content is the report, its artifact the result
-    as JSON. In a LangGraph run, the events appear on the custom stream. Errors are one sentence for
+    """Return the tool `deep_research(question)`, with the report as content and the result as JSON
+    in the artifact. In a LangGraph run, events go to the custom stream. Errors are one sentence for
     the model.
     """
 
     async def deep_research(question: str) -> tuple[str, dict[str, Any]]:
-        # The caller of a tool is a model, which cannot answer questions.
+        # The caller is a model, which cannot answer our questions.
         asked = (settings or Settings.load()).with_(clarify=False, approve=False)
         write = _writer()
 

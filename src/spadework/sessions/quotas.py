@@ -1,4 +1,4 @@
-"""The quotas of a user on a server: sessions at once, and dollars per day."""
+"""A user's quotas on a server: concurrent sessions and daily dollars."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import private_file
 
-#: Where a home records its spending.
+#: Folder and suffix of the files that record spending.
 SPENT, ENDING = "spent", ".txt"
 
 
 class DayLimit:
-    """The daily limit of one home, in dollars."""
+    """A home's daily limit in dollars."""
 
     def __init__(self, home: Path) -> None:
         self._folder = home / SPENT
@@ -47,7 +47,7 @@ class DayLimit:
         await on_disk(self._exchange)
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left of the day. `settled` ignores running calls."""
+        """Return what is left for today. `settled` ignores running calls."""
         with self._lock:
             holds = () if settled else self._holds
             pending = sum(money for _, money in self._pending)
@@ -55,18 +55,18 @@ class DayLimit:
         return Free(math.inf, self.money - money)
 
     def take(self, hold: Hold) -> None:
-        """Reserve what a call may cost."""
+        """Reserve a call's maximum cost."""
         with self._lock:
             self._holds.append(hold)
 
     def settle(self, hold: Hold, tokens: int, money: float) -> None:
-        """Replace a reservation by the cost of its call."""
+        """Replace a call's reservation with its actual cost."""
         with self._lock:
             self._holds.remove(hold)
             self._pending.append((tokens, money))
 
     def check(self) -> None:
-        """Raise DaySpent if the day's money is used up."""
+        """Raise DaySpent if today's money is used up."""
         if self.free(settled=True).money <= 0:
             raise DaySpent(
                 f"You have used up your daily limit of {self.money:,.2f} US dollars.",
@@ -77,7 +77,7 @@ class DayLimit:
         self._day, self._at, self._told = day, 0, 0.0
 
     def _exchange(self) -> None:
-        with self._lock, suppress(OSError):  # what cannot be written stays pending
+        with self._lock, suppress(OSError):  # unwritten costs stay pending
             if (today := datetime.now(UTC).strftime("%Y-%m-%d")) != self._day:
                 self._begin(today)
             path = self._folder / f"{today}{ENDING}"
@@ -95,7 +95,7 @@ class DayLimit:
             whole = file.read().rpartition(b"\n")[0]
             self._at += len(whole) + bool(whole)
             for line in whole.splitlines():
-                with suppress(ValueError):  # a line truncated by a full disk
+                with suppress(ValueError):  # line truncated by a full disk
                     _, money = line.split()  # tokens are not limited
                     self._told += float(money)
 
@@ -111,7 +111,7 @@ def _day_limit(settings: Settings) -> DayLimit:
 
 
 async def day_limit_of(settings: Settings) -> DayLimit | None:
-    """Return a home's daily limit, or None. Raises DaySpent if it is used up."""
+    """Return a home's daily limit, if any. Raises DaySpent if it is used up."""
     if not settings.user_money:
         return None
     key = settings.home, settings.database_url
@@ -126,20 +126,20 @@ STOPPING = "This server is stopping and accepts no new questions."
 
 
 def check_open() -> None:
-    """Raise Stopping if this process accepts no more research."""
+    """Raise Stopping if this process accepts no more questions."""
     if admission.here().closed:
         TALLY.refused["stopping"] += 1
         raise Stopping(STOPPING, hint="Ask again in a moment.")
 
 
 async def accept(settings: Settings) -> None:
-    """Raise Stopping or DaySpent if the server accepts no new question."""
+    """Raise Stopping or DaySpent if a new question cannot be accepted."""
     check_open()
     await check(settings)
 
 
 async def check(settings: Settings, *, replayed: bool = False) -> None:
-    """Raise DaySpent if a session may not begin."""
+    """Raise DaySpent if the daily limit is used up, except for a replay."""
     if replayed:
         return
     try:
@@ -152,7 +152,7 @@ async def check(settings: Settings, *, replayed: bool = False) -> None:
 def place(
     settings: Settings, stop: asyncio.Event, progress: Callable[[str], None] | None
 ) -> AbstractAsyncContextManager[None]:
-    """Hold a place in this process; `progress` receives the position in the queue meanwhile."""
+    """Hold a slot. `progress` receives the queue position while waiting."""
 
     def report_place(place: int, of: int) -> None:
         if progress:
@@ -165,7 +165,7 @@ def place(
 
 
 def stepped_out(settings: Settings) -> AbstractContextManager[None]:
-    """Free the place while the user thinks."""
+    """Free the slot while the user thinks."""
     return admission.here().stepped_out(_whose(settings).user)
 
 
@@ -174,7 +174,7 @@ def _whose(settings: Settings) -> Whose:
 
 
 def why_waiting(most: int) -> str:
-    """Return why a session waits: `most` sessions of its user run, or (0) those of others do."""
+    """Return why a session waits. `most` is the user's limit if it is reached, otherwise 0."""
     if most:
         many = "1 of your questions is" if most == 1 else f"{most} of your questions are"
         return f"{many} being researched, the most allowed at once"
@@ -183,7 +183,7 @@ def why_waiting(most: int) -> str:
 
 @asynccontextmanager
 async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
-    """Limit a run to what is left of its user's day, unless it is a replay. Raises DaySpent."""
+    """Limit a run, unless it is a replay, to what is left for today. Raises DaySpent."""
     found = None if replayed else await day_limit_of(settings)
     if found is None:
         yield

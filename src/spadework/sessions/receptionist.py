@@ -1,4 +1,4 @@
-"""The reception, for interfaces in which users or programs chat."""
+"""The reception: answers to chat messages that need no research."""
 
 from spadework.graph.followup.reception import Greeted, receive
 

@@ -1,4 +1,4 @@
-"""Replay: a finished session is run again from its recording, without network or model."""
+"""Replay a finished session from its recording, without network or model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ from spadework.values import Result
 
 @dataclass(frozen=True)
 class Replayed:
-    """The result of a replay and the one before. Exchanges were `replayed`, `new` or `missing`."""
+    """The results of a replay and of the original run, with the numbers of `replayed` and `new`
+    exchanges and the `missing` ones.
+    """
 
     result: Result
     before: Result
@@ -46,10 +48,10 @@ async def replay(
     new_model: Settings | None = None,
     watch: Callable[[Event], None] | None = None,
 ) -> Replayed:
-    """Run a finished session again in a temporary home. `new_model` answers what was not recorded;
+    """Run a finished session again in a temporary home. `new_model` answers unrecorded requests.
     `watch` receives each event.
 
-    Raises SessionNotFound, SessionUnreadable, and SessionError if it is unfinished or has no
+    Raises SessionNotFound, SessionUnreadable, or SessionError if it is unfinished or has no
     recording.
     """
     folder = session_folder(home, session_id)
@@ -84,9 +86,9 @@ async def _session(home: Path, session_id: str, recording: Recording) -> Session
     known = Opened.model_validate(told).settings
     kept = {name: value for name, value in known.items() if name in Settings.model_fields}
     if "search_country" not in known and kept.get("search_language") == "en":
-        del kept["search_language"]  # a default that had no effect outside SearXNG
+        del kept["search_language"]  # old default without effect outside SearXNG
     settings = Settings.load(**{**kept, "home": home})
-    # A replay does not depend on its user's keys.
+    # A replay must not depend on the user's keys.
     settings = settings.model_copy(update=dict.fromkeys(SECRETS))
     session = Session.resume(session_id, settings=settings)
     session.brief = Brief.of(brief)

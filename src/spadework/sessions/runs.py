@@ -1,6 +1,6 @@
-"""The sessions that run in this process, each with any number of watchers, who get every event in
-order and once, however late they join. The folder of a running session is marked, so that the next
-server resumes it.
+"""The sessions running in this process, and their watchers. Each watcher gets every event once, in
+order, however late it joins. A running session's folder is marked, so that the next server resumes
+it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import make_folder
 from spadework.values import Result
 
-#: Marks the folder of a session that a server runs.
+#: Marks the folder of a session run by a server.
 SERVED = ".served"
-#: Seconds for another machine to confirm that a run is cancelled.
+#: Seconds to wait for another machine to confirm a cancellation.
 CANCEL_SECONDS = 5.0
 
 
 class Run:
-    """A running session and its events so far: event n is `recorded[n - 1]`, None if its line is
-    damaged. `notes` go only to current watchers.
+    """A running session and its events so far. Event n is `recorded[n - 1]`, or None if damaged.
+    `notes` go only to current watchers.
     """
 
     def __init__(self, session: Session, recorded: list[Event | None]) -> None:
@@ -44,7 +44,7 @@ class Run:
 
     @property
     def open_question(self) -> Asked | None:
-        """The question that waits for the user's answer; None if there is none."""
+        """The question waiting for the user's answer, or None."""
         recorded = (
             event for event in reversed(self.recorded) if isinstance(event, (Asked, Answered))
         )
@@ -53,7 +53,7 @@ class Run:
 
     @property
     def result(self) -> Result | None:
-        """The result, once reported; the run ends a little later."""
+        """The reported result, or None. The run ends a little later."""
         ends = (
             event for event in reversed(self.recorded) if isinstance(event, (Started, Finished))
         )
@@ -66,7 +66,7 @@ class Run:
         return self.result is not None
 
     def tell(self, event: Event) -> None:
-        """Send an event to all watchers."""
+        """Record an event and send it to all watchers."""
         self.recorded.append(event)
         self._wake()
 
@@ -81,8 +81,8 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield (number, event) for the events after number `after`. A note has the number of the
-        event before it.
+        """Yield the events after number `after`, with their numbers. A note has the previous
+        event's number.
         """
         n, noted = after, 0
         while True:
@@ -106,7 +106,7 @@ class Run:
 
 
 class Runs:
-    """The runs of this process by session id. Runs that `close` stops can be resumed."""
+    """The runs of this process. Runs stopped by `close` can be resumed."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -114,9 +114,7 @@ class Runs:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def start(self, session: Session) -> Run:
-        """Run a session, unless it runs already, and return its run, which is over if the session
-        has finished.
-        """
+        """Run a session, unless it is running or finished, and return its run."""
         if session.session_id in self._runs:
             return self._runs[session.session_id]
         run = Run(session, read_log(session.folder))
@@ -131,7 +129,7 @@ class Runs:
         return run
 
     async def take_up(self) -> list[Run]:
-        """Resume the sessions that an earlier server left unfinished."""
+        """Resume the sessions that the previous server left unfinished."""
         runs = []
         for mark in sorted((self.settings.home / "sessions").glob(f"*/{SERVED}")):
             with suppress(SpadeworkError, OSError):
@@ -139,13 +137,13 @@ class Runs:
         return runs
 
     async def find(self, session_id: str) -> None:
-        """Copy a session that the workers know to this machine, and watch it."""
+        """Copy a session that the workers have to this machine, and watch it."""
         backend = backend_of(self.settings)
         if session_id not in self._runs and await backend.find(self.settings, session_id):
             self.start(await asyncio.to_thread(Session.resume, session_id, home=self.settings.home))
 
     def find_running(self, session_id: str) -> Run | None:
-        """Return the run of a session; None if it is not running in this process."""
+        """Return a session's run, or None if it is not running here."""
         return self._runs.get(session_id)
 
     def current(self) -> list[Run]:
@@ -153,7 +151,7 @@ class Runs:
         return list(reversed(self._runs.values()))
 
     def written(self) -> bool:
-        """Return whether the next server can find all runs, and none has finished."""
+        """Return whether the next server can resume every run."""
         runs = self._runs.values()
         return all((run.session.folder / METADATA).exists() and not run.finished for run in runs)
 
@@ -174,7 +172,7 @@ class Runs:
                 yield n, event
 
     async def cancel(self, session_id: str) -> None:
-        """Cancel a run, which can be resumed. Raises SessionNotFound."""
+        """Cancel a run, which can be resumed. Raises SessionNotFound if it is not running here."""
         if session_id not in self._tasks:
             raise SessionNotFound(f"Session {session_id[:80]!r} is not running here.")
         run, task = self._runs[session_id], self._tasks[session_id]
@@ -205,7 +203,7 @@ class Runs:
             async with aclosing(session.events(progress=notify)) as events:
                 async for event in events:
                     run.tell(event)
-                    if isinstance(event, Finished | Ended):  # workers end a run with Ended
+                    if isinstance(event, Finished | Ended):  # workers' runs end with Ended
                         break
             await self._forget(run)
         except (SpadeworkError, BudgetSpent, OSError) as error:
@@ -213,7 +211,7 @@ class Runs:
             await self._ended(run, Ended(how="failed", text=f"{error} {hint}".strip()))
 
     def _broke(self, run: Run, task: asyncio.Task[None]) -> None:
-        """Report an unexpected error to the watchers, and log its traceback."""
+        """Report an unexpected error to the watchers and log its traceback."""
         if task.cancelled() or (fault := task.exception()) is None:
             return
         log = logging.getLogger(__name__)
@@ -232,8 +230,8 @@ class Runs:
         await self._forget(run)
 
     async def _forget(self, run: Run) -> None:
-        """Remove a run that is over; later watchers read its log."""
-        with suppress(OSError):  # if the disk failed; a finished session is not run again
+        """Remove a finished run. Later watchers read its log."""
+        with suppress(OSError):  # harmless, since a finished session is not run again
             await on_disk((run.session.folder / SERVED).unlink, missing_ok=True)
         run.end()
         self._runs.pop(run.session.session_id, None)

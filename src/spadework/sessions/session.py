@@ -1,4 +1,4 @@
-"""A session, shared by all interfaces: start, watch, answer, stop, resume, follow up."""
+"""A session, as used by all interfaces: start, watch, answer, stop, resume, follow up."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from spadework.tools.stores.journal_rows import claim_on
 from spadework.values import Result
 from spadework.visible import visible
 
-#: Whether this runs in a session: a nested one must not wait for the outer one.
+#: Whether this context is inside a session. A nested session must not wait for its outer one.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
@@ -75,11 +75,13 @@ async def admitted(
     stop: asyncio.Event,
     progress: Callable[[str], None] | None,
 ) -> AsyncIterator[None]:
-    """Enter once the session is admitted, under shared limits. Waiting does not count as time."""
+    """Wait for admission, then apply the limits shared by all machines. Waiting does not count as
+    run time.
+    """
     replayed = budget.replayed is not None
     backend = backend_of(settings)
     sharing = nullcontext() if replayed else backend.limits_shared(settings, session_id)
-    if _inside.get() or brief.kind == "read":  # reading a single page does not wait for research
+    if _inside.get() or brief.kind == "read":  # single pages do not wait for research
         async with sharing:
             yield
         return
@@ -92,8 +94,8 @@ async def admitted(
 
 
 def by_workers(session_id: str, brief: Brief, settings: Settings) -> bool:
-    """Return whether to leave a session to the workers. Nested sessions, and sessions this worker
-    already holds, run in this process.
+    """Return whether workers run a session. Nested sessions, and sessions claimed by this worker,
+    run here.
     """
     wanted = settings.database_url is not None and brief.kind == "research"
     return wanted and not _inside.get() and claim_on(session_id) is None
@@ -104,7 +106,7 @@ MOST_STEPS = 200
 
 
 class Researching:
-    """Researches the question of one session. `answered` waits for the user's answer."""
+    """Researches a session's question. `answered` waits for the user's answer."""
 
     def __init__(
         self,
@@ -117,7 +119,7 @@ class Researching:
         self._answered = answered
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Yield the events of the research, ending with Finished."""
+        """Yield the research's events, ending with Finished."""
         context, records = self._context, self._records
         record = context.record
         saved = checkpoints_of(context.session_id, context.journal, record)
@@ -131,7 +133,7 @@ class Researching:
         for event in record.heard():
             yield event
         if finished := before.get("result"):
-            # It was killed between its last checkpoint and its last file.
+            # The run was killed between its last checkpoint and its last file.
             for event in await self._finished(finished):
                 yield event
             return
@@ -182,8 +184,8 @@ class Researching:
 
 
 class Session:
-    """One question and its run. Create it with `start` or `resume`, then iterate over `events()` or
-    await `result()`.
+    """One question and its run. Create it with `start` or `resume`, then use `events()` or
+    `result()`.
     """
 
     def __init__(self, session_id: str, brief: Brief, settings: Settings, budget: Budget) -> None:
@@ -197,11 +199,11 @@ class Session:
         self.gathering: Gathering | None = None
         self._stop = asyncio.Event()
         self._answers: asyncio.Queue[str] = asyncio.Queue()
-        #: A sentence about stored settings that were ignored.
+        #: A notice about ignored stored settings.
         self._set_aside = ""
-        #: Seconds that writing took, once there is a result.
+        #: Seconds spent writing, once there is a result.
         self._writing: float | None = None
-        #: Number of a workers' session's events already recorded; None: all up to its last `Ended`.
+        #: Events of a workers' run that are already recorded. None: all up to the last `Ended`.
         self.seen: int | None = None
 
     @property
@@ -220,11 +222,11 @@ class Session:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session. If it `follows` another (an id), it searches only for what that
-        session's pages lack; otherwise, `earlier` are the questions before it, oldest first.
+        """Return a new session. If it `follows` another (by id), it searches only for what that
+        session's pages lack. Otherwise `earlier` holds previous questions, oldest first.
 
-        Raises SettingsError for an empty question or a model without its key, SessionNotFound for
-        an unknown `follows`.
+        Raises SettingsError for an empty question or a model without a key, SessionNotFound if
+        `follows` is unknown.
         """
         question = " ".join(visible(question).split())
         if not question:
@@ -237,7 +239,7 @@ class Session:
 
     @classmethod
     def resume(cls, session_id: str, *, settings: Settings | None = None, **changed: Any) -> Self:
-        """Return a stored session to continue, with `changed` settings. Raises SessionNotFound,
+        """Return a stored session to continue with `changed` settings. Raises SessionNotFound or
         SessionUnreadable.
         """
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
@@ -253,13 +255,14 @@ class Session:
         return made
 
     def attach(self, paths: Sequence[Path]) -> None:
-        """Attach files, which are read first. Call before the run."""
+        """Attach files to read first. Call before the run."""
         files = (*self.brief.attachments, *(str(path.absolute()) for path in paths))
         self.brief = replace(self.brief, attachments=files)
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
-        """Set the form of the report: `wishes` about length, format, language and readers, which do
-        not affect the search, and `most_words` (0: as in the settings). Call before the run.
+        """Set the form of the report. `wishes` describe its length, format, language and readers,
+        and do not affect the search. `most_words` is its maximum length (0: as in the settings).
+        Call before the run.
         """
         self.brief = replace(
             self.brief, wishes=visible(wishes)[:MOST_WISHES], most_words=max(0, most_words)
@@ -271,8 +274,8 @@ class Session:
         like `spadework.tools.search.provider.Provider`, or LangChain tools and retrievers. Call
         before the run.
 
-        They replace `auto`, not providers that the setting `search` names. A resumed session needs
-        them again.
+        They replace `auto`, but not providers named in the setting `search`. A resumed session
+        needs them again.
         """
         self._providers += sources
         return self
@@ -283,15 +286,15 @@ class Session:
         return self
 
     def stop(self) -> None:
-        """Stop searching and write the report from the evidence so far."""
+        """Stop searching, and write the report from the evidence so far."""
         self._stop.set()
 
     def answer(self, text: str) -> None:
-        """Answer an `Asked` event: words, an option, or the topics, one per line ("": yes)."""
+        """Answer an `Asked` event with text, an option, or topics, one per line ("" means yes)."""
         self._answers.put_nowait(text)
 
     async def result(self, watch: Callable[[Event], None] | None = None) -> Result:
-        """Run to the end and return the result; `watch` receives each event."""
+        """Run to the end and return the result. `watch` receives each event."""
         async with aclosing(self.events()) as events:
             async for event in events:
                 if watch:
@@ -301,11 +304,10 @@ class Session:
         raise SessionNotFound(f"Session {self.session_id} ended without a result.")
 
     def events(self, progress: Callable[[str], None] | None = None) -> AsyncGenerator[Event, None]:
-        """Run the session and yield its events, ending with Finished. `progress` receives messages
-        before the run, about waiting and slow steps. Closing the iterator cancels the run, which
-        can be resumed.
+        """Run the session and yield its events, ending with Finished. Closing the iterator cancels
+        the run, which can be resumed. `progress` receives messages about waiting and slow steps.
 
-        Raises SettingsError, SessionBusy, DiskFailed, SessionUnreadable.
+        Raises SettingsError, SessionBusy, DiskFailed or SessionUnreadable.
         """
         return handed_on(partial(self._run, progress), self.folder, self.budget)
 
@@ -349,7 +351,7 @@ class Session:
                     tell(each)
 
     async def _begin(self) -> Records:
-        """Record the question before it waits, so that it can be resumed."""
+        """Store the question before waiting, so that it can be resumed."""
         await quotas.check(self.settings, replayed=bool(self._replay))
         if self.settings.otel:
             await asyncio.to_thread(telemetry.providers)  # before anything is charged
@@ -368,7 +370,7 @@ class Session:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether workers run it; one that needs objects of this process runs in it."""
+        """Whether workers run the session. With its own providers or a replay, it runs here."""
         own = bool(self._replay or self._providers)
         return not own and by_workers(self.session_id, self.brief, self.settings)
 
@@ -376,7 +378,6 @@ class Session:
     async def _opened(
         self, records: Records, progress: Callable[[str], None] | None
     ) -> AsyncIterator[SessionContext]:
-        """Open the context of the run, and close it in the time that is left."""
         try:
             context = await SessionContext.open(
                 self.folder,
@@ -431,7 +432,7 @@ class Session:
         return self.gathering.events()
 
     async def _answered(self) -> str:
-        """Return the user's answer; "" if they stop the search or take too long."""
+        """Return the user's answer, or "" if they stop the search or take too long."""
         seconds = self.settings.answer_minutes * 60
         with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)

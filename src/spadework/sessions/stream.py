@@ -1,4 +1,4 @@
-"""The stream of a running graph as recorded events, cut off at the deadline."""
+"""Stream a running graph as recorded events until the deadline."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from spadework.sessions.storage.session_file import JOURNAL
 from spadework.tools.stores.disk import in_time
 from spadework.values import Result
 
-#: Seconds after the deadline at which a run is cut off and closed by code.
+#: Seconds past the deadline after which a run is cut off and finished by code.
 GRACE_SECONDS = 0.3
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
-#: Among the parts, says that it is time to write.
+#: Signals among the parts that it is time to write.
 EMERGENCY = object()
-#: Follows the last part.
+#: Marks the end of the parts.
 _END = object()
 
 
 async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
-    """Yield the parts of `stream`, the recorded events, and EMERGENCY when it is time to write. End
-    with the stream, shortly after the deadline, or at the mark `unwritten` if no report is begun.
-    The graph's own task never outlives this generator.
+    """Yield the parts of `stream`, the recorded events, and EMERGENCY when it is time to write.
+    Ends with the stream, shortly after the deadline, or at the mark `unwritten` if no report was
+    started. The graph's task is then cancelled.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
@@ -46,7 +46,7 @@ async def parts_until_deadline(
     try:
         while True:
             try:
-                # On Python 3.11, asyncio.wait_for can lose a cancellation that coincides with a
+                # In Python 3.11, asyncio.wait_for can lose a cancellation that coincides with a
                 # part.
                 async with asyncio.timeout(_next_mark(budget, unwritten, told=told)):
                     part = await queue.get()
@@ -64,13 +64,13 @@ async def parts_until_deadline(
     finally:
         task.cancel()
         await asyncio.wait({task}, timeout=ANSWER_SECONDS)
-        # Work that waits for a journal that does not answer is abandoned.
+        # Abandon work that waits for a hanging journal.
         if not task.done() and await journal.answers(ANSWER_SECONDS):
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
 
 
 def _next_mark(budget: Budget, unwritten: Mark, *, told: bool) -> float | None:
-    """Return the seconds until the next mark; None in a replay."""
+    """Return the seconds until the next mark, or None in a replay."""
     if budget.replayed is not None:
         return None
     if not told:
@@ -79,12 +79,12 @@ def _next_mark(budget: Budget, unwritten: Mark, *, told: bool) -> float | None:
 
 
 async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) -> None:
-    """Put the parts of `stream` into the queue, then _END, also after an error."""
+    """Queue the stream's parts, then _END, even after an error."""
     try:
         async for part in stream:
             queue.put_nowait(part)
     except asyncio.CancelledError as cancelled:
-        # LangGraph passes on the task that is still saving; it must end before the file is closed.
+        # LangGraph passes on a task that is still saving. It must end before the file is closed.
         saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
         if saving:
             await asyncio.wait(saving, timeout=SAVING_SECONDS)
@@ -126,7 +126,7 @@ async def watch_graph(
 def start_event(
     session_id: str, brief: Brief, mode: str, searching: tuple[str, ...], *, resumed: bool
 ) -> Started:
-    """Return the event of the start or resumption of a run."""
+    """Return the event for a start or resumption."""
     return Started(
         session_id=session_id,
         question=brief.question,
@@ -140,7 +140,7 @@ def start_event(
 def tell_beginning(
     context: SessionContext, brief: Brief, before: Mapping[str, Any], records: Records
 ) -> None:
-    """Report that a run begins, or continues from the state `before`."""
+    """Record that a run starts, or resumes from the state `before`."""
     record = context.record
     resumed = bool(before)
     record.tell(
@@ -148,7 +148,7 @@ def tell_beginning(
     )
     for notice in (*(f"{p.reason} {p.effect}" for p in context.problems), *context.notices):
         record.tell(Notice(text=notice))
-    # A killed run may have reported less than its state holds.
+    # A killed run may have recorded less than its state holds.
     proven = records.proven
     untold = [entry for entry in before.get("evidence", []) if entry.id not in proven]
     for event in _of_change({"evidence": untold, "problems": before.get("problems", [])}):
@@ -156,9 +156,7 @@ def tell_beginning(
 
 
 async def in_its_time(work: Coroutine[Any, Any, T], folder: Path, budget: Budget) -> T:
-    """Run `work` on a session's journal until the deadline, or a little longer after it. Raises
-    DiskHangs.
-    """
+    """Run `work` on the journal until shortly after the deadline. Raises DiskHangs."""
     return await in_time(work, folder / JOURNAL, budget.seconds_left())
 
 
@@ -173,7 +171,7 @@ def _emergency(budget: Budget) -> Notice:
 
 
 def _of_update(part: Any) -> list[Event]:
-    """Return the events of a node's update; none for updates of workers."""
+    """Return the events of a node's update, but none for workers' updates."""
     if part["ns"]:
         return []
     if waiting := part["data"].get("__interrupt__"):
@@ -192,7 +190,7 @@ def _of_change(change: Any) -> list[Event]:
     ]
 
 
-#: Maximum seconds for a run to close its files and connections, and minimum for a finished one.
+#: Maximum seconds for a run to close its files and connections, and minimum for a finished run.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
 
 Tell = Callable[[Event], None]
@@ -201,8 +199,8 @@ Tell = Callable[[Event], None]
 async def handed_on(
     run: Callable[[Tell], Awaitable[None]], folder: Path, budget: Budget
 ) -> AsyncGenerator[Event, None]:
-    """Yield the events of `run`. Closing the iterator cancels the run. Raises what it raises,
-    faults of the disk as our errors.
+    """Yield the events of `run`, and raise its errors, disk faults as our own. Closing the iterator
+    cancels the run.
     """
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     running = asyncio.create_task(_drive(run, folder, queue))
@@ -214,12 +212,12 @@ async def handed_on(
         await running
     finally:
         try:
-            # A finished run may close until its deadline.
+            # A finished run may take until its deadline to close.
             rest = max(LEAST_CLOSING, min(CLOSING_SECONDS, budget.seconds_left()))
             await asyncio.wait({running}, timeout=rest if over else 0)
         finally:
             running.cancel()
-            # What still does not end is dropped with the process.
+            # Anything still running ends with the process.
             ending = asyncio.gather(running, return_exceptions=True)
             await asyncio.wait({ending}, timeout=LEAST_CLOSING if over else CLOSING_SECONDS)
 

@@ -1,4 +1,4 @@
-"""Users and their homes: only this module decides what a user can access."""
+"""Users and their homes. Only this module decides what a user can access."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ class ListFile(Generic[Row]):
 
     @property
     def version(self) -> int:
-        """The version of the list: always 0, since the file itself is checked."""
+        """Always 0, since the file itself is checked for changes."""
         return 0
 
     @property
     def exists(self) -> bool:
-        """Whether the list was ever written, even if it is empty now."""
+        """Whether the list was ever written, even if it is empty."""
         return self.path.exists()
 
     def take(self, version: int, rows: str) -> None:
-        """Do nothing: the file itself is read."""
+        """Do nothing, since the file itself is read."""
 
     def read(self) -> list[Row]:
         """Return all rows. Raises SettingsError if the file is damaged."""
@@ -63,7 +63,7 @@ class ListFile(Generic[Row]):
             ) from None
 
     def current(self) -> list[Row]:
-        """Return the rows, read again if the file has changed; none if it is damaged."""
+        """Return the rows, rereading a changed file. A damaged file counts as empty."""
         try:
             stat = self.path.stat()
         except OSError:
@@ -80,9 +80,7 @@ class ListFile(Generic[Row]):
 
     @contextmanager
     def edit(self) -> Iterator[list[Row]]:
-        """Yield the rows, then write them as changed. Raises SettingsError if the file is
-        damaged.
-        """
+        """Yield the rows, then write them back. Raises SettingsError if the file is damaged."""
         make_folder(self.path.parent)
         with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
             rows = self.read()
@@ -102,17 +100,17 @@ def kept_list(
     return table
 
 
-#: read: one's own sessions; ask: research and all changes; admin: the server's pages and metrics,
-#: but no sessions.
+#: read: the user's own sessions; ask: research and all changes; admin: the server's pages and
+#: metrics, but no sessions.
 Scope = Literal["read", "ask", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
-#: Names are also folder names: they ignore case and do not end in a dot.
+#: Names are also folder names, so they ignore case and do not end in a dot.
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._@+-]{0,62}[a-z0-9])?")
 
 
 class User(NamedTuple):
-    """Who sends a request; the server's owner has no name and all scopes."""
+    """The sender of a request. The server's owner has no name and all scopes."""
 
     name: str = ""
     scopes: frozenset[Scope] = frozenset(SCOPES)
@@ -128,7 +126,7 @@ NOBODY = User("", frozenset())
 
 
 def user_name(text: str) -> str:
-    """Return a name as it is stored, in lower case. Raises SettingsError for an invalid name."""
+    """Return a name in its stored form, in lower case. Raises SettingsError if it is invalid."""
     name = text.strip().lower()
     if not is_user_name(name):
         wanted = "1 to 64 of a-z, 0-9 and . _ @ + -, beginning and ending with a letter or digit"
@@ -137,7 +135,7 @@ def user_name(text: str) -> str:
 
 
 def is_user_name(text: str) -> bool:
-    """Return whether a name is as it is stored."""
+    """Return whether a name is valid in its stored form."""
     return _NAME.fullmatch(text) is not None
 
 
@@ -146,7 +144,7 @@ USUAL: tuple[Scope, ...] = ("read", "ask")
 
 
 class Token(Value):
-    """A stored token; `id` is used to revoke it."""
+    """A stored token. `id` is used to revoke it."""
 
     id: str
     user: str
@@ -156,8 +154,8 @@ class Token(Value):
 
 
 class Tokens:
-    """The tokens of a home, or of all servers of a database. After the first token, the server has
-    users: revoking the last one must not open access.
+    """The tokens of a home, or of all servers sharing a database. After the first token, the server
+    has users, so that revoking the last one does not open access.
     """
 
     def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:
@@ -165,7 +163,7 @@ class Tokens:
 
     @property
     def any_user(self) -> bool:
-        """Whether there are users."""
+        """Whether the server has users."""
         return self.list.exists
 
     def listed(self) -> list[Token]:
@@ -173,9 +171,7 @@ class Tokens:
         return self.list.read()
 
     def add(self, name: str, scopes: Iterable[str] = USUAL) -> str:
-        """Create a token and return it, which is the only time it is shown. Raises
-        SettingsError.
-        """
+        """Create a token and return it. It is shown only once. Raises SettingsError."""
         user, asked = user_name(name), frozenset(scopes)
         if wrong := sorted(asked - frozenset(SCOPES)):
             raise SettingsError(must_be("A scope", f"one of {', '.join(SCOPES)}", wrong[0]))
@@ -188,8 +184,8 @@ class Tokens:
         return token
 
     def revoke(self, named: str) -> list[Token]:
-        """Revoke a token by id, or all of a user, and return them. Raises SettingsError for
-        none.
+        """Revoke a token by id, or all tokens of a user, and return them. Raises SettingsError if
+        there are none.
         """
         with self.list.edit() as tokens:
             gone = [one for one in tokens if named.strip().lower() in (one.id, one.user)]
@@ -202,18 +198,18 @@ class Tokens:
         return gone
 
     def user_of(self, token: str) -> User | None:
-        """Return a token's user, or None. All tokens are compared, each in constant time."""
+        """Return a token's user, or None. Compares all tokens, each in constant time."""
         given = _hash(token)
         found = [one for one in self.list.current() if hmac.compare_digest(one.sha256, given)]
         return User(found[0].user, frozenset(found[0].scopes)) if found else None
 
 
 def _hash(token: str) -> str:
-    # A slow hash is unnecessary: a token has 256 random bits.
+    # A token has 256 random bits, so a slow hash is unnecessary.
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
-#: Folder of the users' homes in the server's home.
+#: Folder of the users' homes.
 USERS = "users"
 
 
@@ -227,11 +223,13 @@ class People:
 
     @property
     def there(self) -> bool:
-        """Whether the server has users; otherwise every client is its owner."""
+        """Whether the server has users. Otherwise every client is its owner."""
         return bool(self.settings.user_header) or self.tokens.any_user
 
     async def look(self) -> None:
-        """Load tokens changed elsewhere. If it raises DiskFailed or SettingsError, admit nobody."""
+        """Load tokens changed elsewhere. On DiskFailed or SettingsError, the caller must admit
+        nobody.
+        """
         if self.settings.database_url is None:
             return
         tokens = self.tokens.list
@@ -244,7 +242,7 @@ class People:
             raise DiskFailed("The database took too long to return the list of users.") from None
         if "tokens" in news:
             tokens.take(*news["tokens"])
-        elif tokens.version == UNKNOWN:  # no list was begun
+        elif tokens.version == UNKNOWN:  # no list yet
             tokens.take(0, "[]")
 
     def settings_of(self, name: str) -> Settings:
@@ -261,7 +259,7 @@ class People:
         return self._settings[name]
 
     def names(self) -> Iterator[str]:
-        """Yield the server's owner (""), and all users with a home."""
+        """Yield "" for the owner, then the users with a home."""
         yield ""
         found: list[str] = []
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Health checks: try everything that a run with these settings uses, all at once."""
+"""Health checks of everything that a run with these settings uses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spadework.settings import Settings
 
 __all__ = ["COSTS", "NO_MODEL", "Check", "offered_models", "probe"]
 
-#: Told to the user who starts a check.
+#: Shown before a check.
 COSTS = (
     "This asks each configured model for one word, sends one query to each search provider,"
     " and fetches one page."
@@ -29,6 +29,6 @@ _PARTS = (system, home, _database, models, check_search, browser, knowledge, emb
 
 
 async def probe(settings: Settings) -> list[Check]:
-    """Return all checks in a fixed order, each made within `health_seconds`."""
+    """Return all checks in a fixed order. Each takes at most `health_seconds`."""
     found: Sequence[list[Check]] = await asyncio.gather(*(part(settings) for part in _PARTS))
     return [check for checks in found for check in checks]

@@ -15,12 +15,12 @@ from spadework.tools.web import name_lookup
 from spadework.values import Value
 
 T = TypeVar("T")
-#: slow: no answer in time; hint: nothing is wrong, but the user may want to know.
+#: slow: timed out; hint: nothing is wrong, but worth knowing.
 State = Literal["works", "slow", "broken", "hint"]
 
 
 class Check(Value):
-    """Something that was tried: its state, a sentence about it, and how to fix it."""
+    """A checked service or resource: its state, a sentence about it, and how to fix it."""
 
     state: State
     text: str
@@ -28,7 +28,7 @@ class Check(Value):
 
     @property
     def works(self) -> bool:
-        """Whether a run can use it, as far as we know."""
+        """Whether the check found nothing wrong."""
         return self.state in ("works", "hint")
 
     @property
@@ -39,9 +39,7 @@ class Check(Value):
 
 
 async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "") -> T | Check:
-    """Return the result of `trying`, or a check that says why it failed. `hint` is the fix for
-    errors that bring none.
-    """
+    """Return the result of `trying`, or a failed check. `hint` is used for errors without one."""
     try:
         async with asyncio.timeout(seconds):
             return await trying
@@ -55,14 +53,14 @@ async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "
 async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
-    """Return the check of an attempt that words its own success."""
+    """Run an attempt that returns its own success text or check."""
     found = await attempt(name, trying, seconds, hint)
     return found if isinstance(found, Check) else Check(state="works", text=found)
 
 
 MODEL_PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 SEARXNG_PORTS = (8080, 8888)
-#: Seconds for all local servers together; they answer at once if they are there.
+#: Seconds for each local server, which responds at once if it exists.
 NEARBY_SECONDS = 0.8
 MOST_BYTES, MOST_NAMED = 1_000_000, 3
 
@@ -91,7 +89,7 @@ def _model_server(port: int, usual: str, models: list[str]) -> Check:
 
 
 async def searxng_servers(seconds: float) -> list[Check]:
-    """Return a hint for each SearXNG on this machine."""
+    """Return a hint for each SearXNG server on this machine."""
     found = await asyncio.gather(
         *(_answer(f"http://127.0.0.1:{port}/config", seconds) for port in SEARXNG_PORTS)
     )

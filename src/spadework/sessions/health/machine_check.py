@@ -1,4 +1,4 @@
-"""Health of this machine: a writable home, the knowledge store, the embedding server."""
+"""Health of the system, home, knowledge store and embedding server."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from spadework.tools.stores.private_files import make_folder
 from spadework.tools.web.connections import AUTHORITIES, certificates, proxy_for, shown_proxy
 
 TRIED_BYTES, ENOUGH_BYTES = 64_000, 100_000_000
-#: An address that shows how the web is reached.
+#: Used to find the proxy.
 WEB = "https://example.org"
 _ELSEWHERE = "Choose another folder with --home or SPADEWORK_HOME."
 _FULL = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT") if hasattr(errno, name))
 
 
 async def system(settings: Settings) -> list[Check]:
-    """Return the versions of Python and the system, and which proxy and certificates are used."""
+    """Return the versions of Python and the system, and the proxy and certificates used."""
     said = [f"Python {platform.python_version()} on {platform.system()}"]
     try:
         if proxy := proxy_for(WEB):
@@ -50,7 +50,7 @@ async def system(settings: Settings) -> list[Check]:
 
 
 async def home(settings: Settings, named: str = "") -> list[Check]:
-    """Return whether sessions can be stored; `named` replaces a path that the user may not see."""
+    """Check that sessions can be stored. `named` replaces a path that must not be shown."""
     named = named or str(settings.home)
     trying = on_disk(_check_written, settings.home, named)
     return [await run_check(f"The disk of {named}", trying, settings.health_seconds)]
@@ -100,7 +100,7 @@ async def knowledge(settings: Settings) -> list[Check]:
 
 
 async def embeddings(settings: Settings) -> list[Check]:
-    """Return whether the embedding server answers; nothing if none is set."""
+    """Check the embedding server, if one is set."""
     if not settings.embeddings:
         return []
     trying = _check_embeddings(settings)
@@ -119,14 +119,14 @@ async def _check_embeddings(settings: Settings) -> str:
     return f"embedding model {made.name} answers"
 
 
-#: Seconds a finding is valid, so that frequent requests do not start more checks.
+#: Seconds to reuse a result, so that frequent requests start few checks.
 FRESH_SECONDS = 2.0
-#: Replaces the path of the home, which is private.
+#: Replaces the private path of the home.
 _HOME = "the home"
 
 
 class Readiness:
-    """Whether a server or worker is ready; `stopping` says whether it accepts nothing new."""
+    """Readiness of a server or worker. `stopping` returns whether it accepts nothing new."""
 
     def __init__(
         self, settings: Settings, stopping: Callable[[], bool] = lambda: admission.here().closed
@@ -137,7 +137,7 @@ class Readiness:
         self._since = 0.0
 
     async def fault(self) -> str:
-        """Return why no question is accepted, as a sentence; "" if one is."""
+        """Return a sentence that says why no question is accepted, or "" if the server is ready."""
         if self._stopping():
             return STOPPING
         trying = self._trying

@@ -1,4 +1,4 @@
-"""Whether models, search and pages respond, and which local servers could be used."""
+"""Health of models, search, page fetching and the browser."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from spadework.tools.search.provider import Closing, Provider
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Query
 
-#: Seconds that a model gets at least, however long imports took.
+#: Minimum seconds for each model, however long imports take.
 LEAST_SECONDS = 2.0
 NONE = "no language model is set, so code does all the work"
 _SET_ONE = "Set OPENAI_API_KEY, or set OPENAI_BASE_URL to use your own server."
@@ -41,7 +41,7 @@ _LATE = "The server may be busy or loading its model. Try again, or set another 
 
 
 async def models(settings: Settings) -> list[Check]:
-    """Return a check of each model in use, or hints for local model servers if none is set."""
+    """Check each model in use, or return hints for local servers if none is set."""
     seconds = settings.health_seconds
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
@@ -84,14 +84,14 @@ def _mend(place: Place) -> str:
     return "Check that the server at OPENAI_BASE_URL is running and has the model."
 
 
-#: One page per host: a site may refuse everyone.
+#: Maximum pages to try, each on another host, since a site may block every client.
 MOST_TRIED = 3
 NOT_TRIED = "no page was fetched because no search found one"
 _MEND = "Check whether a firewall or proxy blocks this machine."
 
 
 async def check_fetching(hits: Sequence[Hit], settings: Settings, seconds: float) -> Check:
-    """Return whether one of the first pages found, on up to three hosts, can be fetched."""
+    """Check that one of the first pages found can be fetched."""
     urls = list({host_of(hit.url): hit.url for hit in reversed(hits)}.values())[::-1][:MOST_TRIED]
     if not urls or seconds <= 0:
         return Check(state="hint", text=NOT_TRIED)
@@ -119,7 +119,7 @@ async def _fetch_page(web: Web, url: str, seconds: float) -> FetchError | None:
 
 
 async def browser(settings: Settings) -> list[Check]:
-    """Return which browser reads pages that are made by scripts."""
+    """Check which browser is available."""
     return [await asyncio.to_thread(_browser, settings)]
 
 
@@ -130,7 +130,7 @@ def _browser(settings: Settings) -> Check:
     return Check(state="works", text=f"browser {choose_browser(settings)}")
 
 
-#: Every search engine and paper archive finds something for it.
+#: A query for which every search engine and paper archive has hits.
 QUERY = "water"
 HITS = 10
 _WEB = ("http://", "https://")
@@ -138,7 +138,7 @@ _OFFLINE = "Set SEARXNG_URL or the key of a search service, or check that this m
 
 
 async def check_search(settings: Settings) -> list[Check]:
-    """Return a check of each provider, and a check that fetches a page they found."""
+    """Check each provider, then fetch a page they found."""
     loop = asyncio.get_running_loop()
     until = loop.time() + settings.health_seconds
     names = await attempt("The search setup", names_of(settings), settings.health_seconds)
@@ -169,7 +169,7 @@ async def _nearby(settings: Settings, names: Sequence[str]) -> list[Check]:
 async def _ask_provider(
     name: str, settings: Settings, until: float
 ) -> tuple[list[Check], list[Hit]]:
-    """Return the checks of the providers called `name`, and the web pages they found."""
+    """Return the checks of the providers called `name`, and the web pages found."""
     if name == LIBRARY:
         trying = _library(settings)
         mend = "The library may be large, or its disk slow. Run `spadework index` first."
@@ -191,7 +191,7 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
         # The provider's own timeout must be longer than ours.
         found = await search.ask(provider, Query(text=QUERY), limit=HITS, seconds=seconds + 1)
         if not found:
-            # True of an engine that has little content or no engines of its own.
+            # The engine may have little content or no engines of its own.
             text = f"{provider.name} answers, but found nothing for “{QUERY}”"
             return Check(state="hint", text=text, hint=_mend_search(provider))
         hits.extend(hit for hit in found if hit.url.startswith(_WEB))
@@ -199,7 +199,7 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
 
     try:
         found = await run_check(provider.name, asks(), seconds, _mend_search(provider))
-        # The error has named the key already.
+        # The error already says which key to check.
         named = "check " in found.text
         return found.model_copy(update={"hint": ""}) if named else found
     finally:

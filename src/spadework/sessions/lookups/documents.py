@@ -1,4 +1,4 @@
-"""Reading files, as text or unchanged, and the temporary context for it."""
+"""Read files and fetched content in a temporary context."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from spadework.tools.text.language import spoken
 from spadework.tools.text.passages import cut
 from spadework.values import Report, Result, Value
 
-#: The level of a file that was not fetched.
+#: Fetch level of a local file.
 LOCAL = -1
 MAX_FILE = 100_000_000
 
 
 class Linked(Value):
-    """A link of a page: its absolute address and its text."""
+    """A link's absolute address and text."""
 
     url: str
     text: str
 
 
 class ReadPage(Value):
-    """A page or file as Markdown. `url` is as requested, `final_url` the address after redirects,
-    `status` the server's (None for a file), `level` how it was fetched (see
-    `spadework.values.Page`), and `seconds` how long that took.
+    """A page or file as Markdown. `url` is as requested, `final_url` is the address after
+    redirects, `status` is None for a file, `level` is how the page was fetched (see
+    `spadework.values.Page`), and `seconds` is how long that took.
     """
 
     url: str
@@ -66,9 +66,8 @@ class ReadPage(Value):
 
 
 async def read_file(path: Path, settings: Settings, saved_from: str = "") -> ReadPage:
-    """Read a file, or a web page saved from `saved_from`, in a process of its own, since the
-    content is untrusted. Raises SettingsError if it cannot be opened, FetchError if it cannot be
-    read.
+    """Read a file, or a web page saved from `saved_from`. Untrusted content is parsed in a separate
+    process. Raises SettingsError if the file cannot be opened, FetchError if it cannot be read.
     """
     began = time.monotonic()
     held = await asyncio.to_thread(_file, path, saved_from)
@@ -97,12 +96,12 @@ async def read_file(path: Path, settings: Settings, saved_from: str = "") -> Rea
 
 
 async def source_of_file(path: Path, saved_from: str = "") -> str:
-    """Return a file's text unchanged. Raises SettingsError, and Unreadable if it is not text."""
+    """Return a file's text unchanged. Raises SettingsError, or Unreadable if it is not text."""
     return text_of(await asyncio.to_thread(_file, path, saved_from), str(path))
 
 
 def checked_address(text: str) -> str:
-    """Return a URL as it is requested. Raises SettingsError if it is malformed."""
+    """Return a URL as it will be requested. Raises SettingsError if it is malformed."""
     try:
         return check_url(text)
     except NotAllowed as error:
@@ -112,14 +111,14 @@ def checked_address(text: str) -> str:
 
 
 def about(name: str, error: FetchError) -> FetchError:
-    """Return the error with the name of what could not be read, unless it has it already."""
+    """Prefix the error with the name of what could not be read, unless it contains the name."""
     if name in (said := str(error)):
         return error
     return type(error)(f"{name} could not be read: {said}", hint=error.hint)
 
 
 def tell_links(links: Sequence[Link]) -> tuple[Linked, ...]:
-    """Convert links to values."""
+    """Convert extracted links to `Linked` values."""
     return tuple(Linked(url=link.url, text=link.text) for link in links)
 
 
@@ -149,7 +148,7 @@ def _bytes(path: Path) -> bytes:
 
 
 def text_of(held: Fetched, name: str) -> str:
-    """Return the text of fetched content. Raises Unreadable if it is not text."""
+    """Return fetched content as text. Raises Unreadable if it is not text."""
     kind = kind_of(held.body, held.media_type, held.url)
     if kind.reader in ("", "pdf", "image", "zip", "tar", "packed"):
         raise Unreadable(
@@ -184,13 +183,13 @@ async def temporary_context(
 
 
 BEST_PIECES = 5
-#: Characters of a page from which an excerpt is made.
+#: Maximum characters to excerpt from.
 MOST_CHARS = 60_000
 
 
 def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
-    """Return the longest excerpt that `fits`: the whole text, else whole pieces around the best,
-    else the start.
+    """Return the longest excerpt that satisfies `fits`: the whole text, pieces around the best
+    matches, or the start.
     """
     spans = _best(text[:MOST_CHARS], query)
     size = largest(min(len(text), MOST_CHARS), lambda chars: fits(_show_spans(text, spans, chars)))

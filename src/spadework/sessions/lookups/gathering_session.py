@@ -1,4 +1,4 @@
-"""A session that gathers pages like a worker, or reads one page, and writes no report."""
+"""A session that gathers pages or reads one, without a report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from spadework.values import Problem, Result, Unread
 
 
 def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...] | PagesAlone:
-    """Return the providers to open a context with; reading a web page needs no search."""
+    """Return the providers to open. Reading a web page needs no search."""
     if brief.kind == "research":
         return providers
     search = brief.kind == "gather" or brief.question.startswith(LOCAL)
@@ -38,18 +38,15 @@ def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...
 
 
 class Gathering:
-    """Searches and reads for one session without a report; `gathered` is its result so far."""
+    """Searches and reads for one session. `gathered` is the result so far."""
 
     def __init__(self, brief: Brief, context: SessionContext, records: Records) -> None:
         self.gathered = Gathered()
         self._brief, self._context, self._records = brief, context, records
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Yield the events of the work, ending with Finished. The pages are recorded however it
-        ends.
-
-        Raises FetchError if the one page cannot be read, SearchError if no search was answered and
-        no page read.
+        """Yield events, ending with Finished. Pages are recorded even on failure. Raises FetchError
+        if the only page cannot be read, SearchError if every search failed and no page was read.
         """
         fault: SpadeworkError | None = None
         record = self._context.record
@@ -123,7 +120,7 @@ class Gathering:
         self.gathered = self.gathered.model_copy(update={"problems": tuple(problems)})
 
     async def _finish(self, why: str, *, failed: bool = False) -> Result:
-        # If the work was cut off before it returned its pages, the journal has them.
+        # If the work was cut off, its pages are in the journal.
         if why and not (self.gathered.pages or self._context.journal.hangs):
             pages = await on_disk(recorded_pages, self._context.folder)
             self.gathered = self.gathered.model_copy(update={"pages": tuple(pages)})

@@ -1,4 +1,4 @@
-"""Pages without a report: the best for a query, or one by its URL. Each call leaves a session."""
+"""Pages without a report: the best for a query, or one by its URL."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from spadework.tools.ranking.selection import LOCAL, PRESETS
 from spadework.values import Page, Result, Unread, Value
 
 PAGES, MOST_PAGES = 5, 20
-#: Newest sessions searched for one that has read the page, and its maximum age.
+#: Number of newest sessions to check for the page, and the maximum age of a match.
 LOOKED_THROUGH, READ_ON = 50, timedelta(hours=1)
 
 
 class FullPage(Value):
-    """A page with its text; `links` only if it was read alone."""
+    """A page and its text. `links` are set only if it was read alone."""
 
     page: Page
     text: str
@@ -50,9 +50,7 @@ class FullPage(Value):
 
 
 class GatheredPages(Value):
-    """The best pages for a query, best first, those that could not be read, and the session's
-    result.
-    """
+    """The best pages for a query, best first, the unread pages, and the session's result."""
 
     pages: tuple[FullPage, ...]
     unread: tuple[Unread, ...]
@@ -62,9 +60,8 @@ class GatheredPages(Value):
 def gathering_session(
     query: str, *, pages: int = PAGES, settings: Settings | None = None
 ) -> Session:
-    """Return a new session that searches for a query and reads the best `pages` (1 to 20), without
-    a model. Raises SettingsError for an empty query. The session ends with SearchError if no search
-    was answered.
+    """Return a new session that searches and reads the best `pages` (1 to 20) without a model.
+    Raises SettingsError for an empty query. Running it raises SearchError if every search fails.
     """
     settings = settings or Settings.load()
     most = min(max(1, pages), MOST_PAGES)
@@ -74,9 +71,8 @@ def gathering_session(
 
 
 def reading_session(url: str, *, settings: Settings | None = None) -> Session:
-    """Return a new session that reads one web page, or a library document (`library://…`). Raises
-    SettingsError for an invalid address. The session ends with FetchError if the page cannot be
-    read.
+    """Return a new session that reads one web page or library document (`library://…`). Raises
+    SettingsError for an invalid address. Running it raises FetchError if the page cannot be read.
     """
     settings = settings or Settings.load()
     if url.startswith(LOCAL):
@@ -93,15 +89,15 @@ async def gather(
     pages: int = PAGES,
     providers: Sequence[Any] = (),
 ) -> GatheredPages:
-    """Return the best pages for a query with their texts. `providers` are as in
-    `Session.search_with`. Raises SettingsError, and SearchError if no search was answered.
+    """Return the best pages for a query and their texts. For `providers`, see
+    `Session.search_with`. Raises SettingsError, or SearchError if every search fails.
     """
     session = gathering_session(query, pages=pages, settings=settings).search_with(*providers)
     return await gathered_pages(session, await session.result())
 
 
 async def gathered_pages(session: Session, result: Result) -> GatheredPages:
-    """Return the pages of a gathering session with their texts and its result."""
+    """Return a gathering session's pages with their texts, and its result."""
     found = session.gathering.gathered if session.gathering else None
     pages = found.pages if found else ()
     texts = [await asyncio.to_thread(_text, session.folder, page) for page in pages]
@@ -115,7 +111,7 @@ async def gathered_pages(session: Session, result: Result) -> GatheredPages:
 
 
 async def page_of(folder: Path) -> FullPage | None:
-    """Return the page that the session in `folder` has read, or None."""
+    """Return the page read by the session in `folder`, or None."""
     pages = await asyncio.to_thread(recorded_pages, folder)
     if not pages:
         return None
@@ -145,8 +141,8 @@ def _text(folder: Path, page: Page) -> str:
 
 
 async def read(url: str, settings: Settings | None = None) -> ReadPage:
-    """Return a web page, or a library document (`library://…`), read as in a run. Raises
-    SettingsError for an invalid address, FetchError if it cannot be read.
+    """Read a web page or library document (`library://…`) as a run would. Raises SettingsError for
+    an invalid address, FetchError if the page cannot be read.
     """
     settings = settings or Settings.load()
     address = url if url.startswith(LOCAL) else checked_address(url)
@@ -168,7 +164,7 @@ async def read(url: str, settings: Settings | None = None) -> ReadPage:
 
 
 async def source(url: str, settings: Settings) -> str:
-    """Return the source text at a URL. Raises SettingsError, and FetchError if there is no text."""
+    """Return the source text at a URL. Raises SettingsError, or FetchError if there is no text."""
     address = checked_address(url)
     async with _context_for(address, settings) as context:
         try:

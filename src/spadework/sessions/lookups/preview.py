@@ -1,4 +1,4 @@
-"""The plan of a session that is not run: nothing is fetched, and only planning is charged."""
+"""Plan a session without running it. Only planning is charged."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spadework.values import Forecast, Plan, Problem, Usage, Value
 
 
 class Preview(Value):
-    """The plan of a run, its forecast, what planning used, and its problems."""
+    """A plan and its forecast, with the usage and problems of planning."""
 
     plan: Plan
     forecast: Forecast
@@ -25,8 +25,8 @@ class Preview(Value):
 
 
 async def preview(session: Session, tell: Callable[[str], None] = lambda text: None) -> Preview:
-    """Return the plan that a session would make. A model's plan is stored, and a run of the same
-    question uses it. `tell` receives notices. Raises SettingsError.
+    """Return the plan that a session would make. A model's plan is stored and reused by a run of
+    the same question. `tell` receives notices. Raises SettingsError.
     """
 
     def emit(event: Event) -> None:

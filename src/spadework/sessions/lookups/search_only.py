@@ -1,4 +1,4 @@
-"""Search without a run: hits are ranked and selected as in a run; nothing is read or stored."""
+"""Search without a run: rank and select hits, but read and store nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Ranked(Value):
 
 
 class Looked(Value):
-    """The hits of a search, best first; what was searched; failed providers with reasons; and
+    """A search's hits, best first, the providers searched, the failed ones with reasons, and
     notices. `answered` is False if every provider failed.
     """
 
@@ -56,9 +56,9 @@ async def search(
     providers: Sequence[Any] = (),
     tell: Callable[[str], None] = lambda text: None,
 ) -> Looked:
-    """Return the fused hits of the settings' providers, or of `providers` (as in
-    `Session.search_with`), within the settings' limits and domains, narrowed to `sites`. `tell`
-    receives messages about slow steps.
+    """Search with the settings' providers, or with `providers` (see `Session.search_with`), and
+    fuse the hits. The settings' limits and domains apply, narrowed to `sites`. `tell` receives
+    messages about slow steps.
 
     Raises SettingsError for an empty query or unusable settings.
     """

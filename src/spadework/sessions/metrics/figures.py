@@ -1,4 +1,4 @@
-"""The figures of one session, read from its files."""
+"""Compute one session's figures from its files."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ KNOWN = "already known"
 
 
 def draw(folder: Path) -> Drawn:
-    """Return what `statistics` reads of a session: figures, alerts, contributions and rounds. None
-    for an unfinished session or one without a report, a sentence for a damaged one.
+    """Return a session's figures, alerts, contributions and rounds for `statistics`. The value is
+    None for an unfinished session or one without a report, and a sentence for a damaged one.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)
@@ -41,7 +41,7 @@ def draw(folder: Path) -> Drawn:
 
 
 class _Quote(NamedTuple):
-    """An entry of the ledger: what found its page, its round, and whether the report cites it."""
+    """A ledger entry: what found its page, its round, and whether it is cited."""
 
     finders: dict[str, set[str]]
     round: str
@@ -66,7 +66,6 @@ def _quotes(result: Result) -> list[_Quote]:
 
 
 def _round_of(entry: Evidence, result: Result) -> str:
-    """Return the name of the round that added an entry, by the entry's number; "" if none did."""
     found = _NUMBER.search(entry.id)
     number = int(found[0]) if found else 0
     for done in result.rounds:
@@ -80,7 +79,7 @@ def _name_round(round_: int) -> str:
 
 
 def figures_of(metadata: Metadata, result: Result, course: Course) -> Figures:
-    """Return the figures of a session that has ended."""
+    """Return the figures of a finished session."""
     used, forecast, quotes = result.usage, result.forecast, _quotes(result)
     span = forecast.seconds if forecast else Span()
     read, tried = _pages(course)
@@ -150,8 +149,8 @@ def _worths(quotes: Sequence[_Quote], course: Course) -> list[Worth]:
 
 
 def _count_searches(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
-    """Count searches and hits by provider, kind of query and round. A query that several topics
-    share counts once; old records know only the provider.
+    """Count searches and hits. A query shared by several topics counts once. Old records name only
+    the provider.
     """
     asked: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
     for event in course.searches:
@@ -164,7 +163,7 @@ def _count_searches(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def _gains(session_id: str, result: Result, quotes: Sequence[_Quote]) -> list[Gain]:
-    """Return what each round gained: nothing without a new quote, whatever its judge says."""
+    """Return each round's gain, which is zero without new quotes, whatever the judge says."""
     gains: list[Gain] = []
     score = 0.0
     for n, done in enumerate(result.rounds):

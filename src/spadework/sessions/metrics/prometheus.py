@@ -1,4 +1,4 @@
-"""Metrics of this process for Prometheus. Every label has few values, fixed in the code."""
+"""Prometheus metrics of this process. Every label has few values, fixed in the code."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from spadework.sessions.metrics.tally import TALLY
 
 
 def expose(accept: str, streams: int) -> tuple[bytes, str]:
-    """Return the metrics in the format of the `accept` header, and its type; `streams` is the
-    number of open streams.
+    """Return the metrics in the format of the `accept` header, and their media type. `streams` is
+    the number of open streams.
     """
     registry = CollectorRegistry()
     registry.register(_Numbers(streams))
@@ -31,7 +31,6 @@ class _Numbers(Collector):
         self._streams = streams
 
     def collect(self) -> Iterator[Metric]:
-        """Yield all metric families."""
         queue = admission.here()
         sessions = {"running": queue.inside, "queued": queue.queue_length, "asking": queue.out}
         yield _gauge("build_info", "The spadework version.", {version("spadework"): 1}, "version")
@@ -64,6 +63,6 @@ def _counter(name: str, said: str, values: Mapping[Any, float], *labels: str) ->
 
 
 def _filled(family: GaugeMetricFamily | CounterMetricFamily, values: Mapping[Any, float]) -> Metric:
-    for key, value in list(values.items()):  # a run in another thread may add one
+    for key, value in list(values.items()):  # a run in another thread may add a key
         family.add_metric([key] if isinstance(key, str) else key, value)
     return family

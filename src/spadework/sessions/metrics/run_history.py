@@ -1,4 +1,4 @@
-"""How long this home's runs took, for the forecast of the next run and the reserve at its end."""
+"""Durations of earlier runs, for forecasts and for the reserve at the end of a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
 def reserve(home: Path) -> float:
     """Return the seconds to reserve before the deadline, at first at least CLOSING_SECONDS."""
     known = _load_known(home)
-    # The second slowest, so that one accident does not slow later runs.
+    # Take the second slowest, so that an outlier does not slow later runs.
     slow = (sorted(each)[-2] if len(each) > 1 else sum(each) for each in known.values())
     taken = SAFETY * sum(slow)
     few = len(known["closing"]) < ENOUGH
@@ -36,7 +36,7 @@ def reserve(home: Path) -> float:
 
 
 def took(home: Path, **seconds: float) -> None:
-    """Record how many seconds the ENDINGS of a run took, if the home is writable."""
+    """Record the seconds of each of a run's ENDINGS, if the home is writable."""
     known = _load_known(home)
     for end, each in seconds.items():
         known[end] = [*known[end], round(each, 3)][-KEPT:]
@@ -57,14 +57,14 @@ def _seconds(found: object) -> list[float]:
     return [float(each) for each in listed if isinstance(each, int | float) and 0 <= each < 3_600]
 
 
-#: Newest sessions read, and seconds for that, since a question waits for it.
+#: Newest sessions to read, and seconds for that, since a question is waiting.
 NEWEST, SECONDS = 600, 1.0
-#: Runs that ended by themselves or at a limit; one stopped by its user proves nothing.
+#: A run stopped by its user says nothing about durations.
 _OVER = ("completed", "time_limited", "budget_limited")
 
 
 async def experience(home: Path) -> list[Took]:
-    """Return what finished runs took, newest first; nothing if the disk is too slow."""
+    """Return what finished runs took, newest first, or nothing if the disk is too slow."""
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout(SECONDS):
             return await on_disk(took_before, home)
@@ -78,7 +78,7 @@ def took_before(home: Path) -> list[Took]:
 
 
 def actual(found: Metadata) -> dict[str, float]:
-    """Return what a finished run took, by the names in DIGITS; unknown amounts are missing."""
+    """Return what a finished run took, by the names in DIGITS, without unknown amounts."""
     used = found.performance_metrics
     told: dict[str, Any] = {
         "rounds": used.get("iterations"),

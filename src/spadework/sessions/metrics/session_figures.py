@@ -1,18 +1,18 @@
-"""The figures of a session, on which statistics are based, and its alerts."""
+"""A session's figures, the basis of statistics, and its alerts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-#: Phases of a run in order, which overlap since topics are researched concurrently (see
+#: A run's phases in order. They overlap, since topics are researched concurrently (see
 #: `spadework.sessions.record.course`). "start" is the time before the first.
 PHASES = ("start", "plan", "search", "read", "assess", "write")
 
 
 class Worth(NamedTuple):
     """What one provider, kind of query or round (`by`) contributed. `alone` counts cited quotes
-    that no other of its kind found.
+    that no other provider, kind or round found.
     """
 
     by: str
@@ -25,8 +25,8 @@ class Worth(NamedTuple):
 
 
 class Gain(NamedTuple):
-    """One round of a session: the mean coverage score (0 to 1) before and after, the evidence it
-    added, how much of that is cited, and the final quality (0 to 10, None if not rated).
+    """What a round gained: mean coverage score (0 to 1) before and after, new quotes, how many of
+    them are cited, and the final quality (0 to 10, None if not rated).
     """
 
     session_id: str
@@ -42,9 +42,9 @@ class Figures(NamedTuple):
     """What one session found and cost. `seconds_limit` is 0 if unknown, `money` is None if a price
     was unknown, and `requests` include cached ones.
 
-    `writers` and `judges` count the cited sentences that each model, or "code", wrote and judged.
-    `phases` has the seconds of each of PHASES; `foreseen` the low, median (or None) and high of the
-    estimated seconds and the number of runs behind them. Both are [] if unknown.
+    `writers` and `judges` count the cited sentences that each model, or "code", wrote or judged.
+    `phases` holds the seconds per phase (see PHASES). `foreseen` holds the low, median (or None)
+    and high estimates in seconds, and the number of runs behind them. Both are [] if unknown.
     """
 
     session_id: str
@@ -77,28 +77,28 @@ class Figures(NamedTuple):
     foreseen: Sequence[Any]
 
 
-# A session with a share above one of these, or below LEAST_CACHED, needs attention.
-#: Share of its time limit.
+# A session above any of these, or below LEAST_CACHED, gets an alert.
+#: Fraction of the time limit.
 MOST_TIME = 0.90
-#: Share of model requests that were too long.
+#: Fraction of model requests that are too long.
 MOST_TOO_LONG = 0.05
-#: Share of failed searches, or of failed model calls.
+#: Fraction of searches or model calls that fail.
 MOST_ERRORS = 0.10
-#: Share of a follow-up's searches and pages that were cached.
+#: Fraction of a follow-up's searches and pages that are cached.
 LEAST_CACHED = 0.50
-#: Of fewer requests, a share means nothing: a provider is skipped after that many failures.
+#: Minimum requests for a meaningful fraction. A provider is skipped after this many failures.
 FEW = 3
 
 Alert = Literal["time", "too long", "searches", "model calls", "unknown"]
 
 
 def alerts_of(f: Figures) -> list[str]:
-    """Return what needs attention in a session, one sentence for each alert."""
+    """Return a session's alerts, one sentence each."""
     return [f"{f.session_id}: {sentence}." for _, sentence in found_alerts(f)]
 
 
 def found_alerts(f: Figures) -> Iterator[tuple[Alert, str]]:
-    """Yield what needs attention in a session: the subject and a clause about it."""
+    """Yield a session's alerts: the subject, and a clause about it."""
     if f.seconds > MOST_TIME * f.seconds_limit > 0:
         yield "time", f"took {f.seconds:.0f} s of the {f.seconds_limit:.0f} s allowed"
     if _over(f.too_long, f.model_calls, MOST_TOO_LONG):

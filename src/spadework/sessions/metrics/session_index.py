@@ -1,6 +1,5 @@
-"""An index of values derived from the session folders. A row is used only while its files have the
-same sizes and times and its checksum is right, so a lost or outdated index costs no more than
-reading the folders again.
+"""An index of values derived from session folders. A row is used only if its checksum is correct
+and its files are unchanged, so losing the index only costs rereading the folders.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from pydantic_core import from_json
 from spadework.tools.stores.disk_faults import said_of
 from spadework.tools.stores.private_files import is_session_id, private_file
 
-#: Raise VERSION when the content of the rows changes.
+#: Increase VERSION when the rows' content changes.
 INDEX, VERSION = "sessions.sqlite", 4
-#: A file changed this recently may change again within a tick of the clock.
+#: A file changed more recently may change again within a clock tick.
 SETTLED_NS = 2_000_000_000
 #: The first batch is small, for callers who want only the newest.
 FIRST, MORE = 200, 2_500
@@ -40,14 +39,14 @@ _log = logging.getLogger(__name__)
 
 
 class Drawn(NamedTuple):
-    """The JSON value of a folder (None: not a session). It is stored only if `kept`."""
+    """A session's JSON value, or None if it has none. The value is indexed only if `kept`."""
 
     value: Any
     kept: bool = True
 
 
 class View(NamedTuple):
-    """A value of every session folder: its name, the files it depends on, and its function."""
+    """A value derived from session folders: its name, the files it depends on, and its function."""
 
     name: str
     files: tuple[str, ...]
@@ -57,8 +56,8 @@ class View(NamedTuple):
 def view_sessions(
     home: Path, view: View, notify: Callable[[str], None] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the id and value of each session under `home` that has one, newest first. If many
-    folders must be read, `notify` receives a sentence; by default, it is logged.
+    """Yield the id and value of each session that has a value, newest first. If that takes long,
+    `notify` receives a message, which is logged by default.
     """
     names = _names(home)
     if not names:
@@ -104,15 +103,15 @@ def _of(
 
 
 def _parse_value(value: str) -> Any:
-    """Parse a stored value, faster than `json`, since there are thousands."""
+    """Parse a stored value. `from_json` is faster than `json`, which matters for thousands."""
     try:
         return from_json(value)
-    except ValueError:  # a lone surrogate, which `from_json` rejects
+    except ValueError:  # lone surrogates
         return json.loads(value)
 
 
 def _mark(folder: str, files: Sequence[str]) -> str:
-    """Return the times, inodes and sizes of files, which identify their version."""
+    """Return the files' times, inodes and sizes, to detect changes."""
     found = []
     for name in files:
         try:
@@ -135,7 +134,7 @@ class _Patience:
         self._said = False
 
     def lasts(self) -> None:
-        """Record that one more folder was read."""
+        """Notify once if reading folders takes long."""
         now = time.monotonic()
         self._began = self._began or now
         if not self._said and now - self._began > LONG_SECONDS:
@@ -147,20 +146,19 @@ class _Patience:
 
 
 class _Index:
-    """The SQLite file. It is empty if unusable, and deleted if damaged."""
+    """The SQLite index. It is empty if unusable, and deleted if damaged."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._db = self._opened() or self._opened()  # the first try deletes a damaged file
 
     def close(self) -> None:
-        """Close the file."""
         if self._db is not None:
             self._db.close()
         self._db = None
 
     def rows(self, view: str, low: str, high: str) -> Mapping[str, tuple[str, str]]:
-        """Return the mark and value of each intact row, by id, from `low` to `high`."""
+        """Return the mark and value of each intact row from `low` to `high`, by id."""
         if self._db is None:
             return {}
         try:
@@ -173,7 +171,6 @@ class _Index:
         }
 
     def put(self, view: str, new: Mapping[str, tuple[str, str]], gone: Iterable[str]) -> None:
-        """Store rows by id, and delete the ids in `gone`."""
         removed = [(view, id_) for id_ in gone]
         if self._db is None or not (new or removed):
             return
@@ -199,7 +196,7 @@ class _Index:
             return None
 
     def _fail(self, error: Exception) -> None:
-        """Continue without the file if it is locked or unwritable; delete it if it is damaged."""
+        """Continue without an unusable file. Delete it if it is damaged."""
         self.close()
         disk_or_others = isinstance(error, sqlite3.Error) and said_of(error)
         if not disk_or_others:
@@ -209,14 +206,13 @@ class _Index:
 
 
 def _prepare_database(db: sqlite3.Connection) -> sqlite3.Connection:
-    """Create the table if it is missing or of another version. Raises sqlite3.Error."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     if version != VERSION:
         with db:
             db.execute("DROP TABLE IF EXISTS rows")
             db.execute(_TABLE)
             db.execute(f"PRAGMA user_version = {VERSION}")
-    # Whatever a crash of the machine loses is derived again.
+    # Rows lost in a system crash are derived again.
     db.execute("PRAGMA synchronous = OFF")
     return db
 

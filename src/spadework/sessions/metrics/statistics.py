@@ -1,6 +1,4 @@
-"""Statistics of all sessions: what each found and cost, where the evidence came from, and
-alerts.
-"""
+"""Statistics of all sessions: results, costs, sources of evidence, and alerts."""
 
 from __future__ import annotations
 
@@ -19,8 +17,8 @@ MOST_ALERTS = 50
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """The figures of all sessions, newest first; the contributions of providers, kinds of queries
-    and rounds; the rounds of each session; and alerts for the newest of `alerted` sessions.
+    """All sessions' figures, newest first, the contributions of providers, kinds of query and
+    rounds, each session's rounds, and the newest alerts. `alerted` counts the sessions with alerts.
     """
 
     sessions: Sequence[Figures] = ()
@@ -30,11 +28,11 @@ class Statistics:
     alerted: int = 0
 
     def brought(self, by: str) -> list[Worth]:
-        """Return the contributions by "provider", "kind" of query or "round"."""
+        """Return the contributions by "provider", "kind" (of query) or "round"."""
         return [worth for worth in self.worth if worth.by == by]
 
     def gains(self, newest: int | None = None) -> list[Gain]:
-        """Return the rounds of all sessions, or only of the `newest`."""
+        """Return the rounds of all sessions, or of the `newest`."""
         shown = self.rounds if newest is None else self.rounds[:newest]
         return [Gain(id_, *gained) for id_, rounds in shown for gained in rounds]
 
@@ -56,7 +54,7 @@ class Statistics:
 
 def statistics(home: Path, notify: Callable[[str], None] | None = None) -> Statistics:
     """Return the statistics of all finished sessions, with an alert for each unreadable one.
-    `notify` receives a sentence if the index must be built.
+    `notify` receives a message if that takes long.
     """
     sessions: list[Figures] = []
     worth: dict[tuple[str, str], list[int]] = {}

@@ -1,5 +1,5 @@
-"""Counters of this process since its start, shown by `/metrics`. They hold no text of questions,
-pages or models, and no names.
+"""Counters since the start of this process, for `/metrics`. They contain no names and no text of
+questions, pages or models.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ LIMITS = frozenset({"time", "calls", "searches", "pages", "tokens", "money"})
 
 
 class Tally:
-    """Counts calls and their tokens, dollars and seconds by role; searches, pages and sessions by
-    outcome; refused questions; and alerts.
+    """Counts model calls by role, searches, pages and sessions by outcome, refused questions, and
+    alerts.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Tally:
 
     @contextmanager
     def counted(self) -> Iterator[Callable[[Event], None]]:
-        """Yield a function that counts the events of a run; without a result, it counts as
+        """Yield a function that counts a run's events. Without a result, the run counts as
         `stopped` or `broken`.
         """
         how = "stopped"
@@ -79,7 +79,7 @@ class Tally:
                 self.limited[event.result.stopped_by] += 1
 
     def look_at(self, metadata: Metadata, result: Result, course: Course) -> None:
-        """Count the alerts of a run that has ended."""
+        """Count the alerts of a finished run."""
         figures = figures_of(metadata, result, course)
         self.alerts.update(about for about, _ in found_alerts(figures))
 

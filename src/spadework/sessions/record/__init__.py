@@ -1,1 +1,1 @@
-"""The record of a session, and what is derived from it."""
+"""A session's record, and the files derived from it."""

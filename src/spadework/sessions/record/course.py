@@ -1,4 +1,4 @@
-"""The course of a run, derived from its record, in an order that concurrency does not change."""
+"""The course of a run, derived from its record in an order independent of concurrency."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ K = TypeVar("K", bound=Timed)
 
 
 class Course:
-    """The distinct facts in a record. `ledger` is for records without evidence."""
+    """A record's distinct events. `ledger` supplies the evidence that old records lack."""
 
     def __init__(self, events: Iterable[Event], ledger: Iterable[Evidence] = ()) -> None:
         self.events: list[Event] = settle_events(events)
@@ -50,12 +50,12 @@ class Course:
 
     @property
     def timed(self) -> bool:
-        """Whether the events have times; those of version 0 have none."""
+        """Whether the events have times, which version 0 lacks."""
         return any(event.v for event in self.events)
 
     @property
     def ended(self) -> Ended | None:
-        """How the run ended without a result; None if it has not, or was resumed."""
+        """How the run ended without a result, or None if it finished or is running."""
         ends = [event for event in self.events if isinstance(event, Started | Finished | Ended)]
         last = ends[-1] if ends else None
         return last if isinstance(last, Ended) else None
@@ -79,7 +79,7 @@ class Course:
 
     @property
     def reads(self) -> list[Read]:
-        """Every page tried, by round, topic and position among the hits."""
+        """The pages tried, by round, topic and rank."""
         ranks = {
             (made.round, made.topic, canonical_url(choice.url)): n
             for made in self.selections
@@ -103,13 +103,13 @@ class Course:
 
     @property
     def attempts(self) -> list[Attempt]:
-        """Every attempt to fetch a page; topics that want the same page share its attempts."""
+        """All fetch attempts. Topics that want the same page share its attempts."""
         made = dict.fromkeys((canonical_url(read.url), read.attempts) for read in self.of(Read))
         return [attempt for _, attempts in made for attempt in attempts]
 
     @property
     def unread(self) -> list[Choice]:
-        """The hits whose pages no topic read."""
+        """The hits whose pages were not read."""
         known = {canonical_url(read.url) for read in self.reads if not read.reason}
         found: dict[str, Choice] = {}
         for choice in (choice for made in self.selections for choice in made.hits):
@@ -129,14 +129,14 @@ class Course:
 
     @property
     def evidence(self) -> list[Evidence]:
-        """The ledger."""
+        """The evidence ledger."""
         told = [*self._ledger, *(entry for event in self.of(Proven) for entry in event.evidence)]
         found = {entry.id: entry for entry in told}
         return list(found.values())
 
     @property
     def scores(self) -> list[Scored]:
-        """The scores of topics, by round."""
+        """Topic scores, by round."""
         return sorted(self.of(Scored), key=lambda e: self._place(e.round, e.topic))
 
     @property
@@ -146,19 +146,19 @@ class Course:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The problems, without repetitions."""
+        """The problems, without duplicates."""
         told = dict.fromkeys(event.problem for event in self.of(Troubled))
         return tuple(sorted(told, key=lambda p: (p.stage, p.subject, p.reason)))
 
     @property
     def draft(self) -> str:
-        """The latest draft of the answer; "" if there is none."""
+        """The latest draft of the answer, or ""."""
         wrote = self.of(Wrote)
         return wrote[-1].markdown if wrote else ""
 
     @property
     def result(self) -> Result | None:
-        """The result."""
+        """The result, or None."""
         finished = self.of(Finished)
         return finished[-1].result if finished else None
 
@@ -167,13 +167,13 @@ class Course:
 
 
 def phases(course: Course) -> tuple[Phase, ...]:
-    """Return the phases of a run so far, in order; () if its record has no times."""
+    """Return the run's phases so far, in order, or () if the record has no times."""
     return tuple(_phases(course))
 
 
 def _phases(course: Course) -> Iterator[Phase]:
     planned = course.of(Planned)
-    # A resumed run already has its plan.
+    # A resumed run starts with its plan.
     began = [e for e in course.of(Started) if not e.resumed][:1]
     yield from _phase("plan", 0, [*began, *planned[-1:]])
     rounds = sorted({e.round for e in course.of(Selected)} | {e.round for e in course.rounds})
@@ -196,7 +196,7 @@ def _round(course: Course, number: int) -> Iterator[Phase]:
 
 
 def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
-    """Yield the phase that lasts from the first event to the last; nothing for a single event."""
+    """Yield the phase spanned by the events, or nothing if fewer than two have times."""
     timed = [(e.after - (e.seconds or 0.0), e) for e in told if e.after is not None and e.at]
     if len(timed) < 2:
         return

@@ -1,4 +1,4 @@
-"""The record of a session on disk, one event per line, and the logs made from it."""
+"""A session's record on disk, one event per line, and its logs."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from spadework.tools.stores.private_files import private_file, private_folder, w
 
 
 def log_event(folder: Path, event: Event) -> None:
-    """Append an event that happens now, outside a run."""
+    """Append an event from outside a run, stamped with the current time."""
     timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
     log_lines(folder, timed.model_dump_json().encode() + b"\n")
 
 
 def log_lines(folder: Path, lines: bytes) -> None:
-    """Append lines, after a line break if a killed process left part of a line."""
+    """Append lines, after a line break if a killed process left a partial line."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
         end = os.lseek(file.fileno(), 0, os.SEEK_END)
@@ -55,12 +55,12 @@ def log_lines(folder: Path, lines: bytes) -> None:
 
 
 def read_log(folder: Path) -> list[Event | None]:
-    """Return all events so far, with None for each invalid line; [] if there is no log."""
+    """Return all events so far, with None for invalid lines."""
     return [_event(line) for line in readable_bytes(folder, LOG).splitlines()]
 
 
 def was_cancelled(folder: Path) -> bool:
-    """Return whether a session was cancelled last."""
+    """Return whether the session's last event is a cancellation."""
     last = next((event for event in reversed(read_log(folder)) if event is not None), None)
     return isinstance(last, Ended) and last.how == "cancelled"
 
@@ -74,10 +74,10 @@ def _event(line: bytes) -> Event | None:
 
 LOGS = "logs"
 
-#: The fields of an event from level info on, and additional text at level debug.
+#: A log's topic, the fields to log, and more fields at level debug.
 Told = tuple[Concern, Mapping[str, object], Mapping[str, object]]
 
-#: Events logged by their own fields: the log's topic, the fields, and the text.
+#: For each event type, the log's topic, the fields, and more fields at level debug.
 _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
     Searched: ("search", "provider kind round hits", "topic query"),
     Unanswered: ("search", "provider kind round", "topic query reason"),
@@ -93,7 +93,7 @@ _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
 
 
 class Logs:
-    """Writes the logs that the settings request: a level for each topic, as text or JSON."""
+    """Writes the logs chosen in the settings: a level for each topic, as text or JSON."""
 
     def __init__(self, folder: Path, log: str, *, as_json: bool) -> None:
         self._folder = folder / LOGS
@@ -101,7 +101,7 @@ class Logs:
         self._as_json = as_json
 
     def lines(self, events: Iterable[Event]) -> dict[Concern, str]:
-        """Return the log lines of events, by topic."""
+        """Return log lines by topic."""
         found: dict[Concern, str] = {}
         for event, (concern, fields, words) in (
             (e, told) for e in events for told in _log_lines(e)
@@ -130,7 +130,7 @@ class Logs:
                 file.write(text.encode())
 
     def redraw(self, events: Iterable[Event]) -> list[str]:
-        """Write the logs again from all events, and return their names. Raises OSError."""
+        """Rewrite the logs, and return their names. Raises OSError."""
         drawn = self.lines(events)
         for concern, text in drawn.items():
             private_folder(self._folder)

@@ -1,4 +1,4 @@
-"""The files of a session, made from its record during the run or later."""
+"""A session's files, derived from its record."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from spadework.values import Result
 
 
 class Records:
-    """Writes the files of one session. Its events go into `record`."""
+    """Writes a session's files from its events, which go into `record`."""
 
     def __init__(self, folder: Path, metadata: Metadata, logs: Logs, *, fresh: bool) -> None:
         self.folder = folder
@@ -58,13 +58,13 @@ class Records:
         self._fresh = fresh
         self.late = Late(folder.name)
         self._logs = logs
-        #: The result, once there is one; later events do not change it.
+        #: The result, which later events do not change.
         self._result: Result | None = None
         self.record = Record(self._append)
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """Return the records of a session, writing its metadata. Raises SessionUnreadable."""
+        """Return a session's records, writing its metadata if new. Raises SessionUnreadable."""
         fresh = not (folder / METADATA).exists()
         try:
             metadata = await begin_metadata(folder, brief, settings, limits)
@@ -80,9 +80,7 @@ class Records:
         return records
 
     async def take_up(self) -> None:
-        """Load earlier events, and write logs and ledger again. Call once, while holding the
-        session.
-        """
+        """Load earlier events, and rewrite logs and ledger. Call once, holding the session."""
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
         await self.late.write(LOGS, self._logs.redraw, self.record.events)
         if evidence := self.course.evidence:
@@ -100,25 +98,25 @@ class Records:
         return Course(self.record.events)
 
     async def discard(self) -> None:
-        """Delete a session that could not begin, unless it was resumed."""
+        """Delete a new session that could not start."""
         if self._fresh:
             await on_disk(shutil.rmtree, self.folder, ignore_errors=True)
 
     async def saw(self, event: Event) -> None:
-        """Update the session's files after an event."""
+        """Update the files after an event."""
         await self.record.written()
         await self.late.write(LOGS, self._logs.add, [event])
         if isinstance(event, Proven):
             await self._write(LEDGER, drawn_ledger(self.course.evidence))
         if isinstance(event, Planned | Assessed | Troubled | Finished):
             await self.progressed()
-        # The first pages are shown before they are judged.
+        # Show the first pages before they are assessed.
         first = isinstance(event, Distilled) and not self.course.rounds
         if first or isinstance(event, Assessed):
             await self._draw()
 
     async def finish(self, result: Result) -> Path:
-        """Write the result and the final metadata, and return the path of the report."""
+        """Write the result and final metadata, and return the report's path."""
         self._result = result
         self.late.try_again()
         for name, data in drawn_report(result, self.metadata).items():
@@ -140,7 +138,7 @@ class Records:
         await self._write(METADATA, as_file(self.metadata))
 
     async def progressed(self) -> None:
-        """Write the progress. Do this last: it shows that all files of a result exist."""
+        """Write the progress file. Do this last, as a sign that all files of a result exist."""
         await self._write(PROGRESS, as_file(drawn_progress(self.course, self._result)))
 
     async def _append(self, lines: bytes) -> None:
@@ -160,21 +158,19 @@ class Records:
         log_lines(self.folder, lines)
 
     def _there(self) -> None:
-        """Raise FileNotFoundError if the folder is gone, so that no part of a session is
-        written.
-        """
+        """Raise FileNotFoundError if the folder is gone, so that no part of it is recreated."""
         (self.folder / METADATA).stat()
 
 
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """Write a session's first metadata, so that it can be resumed, or return what it has. Raises
+    """Write a new session's metadata, so that it can be resumed, or return what exists. Raises
     SessionUnreadable.
     """
     if (folder / METADATA).exists():
         return taken_over(await on_disk(read_metadata, folder))
-    # The environment's settings are left out: a resuming process has its own.
+    # Omit settings from the environment, since a resuming process has its own.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()
@@ -201,10 +197,10 @@ async def begin_metadata(
 
 
 def delete_session(home: Path, session_id: str) -> None:
-    """Delete a session and its question's stored plans. Raises SessionNotFound, SessionBusy."""
+    """Delete a session and its question's stored plans. Raises SessionNotFound or SessionBusy."""
     folder = session_folder(home, session_id)
     with hold_session(folder):
-        # A damaged session is deleted, too.
+        # Damaged sessions can be deleted, too.
         with suppress(SessionError):
             planned = (e.plan.question for e in read_log(folder) if isinstance(e, Planned))
             PlanStore(home / "plans", 0).forget([read_metadata(folder).query, *planned])
@@ -212,14 +208,16 @@ def delete_session(home: Path, session_id: str) -> None:
 
 
 def course_of(folder: Path) -> Course:
-    """Return the course of a session; without times in its record, the ledger has its own file."""
+    """Return a session's course. Records without times lack evidence, which is read from the ledger
+    file.
+    """
     events = [event for event in read_log(folder) if event is not None]
     course = Course(events)
     return course if course.timed else Course(events, read_ledger(folder))
 
 
 def draft_of(folder: Path) -> str:
-    """Return a session's latest draft, else the pages it has tried, else ""."""
+    """Return a session's latest draft, else the pages it tried, else ""."""
     course = course_of(folder)
     return course.draft or drawn_pages(course)
 
@@ -232,15 +230,15 @@ def end(folder: Path, event: Ended) -> None:
 
 
 def redraw(folder: Path, settings: Settings) -> list[str]:
-    """Write all files of a session again and return their names. Raises SessionBusy,
-    SessionNotFound, SessionUnreadable.
+    """Rewrite a session's files, and return their names. Raises SessionBusy, SessionNotFound or
+    SessionUnreadable.
     """
     with hold_session(folder):
         return _redrawn(folder, settings)
 
 
 def end_drawing(folder: Path, settings: Settings, result: Result) -> None:
-    """Finish the files of a run that was killed after its result was written. Ignores failures."""
+    """Complete the files of a run that was killed after writing its result. Ignores failures."""
     if read_progress(folder).state == result.status:
         return
     with suppress(SessionError, OSError), hold_session(folder):

@@ -1,6 +1,6 @@
-"""Exports an ended session to OpenTelemetry: spans for the run and its steps, and metrics, by the
-GenAI conventions. A resumed run exports each step once. No text of questions, pages or models is
-exported, nor URLs of pages.
+"""Export a finished session to OpenTelemetry as spans and metrics, by the GenAI conventions. A
+resumed run exports each step once. No page URLs and no text of questions, pages or models are
+exported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Attributes = dict[str, str | int | float]
 
 
 class Span(NamedTuple):
-    """A step; `error` is "" if it did not fail."""
+    """A step of a run. `error` is "" if it succeeded."""
 
     name: str
     attributes: Attributes
@@ -36,14 +36,14 @@ class Span(NamedTuple):
 
 
 class Providers(NamedTuple):
-    """Where spans and metrics are sent."""
+    """The OpenTelemetry providers to export to."""
 
     traces: TracerProvider
     metrics: MeterProvider
 
 
 def providers() -> Providers:
-    """Return this process's providers; by default, they send OTLP over HTTP as OpenTelemetry's
+    """Return this process's providers. By default, they send OTLP over HTTP as OpenTelemetry's
     variables say. Raises SettingsError if packages are missing.
     """
     try:
@@ -72,7 +72,7 @@ def providers() -> Providers:
 
 
 def tell(course: Course, result: Result, to: Providers) -> None:
-    """Export an ended session and wait up to SECONDS for each provider to send it."""
+    """Export a finished session. Waits up to SECONDS for each provider."""
     _trace(course, result, to.traces.get_tracer(NAME))
     _measure(course, to.metrics)
     for provider in to:
@@ -126,7 +126,7 @@ def _measure(course: Course, provider: MeterProvider) -> None:
             tools.record(event.seconds or 0.0, known)
 
 
-#: Attributes with few values, by which metrics are split.
+#: Attributes to split metrics by. They have few values.
 _APART = (
     "gen_ai.operation.name",
     "gen_ai.provider.name",
@@ -136,7 +136,7 @@ _APART = (
 
 
 def span_of(event: Event) -> Span | None:
-    """Return the span of an event; None if the event is not a piece of work."""
+    """Return an event's span, or None if the event is not a step."""
     if isinstance(event, Called):
         error = "" if event.verdict == "fits" else event.verdict
         return Span(f"chat {_model(event.model)[1]}", dict(_of_call(event)), error)

@@ -1,4 +1,4 @@
-"""The files made from a session's record, by name."""
+"""The files derived from a session's record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Choices = Mapping[tuple[int, str, str], Choice]
 
 
 def drawn_searches(course: Course, question: str) -> str:
-    """Return the work product about searches, as Markdown."""
+    """Return the work product on searches as Markdown."""
     lines = [f"# Searches: {escape_markdown(question)}", "", *_describe_searches(course)]
     lines += ["## Hits that were not read", "", *(_or_none(_describe_unread(course))), ""]
     lines += ["## Pages that were tried", "", *(_or_none(map(_describe_attempt, course.reads))), ""]
@@ -35,7 +35,7 @@ def drawn_searches(course: Course, question: str) -> str:
 
 
 def drawn_pages(course: Course) -> str:
-    """Return a list of the pages tried, before any is assessed; "" if there are none."""
+    """List the pages tried, before any is assessed."""
     if not course.reads:
         return ""
     lines = [*map(_describe_attempt, course.reads)]
@@ -128,7 +128,7 @@ def _line_of_attempt(attempt: Attempt) -> str:
 
 
 def had(read: Read) -> Iterator[str]:
-    """Yield how a page was obtained, in short phrases."""
+    """Yield short phrases about how a page was obtained."""
     if read.known:
         yield "known from an earlier run"
     elif read.level is not None:
@@ -147,12 +147,12 @@ def _or_none(lines: Iterator[str]) -> list[str]:
     return list(lines) or ["None."]
 
 
-#: Returns the text of a page by its content hash, or None.
+#: Returns a page's text by content hash, or None.
 TextOf = Callable[[str], str | None]
 
 
 def drawn_research(course: Course, question: str, result: Result | None, text_of: TextOf) -> str:
-    """Return the work product about topics and pages, as Markdown."""
+    """Return the work product on topics and pages as Markdown."""
     pages = _Pages(course, result, text_of)
     lines = [f"# Research: {escape_markdown(question)}", "", "## Topics", "", *_topics(course), ""]
     lines += ["## Pages", "", *(list(pages.lines()) or ["No pages were read."]), ""]
@@ -193,7 +193,6 @@ class _Pages:
                 self._choices.setdefault(canonical_url(hit.url), hit)
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines about all pages."""
         for n, read in enumerate(self._course.pages.values(), 1):
             yield from self._page(n, read)
 
@@ -247,7 +246,7 @@ Measures = dict[str, float | int | None]
 
 
 def stamp_name(name: str, metadata: Metadata) -> str:
-    """Return the file name with the session's start time."""
+    """Return a file name with the session's start time."""
     return f"{name}_{metadata.created_at:%Y%m%d_%H%M%S}.md"
 
 
@@ -269,7 +268,7 @@ def drawn_progress(course: Course, result: Result | None) -> Progress:
 def drawn_work(
     folder: Path, course: Course, metadata: Metadata, result: Result | None
 ) -> dict[str, bytes]:
-    """Return the two work products by name; texts of pages are read from `folder`."""
+    """Return both work products by file name. Page texts are read from `folder`."""
 
     def text_of(content_hash: str) -> str | None:
         with suppress(SessionUnreadable):
@@ -294,7 +293,7 @@ def drawn_ledger(evidence: list[Evidence]) -> bytes:
 
 
 def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
-    """Return the report, the result and, if it has topics, the review, by name."""
+    """Return the report, the result and, if there are topics, the review, by file name."""
     reviewed = {stamp_name(REVIEW, metadata): review(result).encode()} if result.topics else {}
     return {
         stamp_name(REPORT, metadata): result.report.encode(),
@@ -330,12 +329,12 @@ def drawn_metadata(course: Course, metadata: Metadata, result: Result | None) ->
 
 
 def as_file(value: Metadata | Progress) -> bytes:
-    """Return a value as it is written to its file."""
+    """Serialize a value for its file."""
     return value.model_dump_json(indent=1).encode()
 
 
 def _measures(course: Course) -> Measures:
-    """Return the metrics by name; None for a share or mean of nothing."""
+    """Return the metrics. A ratio or mean of nothing is None."""
     return {**_of_searching(course), **_of_reading(course), **_of_models(course)}
 
 
@@ -388,7 +387,7 @@ def _of_models(course: Course) -> Measures:
 
 
 def _sum(seconds: Iterable[float | None]) -> float:
-    # A sum that does not depend on the order, so that rewritten files are identical.
+    # fsum ignores the order, so rewritten files are identical.
     return round(math.fsum(one or 0.0 for one in seconds), 3)
 
 

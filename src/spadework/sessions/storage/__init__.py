@@ -1,1 +1,1 @@
-"""The files of a session."""
+"""A session's files."""

@@ -1,5 +1,5 @@
-"""A finished session as one zip file. Settings, paths, recordings and checkpoints are left out, so
-that an opened file never decides what a run on this machine does.
+"""Export a finished session to a zip file, and import it. Settings, paths, recordings and
+checkpoints are excluded, so that an imported file cannot affect runs on this machine.
 """
 
 from __future__ import annotations
@@ -27,17 +27,15 @@ _KEPT = re.compile(
     r"|pages/[0-9A-Za-z]{1,100}\.md)",
     re.ASCII,
 )
-#: The metadata that an exported session keeps.
+#: Exported metadata fields.
 _TOLD = {"version", "created_at", "utc_offset", "query", "status", "kind", "results_summary"}
-#: What `zipfile` raises for damaged or unknown archives.
+#: Raised by `zipfile` for damaged or unknown archives.
 _DAMAGES = (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError, struct.error, zlib.error)
 _ENCRYPTED = 0x1
 
 
 def pack(folder: Path, result: Result) -> bytes:
-    """Return a finished session as a zip file, with its report also as HTML. Raises
-    SessionUnreadable.
-    """
+    """Return a finished session as a zip file with an HTML report. Raises SessionUnreadable."""
     packed, told = io.BytesIO(), _files_of(folder, result)
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("report.html", to_html(result))
@@ -47,7 +45,7 @@ def pack(folder: Path, result: Result) -> bytes:
             name = path.relative_to(folder.parent).as_posix()
             kept = _KEPT.fullmatch(name)
             if kept and kept[2] not in told and path.is_file() and not path.is_symlink():
-                archive.writestr(name, path.read_bytes())  # whatever its date
+                archive.writestr(name, path.read_bytes())  # `write` rejects old dates
     return packed.getvalue()
 
 
@@ -60,8 +58,8 @@ def _files_of(folder: Path, result: Result) -> dict[str, bytes]:
 
 
 def unpack(home: Path, file: Path) -> str:
-    """Store the session of a zip file and return its id. Raises SettingsError for another file,
-    SessionBusy if the session is there already.
+    """Import a session and return its id. Raises SettingsError if the file is not an exported
+    session, and SessionBusy if the session exists.
     """
     private_folder(home / "sessions")
     draft = Path(tempfile.mkdtemp(dir=home / "sessions", prefix=".opened-"))
@@ -85,7 +83,7 @@ def _extract(archive: zipfile.ZipFile, draft: Path) -> Path:
         raise zipfile.BadZipFile
     left = MOST_BYTES if len(members) <= MOST_FILES else 0
     for member in members:
-        # The sizes in its header may be false: count the bytes that come out.
+        # The header's sizes may be false, so count the extracted bytes.
         data = _read(archive, member, min(left, MOST_FILE_BYTES) + 1)
         left -= len(data)
         if len(data) > MOST_FILE_BYTES or left < 0:
@@ -95,7 +93,7 @@ def _extract(archive: zipfile.ZipFile, draft: Path) -> Path:
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
-    """Return at most `most` bytes of a member. Raises BadZipFile for a foreign format."""
+    """Return at most `most` bytes. Raises BadZipFile for encryption or unusual compression."""
     plain = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     if not plain or member.flag_bits & _ENCRYPTED:
         raise zipfile.BadZipFile
@@ -105,7 +103,7 @@ def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes
 
 def _place(part: Path, sessions: Path) -> str:
     """Move an extracted session to `sessions`, without foreign settings, and return its id. Raises
-    BadZipFile without a result, SessionUnreadable for damaged files.
+    SessionBusy, BadZipFile if there is no result, or SessionUnreadable.
     """
     if (sessions / part.name).exists():
         raise SessionBusy(f"Session {part.name} is already stored here.")

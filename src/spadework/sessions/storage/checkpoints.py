@@ -1,4 +1,4 @@
-"""Checkpoints of a run. Only values of our own types are restored as objects."""
+"""A run's checkpoints. Only our own types are restored as objects."""
 
 from __future__ import annotations
 
@@ -25,20 +25,21 @@ from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal import Journal
 from spadework.tools.stores.journal_rows import claim_on
 
-#: Suffix of a value's type if a checksum follows.
+#: Suffix of the type of a value with a checksum, and the checksum's length.
 _SUMMED, _SUM_BYTES = "+sum", 8
 
 
 class _Summed(JsonPlusSerializer):
-    """Adds a checksum to each value: LangGraph returns whatever it can make of a damaged one."""
+    """Adds a checksum to each value, since LangGraph accepts some damaged values."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        """Return the type and bytes of a value."""
         kind, data = super().dumps_typed(obj)
         return kind + _SUMMED, data + _sum(data)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """Return a value, verified if it has a checksum. Raises sqlite3.DatabaseError."""
+        """Return the value, verified if it has a checksum. Raises sqlite3.DatabaseError if it is
+        damaged.
+        """
         kind, told = data
         if kind.endswith(_SUMMED):
             told, checksum = told[:-_SUM_BYTES], told[-_SUM_BYTES:]
@@ -46,7 +47,7 @@ class _Summed(JsonPlusSerializer):
                 raise sqlite3.DatabaseError("a checkpoint is damaged")
         try:
             return super().loads_typed((kind.removesuffix(_SUMMED), told))
-        except NotImplementedError:  # an unknown type
+        except NotImplementedError:  # unknown type
             raise sqlite3.DatabaseError("a checkpoint is damaged") from None
 
 
@@ -64,25 +65,25 @@ class AfterTelling(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint."""
-        # A worker's state has only what it found.
+        # Namespaced checkpoints hold only one worker's findings.
         if not config.get("configurable", {}).get("checkpoint_ns"):
             self._last = dict(checkpoint["channel_values"])
         await self._record.written()
         return await super().aput(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(self, *args: Any, **kwargs: Any) -> None:
-        """Save the output of a node."""
+        """Save a node's output."""
         await self._record.written()
         await super().aput_writes(*args, **kwargs)
 
     def remembered(self) -> ResearchState:
-        """Return the state of the last checkpoint, saved or not."""
+        """Return the last checkpoint's state, even if it was not saved."""
         known = ResearchState.__annotations__
         return cast("ResearchState", {n: value for n, value in self._last.items() if n in known})
 
 
 class Checkpoints(AfterTelling, AsyncSqliteSaver):
-    """The checkpoints of a session in the file of its journal."""
+    """A session's checkpoints in its journal file."""
 
     def __init__(self, journal: Journal, record: Record) -> None:
         AsyncSqliteSaver.__init__(self, journal.connection, serde=our_serde())
@@ -90,7 +91,7 @@ class Checkpoints(AfterTelling, AsyncSqliteSaver):
 
 
 def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTelling:
-    """Return a session's checkpoints: in its file, or shared if a worker runs it."""
+    """Return a session's checkpoints, from the shared database if a worker runs it."""
     if (claim := claim_on(session_id)) is None:
         return Checkpoints(journal, record)
     shared: AfterTelling = shared_backend().checkpoints(claim, record)
@@ -98,12 +99,12 @@ def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTe
 
 
 def our_serde() -> JsonPlusSerializer:
-    """Return the serializer of checkpoints, which restores only our own types as objects."""
+    """Return the serializer, which restores only our own types as objects."""
     return _Summed(allowed_msgpack_modules=OUR_VALUES)
 
 
 async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:
-    """Return the saved state of a run; {} if there is none."""
+    """Return a run's saved state, or {} if there is none."""
     return cast("ResearchState", (await graph.aget_state(config)).values)
 
 

@@ -1,4 +1,4 @@
-"""Faults and delays of the disk under a session, each reported in one sentence."""
+"""Handle slow and failing disks under a session."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from spadework.tools.stores.disk_faults import (
 )
 
 P = ParamSpec("P")
-#: Share of the remaining time to wait for a file.
+#: Fraction of the remaining time to wait for a file.
 SHARE = 0.1
 MOST_SECONDS = 5.0
-#: Minimum wait: a busy machine needs more than half a second.
+#: Half a second is too short on a busy machine.
 LEAST_SECONDS = 1.0
 
 
 class Late:
-    """The files of a session that were not written in time. After the first, nothing is written
-    until `try_again`. `left` returns the remaining seconds of the run.
+    """A session's files that were not written in time. After the first such file, nothing is
+    written until `try_again`. `left` returns the run's remaining seconds.
     """
 
     def __init__(self, session_id: str) -> None:
@@ -47,18 +47,18 @@ class Late:
 
     @property
     def seconds(self) -> float:
-        """Seconds to wait for a file now; 0 if the disk does not answer."""
+        """Seconds to wait for a file, or 0 if the disk hangs."""
         return 0.0 if self._hangs else max(LEAST_SECONDS, min(MOST_SECONDS, SHARE * self.left()))
 
     def hangs(self, name: str) -> None:
-        """Record that a file could not be written, and write nothing more."""
+        """Record that a file could not be written, and stop writing."""
         if not self._hangs and name not in self._known:
             self._known.add(name)
             self._untold.append(name)
         self._hangs = True
 
     def try_again(self) -> None:
-        """Allow writing again: the machine may only have been busy."""
+        """Allow writing again. The machine may only have been busy."""
         self._hangs = False
 
     def sentences(self) -> list[str]:
@@ -74,9 +74,7 @@ class Late:
     async def write(
         self, name: str, work: Callable[P, object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        """Run `work`, which writes the file `name`, in a thread, unless the disk has stopped
-        answering.
-        """
+        """Run `work`, which writes the file `name`, in a thread, unless the disk hangs."""
         if not (seconds := self.seconds):
             return
         try:
@@ -86,13 +84,13 @@ class Late:
             self.hangs(name)
 
 
-#: With fewer free bytes, a disk is full for a database.
+#: With fewer free bytes, the disk counts as full.
 LEAST_FREE = 65_536
 
 
 @contextmanager
 def disk_faults(folder: Path) -> Iterator[None]:
-    """Raise DiskFailed or SessionUnreadable where the system or SQLite fails."""
+    """Convert errors of the system and SQLite to DiskFailed or SessionUnreadable."""
     try:
         yield
     except (OSError, sqlite3.Error, ExceptionGroup, DiskStopped) as error:
@@ -112,7 +110,7 @@ def _explain_fault(folder: Path, fault: OSError | sqlite3.Error) -> SessionError
         return unreadable(folder, JOURNAL, " ".join(str(fault).split())[:150])
     file = JOURNAL if isinstance(fault, sqlite3.Error) else _name(fault)
     if why == IO_ERROR and _is_full(folder):
-        why = NO_SPACE  # SQLite calls it a broken disk
+        why = NO_SPACE  # SQLite reports an I/O error
     if (folder / METADATA).is_file():
         said = f"Session {name} cannot continue: {file}: {why}. What it gathered is kept."
         return DiskFailed(said, hint=mended)

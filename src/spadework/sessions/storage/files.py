@@ -1,5 +1,5 @@
-"""Reading the files of a session. Any may be damaged: truncated by a full disk, edited, partly
-restored. Only that session then fails.
+"""Read a session's files. Any may be truncated, edited or missing, and only that session then
+fails.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from spadework.tools.stores.private_files import is_session_id, private_folder
 from spadework.values import Coverage, Evidence, Forecast, Problem, Result, Source, Value
 from spadework.visible import visible
 
-#: Version of a session's files; fields missing from older files have defaults.
+#: Version of a session's files. Fields missing from older files get defaults.
 VERSION = 1
-#: What a session produces: a report, pages for a query, or one page.
+#: The product: a report, pages for a query, or one page.
 Kind = Literal["research", "gather", "read"]
-#: Maximum earlier questions that the lead sees.
+#: Maximum earlier questions shown to the lead.
 MOST_EARLIER = 5
 Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase of a round: when it `began`, the seconds of the run `after` which it did, and its
-    duration. Planning has round 0, writing the number of the last round.
+    """A phase of a round: when it `began`, the seconds of the run before it (`after`), and its
+    duration. Planning has round 0, writing the last round.
     """
 
     name: Name
@@ -52,9 +52,8 @@ class Phase(Kept):
 
 
 class Metadata(Kept):
-    """What is known about a session from its start. `status` is "" until its end, `version` is 0
-    for the oldest files, `utc_offset` is in minutes, and `pages` is the maximum that a gathering
-    session reads.
+    """A session's metadata. `status` is "" until the end, `version` is 0 in the oldest files,
+    `utc_offset` is in minutes, and `pages` is a gathering session's maximum.
     """
 
     id: str = ""
@@ -78,12 +77,12 @@ class Metadata(Kept):
 
     @property
     def began(self) -> datetime:
-        """When it was created, in the user's local time."""
+        """The creation time in the user's time zone."""
         return self.created_at.astimezone(timezone(timedelta(minutes=self.utc_offset)))
 
 
 class RoundProgress(Kept):
-    """A round: the quotes in the ledger after it, and the coverage of its topics."""
+    """A round: the number of quotes in the ledger after it, and its topics' coverage."""
 
     round: int
     evidence: int
@@ -91,7 +90,7 @@ class RoundProgress(Kept):
 
 
 class Progress(Kept):
-    """The progress of a session."""
+    """A session's progress."""
 
     state: str = "started"
     topics: tuple[str, ...] = ()
@@ -101,7 +100,7 @@ class Progress(Kept):
 
 
 def session_folder(home: Path, session_id: str) -> Path:
-    """Return the folder of a session. Raises SessionNotFound, also for a malformed id."""
+    """Return a session's folder. Raises SessionNotFound, also for a malformed id."""
     folder = home / "sessions" / session_id
     if not is_session_id(session_id) or not folder.is_dir():
         raise SessionNotFound(
@@ -111,7 +110,7 @@ def session_folder(home: Path, session_id: str) -> Path:
 
 
 def read_metadata(folder: Path) -> Metadata:
-    """Return a session's metadata. Raises SessionNotFound, SessionUnreadable."""
+    """Return a session's metadata. Raises SessionNotFound or SessionUnreadable."""
     if (found := read_value(folder, METADATA, Metadata)) is None:
         if (folder / RESULT).exists():
             raise unreadable(folder, METADATA, "it is missing")
@@ -129,14 +128,14 @@ def read_metadata(folder: Path) -> Metadata:
 
 
 def read_result(folder: Path) -> Result | None:
-    """Return a session's result; None if it is unfinished. Raises SessionUnreadable."""
+    """Return a session's result, or None if it is unfinished. Raises SessionUnreadable."""
     found = read_value(folder, RESULT, Result)
     own = {"session_id": folder.name, "session_dir": str(folder)}
     return found.model_copy(update=own) if found else None
 
 
 def whole_result(folder: Path) -> Result | None:
-    """Return a session's result; None if it is unfinished or damaged."""
+    """Return a session's result, or None if it is unfinished or damaged."""
     try:
         return read_result(folder)
     except SessionUnreadable:
@@ -144,7 +143,7 @@ def whole_result(folder: Path) -> Result | None:
 
 
 def read_report(folder: Path) -> str | None:
-    """Return the text of a session's report; None if it cannot be read."""
+    """Return the text of a session's report, or None if it is unreadable."""
     for path in sorted(folder.glob("research_report_*.md"), reverse=True):
         with suppress(FileNotFoundError, SessionUnreadable, UnicodeDecodeError):
             return visible(read_bytes(folder, path.name).decode())
@@ -152,9 +151,7 @@ def read_report(folder: Path) -> str | None:
 
 
 def taken_over(metadata: Metadata) -> Metadata:
-    """Return a resumed session's metadata in this version. Raises SessionUnreadable if it is too
-    old to be resumed.
-    """
+    """Upgrade a resumed session's metadata. Raises SessionUnreadable if it is too old."""
     lacking = {"settings", "limits"} - metadata.model_fields_set
     if metadata.version < VERSION and lacking:
         raise SessionUnreadable(
@@ -166,9 +163,7 @@ def taken_over(metadata: Metadata) -> Metadata:
 
 
 def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
-    """Return the stored settings that this version accepts, and a sentence about the others, or
-    "".
-    """
+    """Return the stored settings that this version accepts, and a notice about the others."""
     taken, aside = dict[str, Any](), []
     for name, value in metadata.settings.items():
         try:
@@ -187,7 +182,7 @@ def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a session's folder. Raises SettingsError if that fails."""
+    """Create a session's folder. Raises SettingsError."""
     try:
         private_folder(folder.parent)
         private_folder(folder)
@@ -199,7 +194,7 @@ def make_folder(folder: Path) -> None:
 
 
 def read_progress(folder: Path) -> Progress:
-    """Return a session's progress, or an empty one if the file is missing or damaged."""
+    """Return a session's progress, empty if the file is missing or damaged."""
     try:
         return read_value(folder, PROGRESS, Progress) or Progress()
     except SessionUnreadable:
@@ -207,9 +202,9 @@ def read_progress(folder: Path) -> Progress:
 
 
 def read_ledger(folder: Path) -> list[Evidence]:
-    """Return a session's evidence so far; damaged lines are skipped."""
+    """Return a session's evidence so far, without damaged lines."""
     found = []
-    # Only \n ends a line: quotes may contain other separators.
+    # Quotes may contain other line separators than \n.
     for line in filter(None, readable_bytes(folder, LEDGER).split(b"\n")):
         with suppress(ValidationError):
             found.append(Evidence.model_validate_json(line))
@@ -217,7 +212,7 @@ def read_ledger(folder: Path) -> list[Evidence]:
 
 
 def read_page(folder: Path, content_hash: str) -> str | None:
-    """Return the text of a page; None if there is none. Raises SessionUnreadable."""
+    """Return a page's text, or None if there is none. Raises SessionUnreadable."""
     name = f"pages/{content_hash}.md"
     if not content_hash.isalnum() or not content_hash.isascii():
         return None
@@ -230,9 +225,9 @@ def read_page(folder: Path, content_hash: str) -> str | None:
 
 
 def exchanges_before(home: Path, follows: str) -> list[tuple[str, str]]:
-    """Return the questions of the session `follows` and those before it, oldest first, each with
-    its report's summary, as far back as they can be read. Raises SessionNotFound, SessionUnreadable
-    for `follows` itself.
+    """Return the questions and report summaries of the session `follows` and its predecessors,
+    oldest first, as far back as they can be read. Raises SessionNotFound or SessionUnreadable if
+    `follows` itself cannot be read.
     """
     found: list[tuple[str, str]] = []
     while follows and len(found) < MOST_EARLIER:
@@ -275,8 +270,8 @@ _KINDS = {
 
 
 class SessionFile(Value):
-    """A file of a session: its name in the folder, kind and size in bytes. A known page has a
-    title, a URL, and its type as the kind ("PDF").
+    """A session's file: its name in the folder, kind and size in bytes. A known page has a title, a
+    URL, and its type as the kind ("PDF").
     """
 
     name: str

@@ -1,4 +1,6 @@
-"""One process per session: a lock of the operating system, which ends with its process."""
+"""Lock a session, so that only one process works on it. The system frees the lock of a dead
+process.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,13 @@ from filelock import FileLock, Timeout
 from spadework.errors import SessionBusy
 
 LOCK = ".lock"
-#: `is_held` holds the lock for a moment: seconds to wait for that, and between attempts.
+#: Seconds to wait for the lock, which `is_held` takes briefly, and between attempts.
 _MOMENT, _AGAIN = 0.2, 0.02
 
 
 @contextmanager
 def hold_session(folder: Path) -> Iterator[None]:
-    """Hold the session in `folder`. Raises SessionBusy if another process holds it."""
+    """Lock a session. Raises SessionBusy if another process holds it."""
     lock = _lock(folder)
     try:
         lock.acquire(timeout=_MOMENT, poll_interval=_AGAIN)
@@ -30,7 +32,9 @@ def hold_session(folder: Path) -> Iterator[None]:
 
 
 def is_held(folder: Path) -> bool:
-    """Return whether a process, even this one, holds a session; False if the lock is unreadable."""
+    """Return whether any process, even this one, holds a session. An unreadable lock counts as not
+    held.
+    """
     if not (folder / LOCK).exists():
         return False
     lock = _lock(folder)

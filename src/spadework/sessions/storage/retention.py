@@ -1,4 +1,4 @@
-"""Deletes old sessions that read a single page, which nobody will look for."""
+"""Delete old single-page sessions, which nobody will look for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading one file of a session; faults are reported in one sentence."""
+"""Read one file of a session, reporting faults in one sentence."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LEDGER = "evidence.jsonl"
 RESULT = "result.json"
 JOURNAL = "session.sqlite"
 LOG = "events.jsonl"
-#: Marks a session whose changes have not been delivered, or that comes from another machine.
+#: Marks a session with undelivered changes, or an imported session.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 
 
 class Kept(BaseModel):
-    """The content of a file. Invisible characters stay, since paths may have them; fields of other
+    """A file's content. Invisible characters stay, since paths may have them. Fields of other
     versions are ignored.
     """
 
@@ -29,7 +29,7 @@ class Kept(BaseModel):
 
 
 def read_value(folder: Path, name: str, kind: type[V]) -> V | None:
-    """Return the content of a file; None if there is none. Raises SessionUnreadable."""
+    """Return a file's content, or None if it does not exist. Raises SessionUnreadable."""
     try:
         return kind.model_validate_json(read_bytes(folder, name))
     except FileNotFoundError:
@@ -44,10 +44,10 @@ def read_value(folder: Path, name: str, kind: type[V]) -> V | None:
 
 
 def read_bytes(folder: Path, name: str) -> bytes:
-    """Return the bytes of a file. Raises FileNotFoundError, SessionUnreadable."""
+    """Return a file's bytes. Raises FileNotFoundError or SessionUnreadable."""
     path = folder / name
     try:
-        if path.exists() and not path.is_file():  # reading a pipe may never end
+        if path.exists() and not path.is_file():  # a pipe may block forever
             raise unreadable(folder, name, "it is not a file")
         return path.read_bytes()
     except NotADirectoryError as error:
@@ -59,7 +59,7 @@ def read_bytes(folder: Path, name: str) -> bytes:
 
 
 def readable_bytes(folder: Path, name: str) -> bytes:
-    """Return the bytes of a file; b"" if it is missing or unreadable."""
+    """Return a file's bytes, or b"" if missing or unreadable."""
     try:
         return read_bytes(folder, name)
     except (FileNotFoundError, SessionUnreadable):
@@ -78,7 +78,7 @@ def unreadable(folder: Path, name: str, why: str) -> SessionUnreadable:
 
 def _mend(session_id: str, name: str) -> str:
     resume = f"`spadework resume {session_id}`"
-    if name == RESULT:  # the last checkpoint has it, too
+    if name == RESULT:  # it is also in the last checkpoint
         return f"To write the file again, run {resume}."
     delete = f"to delete the session, run `spadework sessions delete {session_id}`."
     if name == JOURNAL:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 class Listed(NamedTuple):
-    """A session in lists. `status` is "" until it has a report, `unreadable` says why its metadata
-    cannot be read, and `found` is its overall coverage, if any.
+    """A session in a list. `status` is "" until it has a report, `unreadable` says why its metadata
+    cannot be read, and `found` is its coverage, if any.
     """
 
     id: str
@@ -35,24 +35,24 @@ class Listed(NamedTuple):
 
 
 def list_sessions(home: Path, notify: Callable[[str], None] | None = None) -> Iterator[Listed]:
-    """Yield all sessions, newest first. `notify` receives a sentence if an index must be built."""
+    """Yield all sessions, newest first. `notify` receives a message if that takes long."""
     return (Listed(id_, *value) for id_, value in view_sessions(home, _VIEW, notify))
 
 
 def readable_sessions(home: Path) -> Iterator[Listed]:
-    """Yield the sessions whose metadata can be read, newest first."""
+    """Yield the sessions with readable metadata, newest first."""
     return (listed for listed in list_sessions(home) if not listed.unreadable)
 
 
 def _draw(folder: Path) -> Drawn:
     from spadework.sessions.storage.files import (
-        read_metadata,  # slow to import, and needed only for changed sessions
+        read_metadata,  # slow to import, and rarely needed
     )
 
     try:
         read = read_metadata(folder)
     except SessionNotFound:
-        return Drawn(None, kept=False)  # other files decide that
+        return Drawn(None, kept=False)  # depends on files that the index does not check
     except SessionUnreadable as error:
         return Drawn(["", "", "", str(error)], kept=False)
     began = read.created_at.isoformat()
@@ -62,7 +62,6 @@ def _draw(folder: Path) -> Drawn:
 
 
 def _coverage_state(summary: Mapping[str, object]) -> CoverageState | None:
-    """Return a report's overall coverage by the counts in its metadata; None without them."""
     from spadework.values import state_as_whole
 
     counts = [summary.get(name) for name in ("topics", "covered", "evidence")]
