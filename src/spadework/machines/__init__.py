@@ -1,1 +1,1 @@
-"""The backend of several machines: all that knows PostgreSQL or procrastinate."""
+"""The backend for several machines: everything that needs PostgreSQL or procrastinate."""

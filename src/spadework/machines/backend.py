@@ -1,4 +1,4 @@
-"""The functions of `spadework.backend.Backend` for a PostgreSQL database."""
+"""Implement `spadework.backend.Backend` with a PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     _checked: Backend = _this
 
 
-#: PostgreSQL 13 in its own numbering, and the maximum connections of a worker.
+#: Oldest PostgreSQL in its own numbering, and a worker's maximum connections.
 OLDEST, OF_A_WORKER = 130_000, 14
 AWAY = "The database does not answer."
 _ADDRESS = "Check SPADEWORK_DATABASE_URL, and make sure that PostgreSQL is running at that address."
 
 
 async def database(settings: Settings) -> list[Check]:
-    """Return the health checks of the database."""
+    """Check the database's server, tables, connections and workers."""
     assert settings.database_url
     trying = _look_at(settings.database_url.get_secret_value())
     looked = await attempt("The database", trying, settings.health_seconds, _ADDRESS)
@@ -70,7 +70,7 @@ async def _look_at(url: str) -> Looked:
 
 
 async def database_fault(settings: Settings) -> str:
-    """Say why the database cannot be used now, without naming places; "" if it can."""
+    """Return why the database cannot be used, or "" if it can. The text omits its address."""
     try:
         async with asyncio.timeout(settings.health_seconds), shared_sessions(settings) as shared:
             await shared.database.ask("SELECT 1")
@@ -128,24 +128,24 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return the list with a name; if there is a file `before`, it exists already."""
+    """Return a list by name. It counts as created if the file `before` exists."""
     return ListTable(url, name, rows, before)
 
 
 def day_limit(settings: Settings) -> SharedDayLimit:
-    """Return a user's daily limit for all machines."""
+    """Return a user's daily limit across all machines."""
     return SharedDayLimit(settings)
 
 
 def checkpoints(claim: Claim, record: Record) -> SharedCheckpoints:
-    """Return the saver of a claimed session's checkpoints."""
+    """Return the checkpoint saver of a claimed session."""
     from spadework.machines.shared_limits import SharedCheckpoints
 
     return SharedCheckpoints(claim, record)
 
 
 def knowledge(settings: Settings, most_bytes: int) -> Knowledge:
-    """Return the store of the pages that a user's runs have read. Raises SettingsError."""
+    """Return the store of pages that a user's runs have read. Raises SettingsError."""
     check_installed()
     from spadework.machines.knowledge_store import PostgresKnowledge
 

@@ -1,4 +1,4 @@
-"""Keep knowledge in PostgreSQL for several machines; each owner sees only their own pages."""
+"""Keep knowledge in PostgreSQL. Owners see only their own pages."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
 T = TypeVar("T")
-#: Longest wait of a run for a response.
+#: Maximum seconds a run waits for a response.
 WHOLE_SECONDS = 10.0
-#: Maximum passages proposed for a question.
+#: Maximum candidate passages for a question.
 PROPOSED = 60
-#: Assumed other passages (see `embedded_store`); counting a word's passages stops at as many.
+#: Other passages to assume (see `embedded_store`). A word's passages are counted up to this number.
 OTHERS = 10_000
 _FIELDS = "record, packed, own"
 _PUT = (
@@ -78,7 +78,7 @@ _ENTRIES = f"SELECT id, {_FIELDS} FROM known_pages WHERE owner = %s AND id = ANY
 
 
 class PostgresKnowledge:
-    """An owner's pages in the database at `url`, up to `most_bytes` (compressed)."""
+    """An owner's pages in the database at `url`, limited to `most_bytes` after compression."""
 
     def __init__(self, url: SecretStr, owner: str, most_bytes: int) -> None:
         self._url, self._owner, self._most = url, owner, most_bytes
@@ -165,7 +165,7 @@ class PostgresKnowledge:
         }
 
     async def _put(self, entry: Entry, made: Sequence[Passage], database: Database) -> int:
-        """Store a page and its passages, all or nothing; return 0 if too large or not newer."""
+        """Store a page with its passages, unless it is too large or not newer."""
         record = entry.page.model_dump_json()
         packed = zstandard.compress(entry.text.encode(errors="replace"), 3)
         size, fetched = len(packed) + len(record.encode()), entry.page.fetched_at.timestamp()

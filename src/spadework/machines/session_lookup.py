@@ -1,4 +1,4 @@
-"""Find sessions submitted on any machine: by id, in a list, or by an answer they gave."""
+"""Find sessions submitted on any machine, by id, in a list, or by an answer they gave."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ if TYPE_CHECKING:
     from spadework.machines.postgres.session_rows import Kept, SharedSessions
 
 
-#: Longest wait for a local process that works on the folder, and seconds between two checks.
+#: Maximum wait for a local process that uses the folder, and seconds between checks.
 BUSY_SECONDS, LOOK_SECONDS = 15.0, 0.2
-#: Maximum length of a chain of follow-ups.
+#: Maximum earlier sessions copied for a follow-up.
 MOST_FOLLOWED = 6
 
 
 async def copy_session(
     shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
 ) -> Path:
-    """Bring a session's folder in this home up to date and return it.
-    If `patient`, it waits for a local process that runs the session, until there is a result.
+    """Update a session's local folder and return it. If `patient`, wait for a local process that
+    runs the session until there is a result.
     """
     folder = settings.home / "sessions" / kept.id
     until = asyncio.get_running_loop().time() + BUSY_SECONDS
@@ -60,8 +60,8 @@ async def copy_session(
 
 
 async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
-    """Return the folder of a session to run on this machine, with copies of those it follows.
-    Raises SessionBusy if another local process works on it.
+    """Return the folder of a session to run here, after copying the sessions it follows. Raises
+    SessionBusy if another local process uses it.
     """
     follows: str = json.loads(kept.brief)["follows"]
     for _ in range(MOST_FOLLOWED):
@@ -76,7 +76,7 @@ async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -
 
 
 async def _fill(shared: SharedSessions, folder: Path, kept: Kept) -> bool:
-    """Write what is missing; return whether there were events. Raises SessionBusy."""
+    """Write missing files and events. Returns whether events were missing. Raises SessionBusy."""
     await on_disk(make_folder, folder)
     names = await shared.file_names(kept.id)
     missing = [name for name in names if _may_be(name) and not (folder / name).exists()]
@@ -95,7 +95,7 @@ async def _fill(shared: SharedSessions, folder: Path, kept: Kept) -> bool:
 
 
 def metadata_at(folder: Path, metadata: str) -> bytes:
-    """Return metadata for a folder, with the paths of its attachments there."""
+    """Return metadata with attachment paths in `folder`."""
     known = json.loads(metadata)
     known["attachments"] = [str(folder / name) for name in known.get("attachments", [])]
     return json.dumps(known, indent=1).encode()
@@ -113,9 +113,7 @@ def _whole_lines(log: Path) -> int:
 
 
 def _at(folder: Path, line: str) -> str:
-    """Return an event's JSON line; in a `Finished` event, point the result's `session_dir` at the
-    local folder.
-    """
+    """Return an event line with the local folder as `session_dir`."""
     if '"session_dir"' not in line:
         return line
     with suppress(ValidationError):
@@ -127,7 +125,7 @@ def _at(folder: Path, line: str) -> str:
 
 
 def _may_be(name: str) -> bool:
-    """Return whether a file may have this name: at most one folder deep, and never above."""
+    """Return whether a name is allowed: at most one folder deep, without leading dots."""
     parts = name.split("/")
     return len(parts) <= 2 and all(part and not part.startswith(".") for part in parts)
 
@@ -140,8 +138,8 @@ LIST_SECONDS = 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
-    """Copy a workers' session to this machine; return whether it is live.
-    Raises SettingsError, DiskFailed.
+    """Copy a workers' session here, or only its metadata while it is live. Returns whether it is
+    live. Raises SettingsError or DiskFailed.
     """
     if not is_session_id(session_id):
         return False
@@ -151,7 +149,7 @@ async def find(settings: Settings, session_id: str) -> bool:
             await drop(settings, await shared.deleted([session_id]))
         if kept is None or kept.owner != settings.owner:
             return False
-        if kept.live:  # its runner may be local and need the folder's lock
+        if kept.live:  # a local runner may need the folder's lock
             await _know(settings, kept)
         else:
             await copy_session(shared, settings, kept, patient=False)
@@ -159,7 +157,7 @@ async def find(settings: Settings, session_id: str) -> bool:
 
 
 async def bring_recording(settings: Settings, session_id: str) -> None:
-    """Copy the journal of a session that workers finished. Raises SettingsError, DiskFailed."""
+    """Copy the journal of a session that workers finished. Raises SettingsError or DiskFailed."""
     path = settings.home / "sessions" / session_id / JOURNAL
     if await find(settings, session_id) or await on_disk(path.exists):
         return
@@ -172,9 +170,9 @@ async def bring_recording(settings: Settings, session_id: str) -> None:
 
 
 async def know_all(settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-    """Bring the list of sessions up to date; return the ids of those that wait or run.
-    The newest that workers know get a folder with metadata; deleted ones lose theirs. If the
-    database does not respond in time, nothing changes.
+    """Update the local list of sessions, and return the ids of those that wait or run. The newest
+    shared sessions get a folder with metadata, and deleted ones lose theirs. Nothing changes if the
+    database does not respond in time.
     """
     with suppress(TimeoutError, SettingsError, DiskFailed):
         seconds = LIST_SECONDS if most else None
@@ -200,7 +198,7 @@ async def _as_everywhere(
 
 
 async def forget(settings: Settings, session_id: str) -> None:
-    """Delete a session from the workers' database, with everything stored about it."""
+    """Delete a session from the database, with everything stored about it."""
     async with shared_sessions(settings) as shared:
         kept = await shared.find(session_id)
         if kept is not None and kept.owner == settings.owner:
@@ -215,23 +213,23 @@ async def _know(settings: Settings, kept: Kept, *, renew: bool = False) -> None:
 
 
 async def drop(settings: Settings, deleted: Sequence[str]) -> None:
-    """Delete the local copies of sessions deleted elsewhere, unless in use."""
+    """Delete unused local copies of sessions deleted elsewhere."""
     for session_id in deleted:
         with suppress(SessionError):
             await asyncio.to_thread(delete_session, settings.home, session_id)
 
 
 async def note_answer(settings: Settings, known: str, session_id: str) -> bool:
-    """Record which session gave an answer, by its hash; return whether workers know it.
-    Raises SettingsError, DiskFailed.
+    """Record which session gave an answer, by the answer's hash. Returns whether workers have the
+    session. Raises SettingsError or DiskFailed.
     """
     async with shared_sessions(settings) as shared:
         return bool(await shared.database.ask(_NOTE, (known, session_id, settings.owner)))
 
 
 async def answered_by(settings: Settings, known: str) -> str:
-    """Return the owner's session that gave an answer, by its hash, or "".
-    Raises SettingsError, DiskFailed.
+    """Return the owner's session that gave an answer, by the answer's hash, or "". Raises
+    SettingsError or DiskFailed.
     """
     asked = "SELECT session FROM answers WHERE owner = %s AND hash = %s"
     async with shared_sessions(settings) as shared:

@@ -1,4 +1,4 @@
-"""Watch a session that workers run, and forward the user's commands to it."""
+"""Watch a session that workers run, and forward the user's commands."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ Told = Callable[[str], None]
 async def run_by_workers(
     session: Session, stop: asyncio.Event, answers: asyncio.Queue[str], notify: Told | None
 ) -> AsyncGenerator[Event, None]:
-    """Submit a session and yield its events; closing the iterator does not end it.
-    Raises SessionError if it ends without a result.
+    """Submit a session and yield its events. Closing the iterator does not end the session. Raises
+    SessionError if it ends without a result.
     """
     settings, brief, folder = session.settings, session.brief, session.folder
     await quotas.check(settings)
@@ -58,8 +58,8 @@ async def run_by_workers(
 
 
 async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known: Metadata) -> None:
-    """Submit a session with its attachments to the workers.
-    Raises SettingsError if it follows an unknown session, or a file cannot be read.
+    """Submit a session and its attachments. Raises SettingsError if it follows an unknown session
+    or a file cannot be read.
     """
     from spadework.machines.postgres.queue import Queue
     from spadework.machines.postgres.session_rows import New
@@ -74,7 +74,7 @@ async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known
     files = {name: await on_disk(_read, path) for name, path in paths.items()}
     fields = brief.as_json() | {"attachments": list(paths)}
     metadata = known.model_dump(mode="json") | {"attachments": list(paths)}
-    # ASCII-escaped, since PostgreSQL rejects some characters.
+    # JSON escapes characters that PostgreSQL rejects.
     texts = (json.dumps(fields), json.dumps(metadata))
     await shared.submit(New(known.id, settings.owner, *texts, settings.user_runs), files)
     await Queue(shared.database).put(known.id)
@@ -100,9 +100,9 @@ def _read(path: Path) -> bytes:
 async def watch(
     shared: SharedSessions, settings: Settings, session_id: str, after: int, notify: Told
 ) -> AsyncGenerator[tuple[int, Event], None]:
-    """Yield a session's events after number `after` until it has a result or ends without one.
-    Its folder is then on this machine too. `notify` receives what the session waits for.
-    Raises DatabaseDown.
+    """Yield a session's events after number `after` until it ends. A result is yielded after
+    copying the folder here. `notify` receives the reason for waiting. Raises DatabaseDown, or
+    SessionNotFound if the session is deleted.
     """
     from spadework.machines.postgres.notifications import EVENTS
     from spadework.machines.postgres.session_rows import LIVE
@@ -168,8 +168,8 @@ async def _ended(shared: SharedSessions, session_id: str) -> int:
 
 
 async def cancel(session: Session) -> bool:
-    """Cancel a session that workers run; return False if it runs in this process, where its reader
-    ends it.
+    """Cancel a session that workers run. Returns False if it runs here, where the caller ends it
+    instead.
     """
     if session.elsewhere:
         async with shared_sessions(session.settings) as shared:
@@ -178,7 +178,7 @@ async def cancel(session: Session) -> bool:
 
 
 def told_now(event: Event) -> str:
-    """Return an event that happens now, as a line of the record."""
+    """Return an event as a record line, stamped with the current time."""
     timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
     return timed.model_dump_json()
 

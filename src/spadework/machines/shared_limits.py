@@ -1,4 +1,4 @@
-"""Share the limits of providers, hosts and models with all machines while a session runs."""
+"""Share limits of providers, hosts and models with all machines while a session runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _EXTRA = ("alembic", "langgraph.checkpoint.postgres", "procrastinate", "psycopg"
 
 @asynccontextmanager
 async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
-    """Open the sessions in the settings' database. Raises SettingsError, DiskFailed."""
+    """Open the sessions in the settings' database. Raises SettingsError or DiskFailed."""
     if settings.database_url is None:
         raise SettingsError(
             "No database is set.",
@@ -59,7 +59,7 @@ async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
 
 
 def check_installed() -> None:
-    """Raise SettingsError unless the database's packages are installed."""
+    """Raise SettingsError if database packages are missing."""
     if not all(_is_installed(name) for name in _EXTRA):
         raise SettingsError(
             "SPADEWORK_DATABASE_URL needs packages that are not installed.",
@@ -75,7 +75,7 @@ async def connected(settings: Settings) -> AsyncIterator[None]:
 
 
 def home_of(owner: str, settings: Settings) -> Path:
-    """Return an owner's home on this machine. Raises SettingsError for a path outside."""
+    """Return an owner's local home. Raises SettingsError for a path outside the common home."""
     parts = PurePosixPath(owner).parts
     if ".." in parts or PurePosixPath(owner).is_absolute():
         raise SettingsError(f"The database names an invalid owner: {owner[:80]!r}.")
@@ -89,7 +89,7 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-#: Seconds for a database to open, and for which it is left alone if it does not.
+#: Seconds for a database to open, and before trying again if it does not.
 OPEN_SECONDS, AWAY_SECONDS = 3.0, 30.0
 _away_until = 0.0
 _log = logging.getLogger(__name__)
@@ -97,7 +97,9 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[None]:
-    """Share limits with all users of the database; if it is down, they hold for this process."""
+    """Share limits with all users of the database. While it is down, limits apply only to this
+    process.
+    """
     async with database_soon(settings) as database:
         if database is None:
             yield
@@ -115,7 +117,7 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
 
 @asynccontextmanager
 async def database_soon(settings: Settings) -> AsyncIterator[Database | None]:
-    """Open the settings' database; None if there is none or it does not open soon."""
+    """Open the settings' database. Yields None if there is none or it is too slow."""
     async with AsyncExitStack() as stack:
         if settings.database_url is None or time.monotonic() < _away_until:
             yield None
@@ -138,7 +140,7 @@ async def _opened(stack: AsyncExitStack, settings: Settings) -> Database | None:
         opening.cancel()
 
 
-#: Seconds after which the reservations of a silent process expire.
+#: Seconds until a silent process's reservations expire.
 HELD_SECONDS = 300.0
 _TELL = (
     "SELECT money, held_money FROM tell_spent"
@@ -147,9 +149,9 @@ _TELL = (
 
 
 class SharedDayLimit(DayLimit):
-    """The daily limit of one home. Processes tell each other their spending and reservations.
-    They do so in order: of two calls that compete for the rest, one sees the other. If the database
-    does not respond soon, the last known values count.
+    """A home's daily limit, shared by all processes. They report spending and reservations in turn,
+    so that of two competing calls, one sees the other. If the database does not respond soon, the
+    last known values count.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -161,7 +163,7 @@ class SharedDayLimit(DayLimit):
         self._held_elsewhere = 0.0
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left of the day; `settled` means as if no call were running anywhere."""
+        """Return what is left for today. `settled` ignores running calls everywhere."""
         left = super().free(settled=settled)
         return left if settled else left._replace(money=left.money - self._held_elsewhere)
 
@@ -208,7 +210,9 @@ def _usual(wish: HoldRequest, free: Free) -> float:
 
 
 async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return the lists that changed since `known` versions. Raises SettingsError, DiskFailed."""
+    """Return the lists newer than the `known` versions, by name. Raises SettingsError or
+    DiskFailed.
+    """
     async with shared_sessions(settings) as shared:
         from spadework.machines.postgres.list_rows import list_news as news_of
 
@@ -216,7 +220,7 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
 
 
 class ListTable(ListFile[Row]):
-    """A list in the database; if there is a file `before`, it counts as begun."""
+    """A list in the database. It counts as created if the file `before` exists."""
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
         self._url, self._name, self._rows = url, name, rows
@@ -225,12 +229,12 @@ class ListTable(ListFile[Row]):
 
     @property
     def version(self) -> int:
-        """The known version: 0 for a list that was never changed, UNKNOWN before it is read."""
+        """The version last read: 0 if never changed, UNKNOWN if not read yet."""
         return self._known[0] if self._known else UNKNOWN
 
     @property
     def exists(self) -> bool:
-        """True if the list was ever changed, in the database or the file."""
+        """Whether the list was ever changed, or the file `before` exists."""
         return self._take_row()[0] > 0 or self._before.exists()
 
     def read(self) -> list[Row]:
@@ -245,12 +249,12 @@ class ListTable(ListFile[Row]):
         return self._take_row()[1]
 
     def take(self, version: int, rows: str) -> None:
-        """Take over rows from the database."""
+        """Replace the known rows with rows from the database."""
         self._known = version, self._rows.validate_json(rows)
 
     @contextmanager
     def edit(self) -> Iterator[list[Row]]:
-        """Yield the rows to change in place, then store them. Raises SettingsError."""
+        """Yield the rows for editing in place, then store them. Raises SettingsError."""
         from spadework.machines.postgres.list_rows import changed_list
 
         with changed_list(self._url, self._name) as held:
@@ -266,7 +270,7 @@ class ListTable(ListFile[Row]):
 
 
 class SharedCheckpoints(AfterTelling, CheckpointSaver):
-    """The checkpoints of a claimed session in the database."""
+    """A claimed session's checkpoints in the database."""
 
     def __init__(self, claim: Claim, record: Record) -> None:
         CheckpointSaver.__init__(self, cast("SessionClaim", claim), our_serde())

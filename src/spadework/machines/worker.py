@@ -1,5 +1,5 @@
-"""Run the sessions that wait in the database, and delete local copies of deleted ones.
-Sessions that a worker does not finish continue elsewhere.
+"""Run the sessions waiting in the database, and delete local copies of deleted ones. Unfinished
+sessions continue on other workers.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from spadework.machines.postgres.session_rows import Kept, SessionClaim, SharedSessions
 
 
-#: A session taken this often has crashed its workers, and is not taken again.
+#: A session taken more often has probably crashed its workers.
 MOST_RUNS = 20
 _log = logging.getLogger(__name__)
 
 
 async def run_one(shared: SharedSessions, settings: Settings, session_id: str, worker: str) -> None:
-    """Run a session to its end, or until another worker takes it over.
-    After a passing fault (database, disk, another local process) it waits for the next worker.
+    """Run a session to its end, or until another worker takes it over. After a temporary fault
+    (database, disk or another local process), it is left for the next worker.
     """
     [outcome] = await asyncio.gather(
         _claim(shared, settings, session_id, worker), return_exceptions=True
@@ -55,7 +55,7 @@ async def run_one(shared: SharedSessions, settings: Settings, session_id: str, w
     elif isinstance(outcome, SpadeworkError | BudgetSpent):
         hint = getattr(outcome, "hint", "")
         await _fail(shared, session_id, f"{outcome} {hint}".strip())
-    elif isinstance(outcome, Exception):  # our fault: tell the watchers
+    elif isinstance(outcome, Exception):  # internal error, reported to the watchers
         _log.error("Session %s broke", session_id, exc_info=outcome)
         said = f"spadework failed with an internal error ({type(outcome).__name__})."
         await _fail(shared, session_id, said)
@@ -98,7 +98,7 @@ async def _run(shared: SharedSessions, claim: SessionClaim, session: Session) ->
     heeding = asyncio.create_task(_heed(shared, claim, session))
     try:
         await asyncio.wait((running, heeding), return_when=asyncio.FIRST_COMPLETED)
-        if heeding.done():  # raises what ends the run
+        if heeding.done():  # raise what ended the run
             heeding.result()
         return running.result()
     finally:
@@ -117,7 +117,7 @@ async def _to_its_end(session: Session) -> bool:
 
 
 async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -> None:
-    """Pass on the user's commands until the session is taken over or cancelled."""
+    """Forward the user's commands until the session is taken over or cancelled."""
     from spadework.machines.postgres.notifications import SIGNALS
 
     done, numbered = 0, await shared.events(claim.session_id, 0)
@@ -145,15 +145,15 @@ LOOK_SECONDS = 600.0
 async def work(
     settings: Settings, most: int, ready: Callable[[str], None], drain: asyncio.Event | None = None
 ) -> None:
-    """Run at most `most` sessions at once until cancelled; running ones then continue elsewhere.
-    After `drain` is set, nothing new is taken, and runs may go on for `drain_seconds`. `ready`
-    receives the worker's name. Raises SettingsError if the database cannot be used.
+    """Run at most `most` sessions at once until cancelled. They then continue elsewhere. Once
+    `drain` is set, nothing new is taken and runs have `drain_seconds` to end. `ready` receives the
+    worker's name. Raises SettingsError if the database cannot be used.
     """
     name = f"{socket.gethostname()}-{os.getpid()}"
     async with shared_sessions(settings) as shared:
         from spadework.machines.postgres.queue import Leaving, Queue
 
-        def idle() -> int:  # sessions that wait for a user or for admission can wait elsewhere
+        def idle() -> int:  # sessions waiting for a user or admission can wait elsewhere
             return admission.here().out + admission.here().queue_length
 
         leaving = Leaving(settings.drain_seconds, idle, drain or asyncio.Event())
@@ -171,7 +171,7 @@ async def work(
 
 
 async def keep_tidy(shared: SharedSessions, settings: Settings) -> None:
-    """Tidy at intervals until cancelled."""
+    """Call `tidy` at intervals until cancelled."""
     while True:
         try:
             await tidy(shared, settings)

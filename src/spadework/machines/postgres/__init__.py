@@ -1,1 +1,1 @@
-"""PostgreSQL (extra `postgres`), imported only if a setting names a database."""
+"""PostgreSQL (extra `postgres`), imported only if a database is set."""

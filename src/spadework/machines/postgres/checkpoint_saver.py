@@ -1,4 +1,4 @@
-"""Save LangGraph's checkpoints in the database, under the claim to their session."""
+"""Save LangGraph's checkpoints in the database, under the session's claim."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
 
 
 class CheckpointSaver(AsyncPostgresSaver):
-    """Saves each step whole, and only under the claim. Raises DatabaseDown, ClaimLost."""
+    """Saves each step atomically, while the claim is held. Raises DatabaseDown or ClaimLost."""
 
     def __init__(self, claim: SessionClaim, serde: Any) -> None:
         super().__init__(claim.database.pool, serde=serde)  # type: ignore[arg-type]
         self._claim = claim
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return the last checkpoint, or the one that `config` names."""
+        """Return the last checkpoint, or the one in `config`."""
         return await self._claim.database.retry(partial(super().aget_tuple, config))
 
     async def aput(self, *args: Any, **named: Any) -> RunnableConfig:
@@ -40,7 +40,7 @@ class CheckpointSaver(AsyncPostgresSaver):
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
-        """Open a cursor on its own connection; with `pipeline`, as writers do, check the claim."""
+        """Open a cursor in a transaction. Writers set `pipeline`, which checks the claim."""
         async with (
             self._claim.database.pool.connection() as connection,
             connection.transaction(),

@@ -1,5 +1,5 @@
-"""Connect to the database of several machines: one pool per process and event loop.
-Every wait has a deadline. Statements may be sent twice, since a restarting server is waited for.
+"""Connect to the machines' database, with one pool per process and event loop. Every wait has a
+deadline. Statements may be sent twice, since they are retried while the server restarts.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from spadework.machines.postgres.notifications import Listening
 from spadework.machines.postgres.rooms import AskingSoon, PostgresRooms
 from spadework.tools.stores.disk_faults import DatabaseDown, why
 
-#: Longest wait for a connection, and for a statement.
 CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0
-#: Longest pause within a transaction, so that a frozen process releases its locks.
+#: Maximum idle seconds in a transaction, so that a frozen process releases its locks.
 OPEN_SECONDS = 20.0
 SCHEMA = "spadework"
 LOST = (OperationalError, InterfaceError, IdleInTransactionSessionTimeout, TimeoutError)
@@ -55,7 +54,7 @@ def conninfo_of(url: str) -> str:
 
 
 def where_is(url: str) -> str:
-    """Return the address without the password."""
+    """Return the address without credentials."""
     given = conninfo_to_dict(url)
     host = given.get("host") or given.get("hostaddr") or "this machine"
     port = f":{given['port']}" if given.get("port") else ""
@@ -71,19 +70,18 @@ def unusable(where: str, error: Exception) -> SettingsError:
 
 
 T = TypeVar("T")
-#: Longest wait for a server that is down.
+#: Maximum wait for a server that is down.
 AWAY_SECONDS = 30.0
-#: Seconds between two attempts of a caller.
 AGAIN_SECONDS = 0.25
-#: Seconds for which the pool tries to reconnect. A caller can then make it try again, rather than
-#: wait for its ever rarer attempts.
+#: Seconds until the pool stops reconnecting. The next caller then makes it try again, instead of
+#: waiting for ever rarer attempts.
 RECONNECT_SECONDS = 3.0
-#: Besides the listening connection.
+#: Not counting the listening connection.
 MOST_CONNECTIONS = 6
 
 
 class Database:
-    """The database at an address. Use `opened`, which shares one."""
+    """The database at an address. Use `opened` to share it."""
 
     def __init__(self, url: str) -> None:
         self.conninfo = conninfo_of(url)
@@ -103,11 +101,11 @@ class Database:
         self._users = 0
 
     async def ask(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return a statement's rows, waiting for a server that is down. Raises DatabaseDown."""
+        """Return a statement's rows, retrying while the server is down. Raises DatabaseDown."""
         return await self.retry(partial(self.ask_once, statement, values))
 
     async def retry(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Repeat `work()` while the server is down; return its result. Raises DatabaseDown."""
+        """Repeat `work()` while the server is down, and return its result. Raises DatabaseDown."""
         until = time.monotonic() + AWAY_SECONDS
         while True:
             try:
@@ -119,7 +117,7 @@ class Database:
             await asyncio.sleep(AGAIN_SECONDS)
 
     async def ask_once(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Return a statement's rows. Raises psycopg.Error, TimeoutError."""
+        """Return a statement's rows without retrying. Raises psycopg.Error or TimeoutError."""
         async with (
             asyncio.timeout(CONNECT_SECONDS + STATEMENT_SECONDS),
             self.pool.connection() as connection,
@@ -128,8 +126,8 @@ class Database:
             return await cursor.fetchall() if cursor.description else []
 
     async def open(self) -> None:
-        """Connect, and migrate the tables. Raises SettingsError if that fails."""
-        # The pool would log each failure ten times per second.
+        """Connect and migrate the tables. Raises SettingsError on failure."""
+        # The pool would log ten failures per second.
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
         try:
             async with asyncio.timeout(2 * CONNECT_SECONDS):
@@ -143,7 +141,7 @@ class Database:
         self.rooms.start()
 
     async def close(self) -> None:
-        """Release all places and connections."""
+        """Release all slots and connections."""
         await self.rooms.close()
         await self.soon.close()
         await self.listening.close()
@@ -156,8 +154,8 @@ _opening: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
 
 @asynccontextmanager
 async def opened(url: SecretStr) -> AsyncIterator[Database]:
-    """Open the database, shared in this event loop; the last user closes it.
-    Raises SettingsError.
+    """Open the database. It is shared in this event loop, and its last user closes it. Raises
+    SettingsError.
     """
     loop, said = asyncio.get_running_loop(), url.get_secret_value()
     lock = _opening.setdefault(loop, asyncio.Lock())

@@ -28,10 +28,9 @@ _WORKERS = (
 
 
 class Looked(NamedTuple):
-    """The state of a database. `where` is its address without the password.
-    `most` and `free` are numbers of connections, `tables` is the last migration ("": none),
-    `workers` are the live ones, `waiting` and `running` are numbers of sessions. Looking took
-    `seconds`.
+    """The state of a database. `where` is its address without the password, `most` and `free` count
+    connections, `tables` is the last migration ("" if none), `workers` counts live workers,
+    `waiting` and `running` count sessions, and `seconds` is how long the inspection took.
     """
 
     where: str

@@ -1,4 +1,4 @@
-"""Copy a session's journal to a file, for replays."""
+"""Copy a session's journal to a file for replays."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _TABLES = {
 
 
 async def copy_journal(database: Database, session_id: str, path: Path) -> None:
-    """Write the journal to `path` atomically. Raises DatabaseDown, OSError, sqlite3.Error."""
+    """Write the journal to `path` atomically. Raises DatabaseDown, OSError or sqlite3.Error."""
     draft = path.with_name(f".{secrets.token_hex(8)}.sqlite")
     rows = await SqliteRows.open(draft)
     try:
         try:
             await _copy_rows(database, session_id, rows)
             await rows.db.commit()
-            await rows.db.execute_fetchall("PRAGMA journal_mode = DELETE")  # a single file
+            await rows.db.execute_fetchall("PRAGMA journal_mode = DELETE")  # leaves a single file
         finally:
             await rows.close()
         await on_disk(draft.replace, path)

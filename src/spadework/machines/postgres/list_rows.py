@@ -1,5 +1,5 @@
-"""Keep the short lists of all servers, which every request reads.
-Readers fetch only changes; writers wait, on connections of their own.
+"""Store the short lists that all servers read for every request. Readers fetch only changed lists.
+Writers wait, on connections of their own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KEEP = "UPDATE lists SET version = version + 1, rows = %s WHERE name = %s"
 
 
 class Changing:
-    """The rows of a list as JSON, locked for a change."""
+    """A list's rows as JSON, locked for a change."""
 
     def __init__(self, rows: str) -> None:
         self.rows = rows
@@ -37,7 +37,7 @@ async def list_news(database: Database, known: Mapping[str, int]) -> dict[str, t
 
 
 def read_list(url: str, name: str) -> tuple[int, str]:
-    """Return a list's version, 0 if it was never changed, and its rows. Raises SettingsError."""
+    """Return a list's version (0 if it was never changed) and rows. Raises SettingsError."""
     with _connected(url) as connection:
         asked = "SELECT version, rows FROM lists WHERE name = %s"
         version, rows = connection.execute(asked, (name,)).fetchone() or (0, "[]")
@@ -46,7 +46,7 @@ def read_list(url: str, name: str) -> tuple[int, str]:
 
 @contextmanager
 def changed_list(url: str, name: str) -> Iterator[Changing]:
-    """Yield the rows of a list to change, then store them. Raises SettingsError."""
+    """Yield a list's rows for editing, then store them. Raises SettingsError."""
     with _connected(url) as connection:
         connection.execute(_BEGIN, (name,))
         with connection.transaction():

@@ -1,5 +1,5 @@
-"""Migrate the database's tables: ours with Alembic, the queue's and checkpoints' by their packages.
-One process at a time migrates; others wait.
+"""Migrate our tables with Alembic, and those of the queue and the checkpoints with their packages.
+Only one process migrates at a time.
 """
 
 from __future__ import annotations
@@ -12,20 +12,19 @@ from procrastinate.schema import SchemaManager
 from psycopg import Connection, OperationalError, sql
 from psycopg.rows import DictRow, dict_row
 
-#: The number of the advisory lock.
+#: Advisory lock for migrations.
 LOCK = 0x5ADE
-#: Maximum wait for it.
 LOCK_SECONDS = 60.0
-#: Seconds between attempts to take it; a waiting statement would block the creation of indexes.
+#: Seconds between attempts to lock. Waiting in a statement would block the creation of indexes.
 AGAIN_SECONDS = 0.2
 MIGRATIONS = Path(__file__).parent / "migrations"
-#: The last migration, which this version needs.
+#: The latest migration, which this version needs.
 HEAD = max(path.name[1:5] for path in (MIGRATIONS / "versions").glob("v*.py"))
 _APPLIED = "CREATE TABLE IF NOT EXISTS queue_migrations (file text PRIMARY KEY)"
 
 
 def migrate(conninfo: str, schema: str) -> None:
-    """Migrate the schema. Raises psycopg.Error, also if the tables are newer than this version."""
+    """Migrate the schema. Raises psycopg.Error, even if the tables are too new."""
     with Connection[DictRow].connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
         _wait_for_lock(connection)
         connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))
@@ -57,7 +56,7 @@ def _version(connection: Connection[DictRow]) -> str:
 
 
 def _our_tables(conninfo: str) -> None:
-    from alembic import command  # slow to import: half a second
+    from alembic import command  # takes half a second to import
     from alembic.config import Config
     from sqlalchemy import NullPool, create_engine
 

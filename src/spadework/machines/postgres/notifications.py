@@ -1,5 +1,5 @@
-"""Receive notifications (LISTEN and NOTIFY) about sessions and places from other processes.
-Nothing depends on them: waiters also poll.
+"""Receive notifications (LISTEN and NOTIFY) about sessions and slots. Nothing depends on them,
+since waiters also poll.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from contextlib import contextmanager, suppress
 
 from psycopg import AsyncConnection, Error, sql
 
-#: Channels by session id: for watchers, and for the runner.
+#: Channels for a session's watchers and its runner, by session id.
 EVENTS, SIGNALS = "spadework_events", "spadework_signals"
-#: Channel for tickets that are called in, and for names of rooms where somebody waits.
+#: Channel for granted tickets, and for resources where someone waits.
 PLACES = "spadework_places"
-#: Seconds between polls, and between attempts to listen again.
+#: Seconds between polls, and before listening again.
 LOOK_SECONDS, AGAIN_SECONDS = 2.0, 1.0
 
 
 class Listening:
-    """The connection of a process that listens."""
+    """A process's listening connection."""
 
     def __init__(self, conninfo: str) -> None:
         self._conninfo = conninfo
@@ -39,13 +39,13 @@ class Listening:
             await asyncio.gather(self._task, return_exceptions=True)
 
     def tell(self, channel: str, receive: Callable[[str], None]) -> None:
-        """Call `receive` for every notification on a channel."""
+        """Call `receive` with every notification on a channel."""
         self._receivers[channel] = receive
 
     @contextmanager
     def heard(self, channel: str, session_id: str) -> Iterator[Callable[[], Awaitable[None]]]:
-        """Yield a function that waits for a notification about the session, at most LOOK_SECONDS.
-        A notification since its last call counts too.
+        """Yield a function that waits up to LOOK_SECONDS for a notification about the session, or
+        returns at once if there was one since its last call.
         """
         notified, key = asyncio.Event(), (channel, session_id)
 

@@ -1,6 +1,8 @@
 """Queue sessions for workers with procrastinate, and detect dead workers.
-A job only names its session, whose row has the state. A job whose worker sends no heartbeat is
-closed, and its session gets a new job: a slow worker then closes its own, not its successor's.
+
+A job only names its session, whose row has the state. When heartbeats stop, the job is closed and
+its session gets a new one. A worker that was merely slow then closes its old job, not its
+successor's.
 """
 
 from __future__ import annotations
@@ -22,16 +24,14 @@ from spadework.machines.postgres.database import AWAY_SECONDS, LOST, RECONNECT_S
 from spadework.tools.stores.disk_faults import DatabaseDown
 
 QUEUE, TASK = "sessions", "spadework.research"
-#: Seconds between heartbeats.
 BEAT_SECONDS = 3.0
-#: Seconds until a silent worker counts as dead. With half as many, workers on two busy cores were
-#: taken for dead (docs/decisions/queue.md).
+#: Seconds until a silent worker counts as dead. With half of that, workers on two busy cores were
+#: declared dead (docs/decisions/queue.md).
 LEASE_SECONDS = 30.0
 #: Seconds between sweeps for orphaned sessions.
 SWEEP_SECONDS = 3.0
-#: Seconds between polls for jobs.
 LOOK_SECONDS = 5.0
-#: Seconds for the sessions of a stopping worker to end.
+#: Seconds for a stopping worker's sessions to end.
 STOP_SECONDS = 5.0
 DRAIN_LOOK_SECONDS = 0.2
 SWEEP_LOCK = 0x5AFE
@@ -44,13 +44,13 @@ _ORPHANS = (
     " AND procrastinate_jobs.status IN ('todo', 'doing')) ORDER BY sessions.submitted_at"
 )
 _QUEUED = "SELECT ahead FROM queued WHERE id = %s AND NOT held_back"
-#: A job's priority falls with the runs that its user has before it.
+#: A job's priority falls with the number of its user's runs ahead of it.
 _REORDER = (
     "UPDATE procrastinate_jobs AS job SET priority = -queued.ahead FROM queued"
     " WHERE job.lock = queued.id AND job.status = 'todo' AND job.priority <> -queued.ahead"
 )
-#: A session is taken as soon as its job starts. If it is not by this time, the worker never
-#: received the job: the response was lost with its connection.
+#: Seconds after which a started job counts as lost if its session was not taken. The response with
+#: the job then never reached the worker.
 UNHEARD_SECONDS = 60.0
 _UNHEARD = (
     "SELECT job.id FROM procrastinate_jobs AS job JOIN sessions ON sessions.id = job.lock"
@@ -61,7 +61,7 @@ _UNHEARD = (
 )
 _log = logging.getLogger(__name__)
 Run = Callable[[str], Awaitable[None]]
-#: A draining worker sends its own heartbeats, since its queue sends none.
+#: A draining worker sends its own heartbeats, since its cancelled queue sends none.
 _BEAT = (
     "UPDATE procrastinate_workers SET last_heartbeat = now() WHERE id IN (SELECT worker_id"
     " FROM procrastinate_jobs WHERE status = 'doing' AND lock = ANY(%s))"
@@ -70,8 +70,8 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """How a worker leaves: once `requested`, it takes nothing new.
-    It then has `seconds` to end its runs, but does not wait for `idle` ones.
+    """How a worker leaves. Once `requested`, it takes nothing new and has `seconds` to end its
+    runs, except `idle` ones.
     """
 
     seconds: float = 0.0
@@ -84,7 +84,7 @@ class Queue:
 
     def __init__(self, database: Database, run: Run | None = None) -> None:
         self._database = database
-        # The pool replaces dead connections before the queue gets them.
+        # The pool replaces dead connections before they are used.
         pool: dict[str, Any] = {"min_size": 1, "max_size": 2, "timeout": AWAY_SECONDS}
         pool["reconnect_timeout"] = RECONNECT_SECONDS
         self._app = App(connector=PsycopgConnector(conninfo=database.conninfo, **pool))
@@ -103,7 +103,7 @@ class Queue:
         self._task = self._app.task(name=TASK, queue=QUEUE)(research)
 
     async def put(self, session_id: str) -> None:
-        """Enqueue a session, now or when its user's limit allows. Raises DatabaseDown."""
+        """Enqueue a session, now or once its user's limit allows. Raises DatabaseDown."""
         async with self._app.open_async(self._database.pool):
             for (ahead,) in await self._database.ask(_QUEUED, (session_id,)):
                 await self._put(session_id, ahead)
@@ -121,12 +121,12 @@ class Queue:
         await self._database.retry(defer)
 
     async def work(self, name: str, most: int, leaving: Leaving | None = None) -> None:
-        """Run at most `most` sessions at once until cancelled, or as `leaving` says.
-        Unfinished sessions continue elsewhere. A database that is down is waited for.
+        """Run at most `most` sessions at once until cancelled or until `leaving` is requested.
+        Unfinished sessions continue elsewhere. Waits while the database is down.
         """
         leaving = leaving or Leaving()
         asyncio.get_running_loop().set_exception_handler(_tell_unheard)
-        # Database failures are retried; it would log tracebacks.
+        # procrastinate would log tracebacks of database failures, although they are retried.
         logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
         sweeping = asyncio.create_task(self._sweep_on())
         try:
@@ -135,9 +135,9 @@ class Queue:
                 request = asyncio.create_task(leaving.requested.wait())
                 try:
                     await asyncio.wait((working, request), return_when=asyncio.FIRST_COMPLETED)
-                    if working.done():  # raises the fault
+                    if working.done():  # raise its error
                         working.result()
-                    working.cancel()  # from now on it takes nothing new
+                    working.cancel()  # take nothing new
                     await self._drain(working, leaving)
                 finally:
                     request.cancel()
@@ -156,7 +156,7 @@ class Queue:
             await asyncio.wait((working,), timeout=DRAIN_LOOK_SECONDS)
 
     async def _stop(self, working: asyncio.Task[None]) -> None:
-        """Stop running sessions and close their jobs, so that other workers take them at once."""
+        """Stop sessions and close their jobs, so that other workers take them at once."""
         if not working.cancelling():
             working.cancel()
         for running in self._running.values():
@@ -181,7 +181,7 @@ class Queue:
             await asyncio.sleep(SWEEP_SECONDS)
 
     async def _sweep_on(self) -> None:
-        """Sweep at intervals and after runs; after an outage, first leave time for heartbeats."""
+        """Sweep at intervals and after runs. After an outage, allow time for heartbeats."""
         calm = time.monotonic() + 2 * BEAT_SECONDS
         while True:
             with suppress(TimeoutError):
@@ -195,8 +195,8 @@ class Queue:
                 calm = time.monotonic() + LEASE_SECONDS
 
     async def sweep(self) -> None:
-        """Close the jobs of dead or unaware workers; requeue and reorder sessions.
-        Only one process at a time does this.
+        """Close jobs whose worker died or never received them, then requeue and reorder sessions.
+        Only one process does this at a time.
         """
         async with self._database.pool.connection() as connection, connection.transaction():
             cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,))
@@ -216,7 +216,7 @@ class Queue:
 
 
 def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log on one line that a slow worker closed a job that was closed already."""
+    """Log queue errors in one line, such as a slow worker closing a job twice."""
     if isinstance(error := context.get("exception"), ConnectorException):
         said = str(error.__cause__ or error).partition("\n")[0]
         _log.warning("Error in the queue: %s", said)

@@ -1,7 +1,8 @@
-"""Hold places at resources that all machines share, as rows of the database.
-A place is requested in one statement (see migration 0002) and announced when free. So that frequent
-use costs no statements, an unneeded place is kept briefly for the next caller in this process,
-unless someone waits elsewhere. Places are returned in the background, many per statement.
+"""Hold slots at resources that all machines share. A slot (`place`) at a resource (`room`) is a
+row, requested in one statement (see migration 0002) and announced when granted.
+
+To save statements, an unused slot is kept briefly for the next caller in this process, unless
+someone waits elsewhere. Slots are returned in the background, many per statement.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Rows = list[tuple[Any, ...]]
 
 
 class AskingSoon:
-    """Asks the database with `once`; while it is `down`, only `try_again` does."""
+    """Queries the database. While it is `down`, only `try_again` does."""
 
     def __init__(self, once: Callable[[str, Sequence[Any]], Awaitable[Rows]]) -> None:
         self._once = once
@@ -46,13 +47,15 @@ class AskingSoon:
     async def ask(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """Return the rows, or None if they come late; `late` is called when they have come."""
+        """Return the rows, or None if the database does not respond in time. `late` is called when
+        such a query ends.
+        """
         return None if self.down else await self.try_again(statement, values, late)
 
     async def try_again(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """Return the rows even while the database is down, which a response ends."""
+        """Query even while the database is down. A response clears `down`."""
         task = asyncio.ensure_future(self._once(statement, values))
         self._tasks.add(task)
         task.add_done_callback(self._over)
@@ -82,24 +85,22 @@ class AskingSoon:
     def _over(self, task: asyncio.Task[Rows]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # reported, or of no interest any more
+            task.exception()  # keeps asyncio from logging it
 
 
-#: Seconds between heartbeats.
 BEAT_SECONDS = 3.0
-#: Seconds until a silent process's places lapse.
+#: Seconds until a silent process loses its slots.
 LEASE_SECONDS = 15.0
-#: Seconds for which a free place is kept for the next caller.
+#: Seconds to keep an unused slot for the next caller.
 KEEP_SECONDS = 1.0
-#: A place requested longer ago is given back, since the database may have lost it.
+#: Older slots are returned instead of kept, since the database may have lost them.
 RENEW_SECONDS = 10.0
-#: Maximum seconds between a waiter's polls.
 LOOK_SECONDS = 2.0
-#: Rooms not used for this long are removed.
+#: Seconds until an unused resource is removed.
 FORGET_SECONDS = 3_600.0
-#: Heartbeats between two removals.
+#: Heartbeats between removals.
 FORGET_BEATS = 200
-#: A longer name of a room, or one that may contain a key, is hashed.
+#: Longer names, and names that may contain a key, are hashed.
 MOST_NAME = 200
 _LOOPBACK = re.compile(r"(?<![\w.-])(?:127\.\d|localhost\b|\[::1\])", re.IGNORECASE)
 _ASK = (
@@ -119,7 +120,7 @@ _END = "DELETE FROM askers WHERE process = %s"
 
 
 class Whose(NamedTuple):
-    """The user and session that hold a place."""
+    """The user and session that hold a slot."""
 
     owner: str
     session: str
@@ -127,7 +128,7 @@ class Whose(NamedTuple):
 
 @dataclass(eq=False)
 class _Place:
-    """A held row. Times are those of the event loop."""
+    """A held slot. Times are on the event loop's clock."""
 
     ticket: str
     asked_at: float
@@ -135,7 +136,7 @@ class _Place:
 
 
 class PostgresRooms:
-    """The places of this process; a database has one such object, in one event loop."""
+    """This process's slots. Each database has one instance, in one event loop."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -145,21 +146,22 @@ class PostgresRooms:
         self._waiting: dict[str, asyncio.Future[None]] = {}
         self._here: Counter[str] = Counter()
         self._kept: defaultdict[str, list[_Place]] = defaultdict(list)
-        #: Rooms in which we hold places and others wait.
+        #: Resources where we hold slots and others wait.
         self._wanted: set[str] = set()
-        #: Returned tickets, with their rooms and the seconds for which these stay shut.
+        #: Tickets being returned, each with its resource and the seconds for which the resource
+        #: stays shut.
         self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
 
     def start(self) -> None:
-        """Listen for calls, and maintain the held places."""
+        """Listen for granted slots, and maintain held ones."""
         self._loop = asyncio.get_running_loop()
         self._clock = self._loop.time
         self._database.listening.tell(PLACES, self._notified)
         self._caring = asyncio.create_task(self._care())
 
     async def close(self) -> None:
-        """Return all places, which lapse at once when a process ends."""
+        """Give up all slots by ending this process's lease."""
         self._caring.cancel()
         await asyncio.wait({self._caring}, timeout=ASK_SECONDS)
         await self._soon.ask(_END, (self.process,))
@@ -173,9 +175,10 @@ class PostgresRooms:
         every: float = 0.0,
         check: Check = wait_on,
     ) -> AsyncIterator[Visit]:
-        """Hold a place; see `shared_place`."""
+        """Hold a slot. See `shared_place`."""
         room, visit = name_of(what), Visit()
-        if asyncio.get_running_loop() is not self._loop:  # the browser's, whose visit has a place
+        # the browser's loop, where the visit has a slot
+        if asyncio.get_running_loop() is not self._loop:
             yield visit
             return
         place = self._kept[room].pop() if self._kept.get(room) and not every else None
@@ -194,7 +197,7 @@ class PostgresRooms:
     async def _enter(
         self, who: tuple[str, str, str, str], most: Callable[[], int], every: float, check: Check
     ) -> _Place | None:
-        """Wait for a new place; return None if the database does not respond."""
+        """Wait for a new slot. Returns None if the database does not respond."""
         place = _Place(f"{self.process}-{next(self._numbers)}", self._clock())
         give_back = partial(self._give_back, who[0], place.ticket)
         called = self._waiting[place.ticket] = asyncio.get_running_loop().create_future()
@@ -234,7 +237,7 @@ class PostgresRooms:
         self._work.set()
 
     def _notified(self, payload: str) -> None:
-        """Handle a call for one of our waiters, or note that someone waits elsewhere."""
+        """Wake our waiter if its slot was granted, else note that someone waits elsewhere."""
         if called := self._waiting.get(payload):
             if not called.done():
                 called.set_result(None)
@@ -287,7 +290,9 @@ class PostgresRooms:
 
 
 def name_of(what: str) -> str:
-    """Return a resource's name for all machines; a loopback address differs on each."""
+    """Return a resource's name that is valid on all machines. Loopback addresses include the host's
+    name.
+    """
     said = f"{what} on {socket.gethostname()}" if _LOOPBACK.search(what) else what
     plain = said.isascii() and said.isprintable() and not set(said) & {"@", "?"}
     if len(said) > MOST_NAME or not plain:

@@ -1,4 +1,4 @@
-"""Store the sessions of several machines; their runs write under a claim."""
+"""Store sessions for several machines. A run writes only under its claim."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spadework.tools.stores.disk_faults import ClaimLost
 from spadework.tools.stores.exchanges import pack_bytes
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalRows
 
-#: A takeover waits for statements, which lock the row.
+#: Statements lock the session's row, so that a takeover waits for them.
 _FENCED = (
     "WITH mine AS (SELECT id FROM sessions WHERE id = %s AND run = %s FOR SHARE),"
     " done AS ({}) SELECT count(*) FROM mine"
@@ -49,9 +49,9 @@ _PUT_BODY = (
 
 
 class SessionClaim:
-    """The claim to a session with the number `run`.
-    `stored` and `exchanged` are the numbers of the last event and exchange; we count, since nobody
-    else writes. `lost` is True once another worker has the session.
+    """A claim to a session, numbered `run`. `stored` and `exchanged` are the numbers of the last
+    event and exchange, counted here because nobody else writes. `lost` is True once another worker
+    has the session.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class SessionClaim:
         self.lost = False
 
     async def write(self, statement: str, *values: Any) -> None:
-        """Run a statement that selects from `mine`. Raises ClaimLost, DatabaseDown."""
+        """Run a statement that selects from `mine`. Raises ClaimLost or DatabaseDown."""
         if not self.lost:
             [(held,)] = await self.database.ask(
                 _FENCED.format(statement), (self.session_id, self.run, *values)
@@ -95,24 +95,25 @@ class SessionClaim:
 
 
 class PostgresRows(JournalRows):
-    """The journal rows of a claimed session. Raises DatabaseDown, ClaimLost."""
+    """The journal rows of a claimed session. Raises DatabaseDown or ClaimLost."""
 
     def __init__(self, claim: SessionClaim) -> None:
         self._claim = claim
 
     async def ask(self, statement: str, *values: Any) -> list[Any]:
-        """See `JournalRows.ask`; only this session's rows are seen."""
+        """See `JournalRows.ask`. Only this session's rows are visible."""
         own = [self._claim.session_id] * len(_TABLES)
         asked = f"WITH {_OWN} {statement.replace('?', '%s')}"
         return await self._claim.database.ask(asked, (*own, *values))
 
     async def put_answer(self, row: AnswerRow) -> None:
         """See `JournalRows.put_answer`."""
-        subject = row.subject.encode(errors="replace").decode()  # informational; it may be cut
+        # replacing characters in this text is fine
+        subject = row.subject.encode(errors="replace").decode()
         await self._claim.write(_PUT_ANSWER, *row._replace(subject=subject))
 
     async def put_exchange(self, row: ExchangeRow) -> None:
-        """See `JournalRows.put_exchange`; a statement sent twice adds one."""
+        """See `JournalRows.put_exchange`. A statement sent twice adds only one row."""
         self._claim.exchanged += 1
         await self._claim.write(_PUT_EXCHANGE, self._claim.exchanged, *row)
 
@@ -130,9 +131,9 @@ class PostgresRows(JournalRows):
 #: A session is "coming" until the database has all its data, then "waiting" for a worker, then
 #: "running".
 LIVE = ("waiting", "running")
-#: States from which a session can become "waiting".
+#: States that can become "waiting".
 AGAIN = ("coming", "failed", "cancelled")
-#: A worker counts as dead if its last heartbeat is older.
+#: Maximum age of a live worker's last heartbeat.
 ALIVE_SECONDS = 30
 FILES_AT_ONCE = 20
 _SUBMIT = (
@@ -191,7 +192,7 @@ _PLACE = (
 
 
 class New(NamedTuple):
-    """A submitted session, and how many runs its user may have at once (0: no limit)."""
+    """A submitted session. `most_runs` is its user's limit of running sessions (0: none)."""
 
     id: str
     owner: str
@@ -201,7 +202,7 @@ class New(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A session without its events and files. `run` is how often it was taken."""
+    """A session without its events and files. `run` counts how often it was taken."""
 
     id: str
     owner: str
@@ -212,13 +213,13 @@ class Kept(NamedTuple):
 
     @property
     def live(self) -> bool:
-        """True if it waits or runs."""
+        """Whether the session waits or runs."""
         return self.state in LIVE
 
 
 class Place(NamedTuple):
-    """Live workers, and the `place` (from 1) of a session in a queue `of` this length.
-    `most_runs` is the user's limit if the session waits for that, else 0.
+    """The number of live workers, and a session's `place` (from 1) in a queue of length `of`.
+    `most_runs` is the user's limit if the session waits for it, otherwise 0.
     """
 
     workers: int
@@ -228,7 +229,7 @@ class Place(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A user's command to a run, given after this many of its `events`."""
+    """A user's command to a run, sent after the run's first `events` events."""
 
     number: int
     kind: str
@@ -237,13 +238,13 @@ class Signal(NamedTuple):
 
 
 class SharedSessions:
-    """All sessions. Its methods raise DatabaseDown."""
+    """All shared sessions. Methods raise DatabaseDown."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
 
     async def submit(self, new: New, files: dict[str, bytes]) -> None:
-        """Submit a session to the workers; one that failed or was cancelled waits again."""
+        """Submit a session to the workers, again if it failed or was cancelled."""
         await self.database.ask(_SUBMIT, new)
         for name, data in files.items():
             await self.database.ask(_PUT_ROW_FILE, (new.id, name, pack_bytes(data)))
@@ -260,21 +261,23 @@ class SharedSessions:
         return dict(await self.database.ask(asked, (owner, most)))
 
     async def deleted(self, ids: Sequence[str]) -> list[str]:
-        """Return which of these sessions were deleted."""
+        """Return which of the sessions were deleted."""
         asked = "SELECT id FROM deleted WHERE id = ANY(%s)"
         return [one for (one,) in await self.database.ask(asked, (list(ids),))]
 
     async def take(self, session_id: str, worker: str) -> SessionClaim | None:
-        """Take a session to run it; None if it must not run or its user's limit is reached."""
+        """Claim a session. Returns None if it must not run or its user's limit is reached."""
         [(run,)] = await self.database.ask(_TAKE, (session_id, worker))
         if run is None:
             return None
-        # Nobody else writes any more, and pending writes are counted.
+        # Nobody else writes now, and the counts include earlier writes.
         [(stored, exchanged)] = await self.database.ask(_COUNTS, (session_id, session_id))
         return SessionClaim(self.database, session_id, run, stored, exchanged)
 
     async def end(self, session_id: str, state: str, line: str) -> bool:
-        """End a session without a result, with `line` as its last event; False if it was over."""
+        """End a session without a result, with `line` as its last event. Returns False if it was
+        over.
+        """
         return await self.database.retry(partial(self._end, session_id, state, line))
 
     async def _end(self, session_id: str, state: str, line: str) -> bool:
@@ -282,27 +285,27 @@ class SharedSessions:
             ended = await connection.execute(_END_ROW, (state, session_id, list(LIVE + AGAIN[:1])))
             if await ended.fetchone() is None:
                 return False
-            # Nobody else writes any more, and pending writes have lower numbers.
+            # Nobody else writes now, and earlier writes have lower numbers.
             await connection.execute(_PUT_LAST, (line, session_id))
             return True
 
     async def events(self, session_id: str, after: int) -> list[tuple[int, str]]:
-        """Return the numbered events after number `after`."""
+        """Return the events after number `after`, with their numbers."""
         asked = "SELECT number, line FROM events WHERE session = %s AND number > %s ORDER BY number"
         return [(n, line) for n, line in await self.database.ask(asked, (session_id, after))]
 
     async def news(self, session_id: str, after: int) -> tuple[str, list[tuple[int, str]]]:
-        """Return a session's state, "" if deleted, and its events after number `after`."""
+        """Return a session's state ("" if deleted) and its events after number `after`."""
         rows = await self.database.ask(_NEWS, (after, session_id))
         return (rows[0][0] if rows else ""), [(n, line) for _, n, line in rows if n is not None]
 
     async def file_names(self, session_id: str) -> list[str]:
-        """Return the files of a session by their paths in its folder."""
+        """Return the paths of a session's files in its folder."""
         asked = "SELECT name FROM files WHERE session = %s ORDER BY name"
         return [name for (name,) in await self.database.ask(asked, (session_id,))]
 
     async def files(self, session_id: str, names: Sequence[str]) -> dict[str, bytes]:
-        """Return the contents of files, by name."""
+        """Return file contents by name."""
         found: dict[str, bytes] = {}
         asked = "SELECT name, packed FROM files WHERE session = %s AND name = ANY(%s)"
         for at in range(0, len(names), FILES_AT_ONCE):
@@ -312,7 +315,7 @@ class SharedSessions:
         return found
 
     async def signal(self, session_id: str, kind: str, told: str = "") -> None:
-        """Send a command to a session's run, wherever it is."""
+        """Send a command to a session's run on any machine."""
         one = secrets.token_hex(8)
         await self.database.ask(_SIGNAL, (session_id, one, kind, told, session_id))
 
@@ -323,16 +326,18 @@ class SharedSessions:
         return taken, [Signal(*row[1:]) for row in rows if row[1] is not None]
 
     async def place(self, session_id: str) -> Place:
-        """Return a session's place in the queue."""
+        """Return a session's position in the queue."""
         [row] = await self.database.ask(_PLACE, (ALIVE_SECONDS, session_id))
         return Place(*row)
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session with everything stored about it."""
+        """Delete a session and everything stored about it."""
         await self.database.retry(partial(self._delete, session_id))
 
     async def _delete(self, session_id: str) -> None:
-        """Delete first the row that every write locks: pending writes end, and no more follow."""
+        """Delete the session's row first. All writes lock it, so pending writes end and none
+        follow.
+        """
         async with self.database.pool.connection() as connection, connection.transaction():
             await connection.execute(_DELETE, (session_id,))
             for table in _CHECKPOINTS:

@@ -1,1 +1,1 @@
-"""Our migrations for Alembic: one file each in `versions/`, which names its predecessor."""
+"""Our Alembic migrations. Each names its predecessor."""

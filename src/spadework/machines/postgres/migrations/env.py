@@ -1,4 +1,4 @@
-"""Run missing migrations in one transaction of the given connection, for Alembic."""
+"""Run missing migrations for Alembic, in one transaction."""
 
 from __future__ import annotations
 

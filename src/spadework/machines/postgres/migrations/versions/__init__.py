@@ -1,1 +1,1 @@
-"""One migration per file, in the order of their numbers; a released one is never changed."""
+"""Numbered migrations. A released one is never changed."""

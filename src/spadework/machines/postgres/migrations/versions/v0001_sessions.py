@@ -1,5 +1,6 @@
-"""Create the tables of sessions; deleting a session deletes all that is stored about it.
-Columns named `packed` are compressed already, so PostgreSQL need not try.
+"""Create the session tables. Deleting a session deletes everything stored about it.
+
+PostgreSQL need not compress columns named `packed`, which are compressed already.
 """
 
 from __future__ import annotations
@@ -62,8 +63,7 @@ ALTER TABLE exchanges ALTER request SET STORAGE EXTERNAL;
 ALTER TABLE bodies ALTER packed SET STORAGE EXTERNAL;
 ALTER TABLE files ALTER packed SET STORAGE EXTERNAL;
 """
-#: Watchers of a session are notified of its events and its end, its runner of the user's commands
-#: and of takeovers.
+#: Notify watchers of a session's events and end, and its runner of user commands and takeovers.
 _TOLD = """
 CREATE FUNCTION tell_watchers() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,6 +1,7 @@
-"""Create the tables of shared limits: places at resources, a user's runs and daily spending.
-Places are transient: their tables are unlogged, so that a place causes no disk write, and empty
-after a crash of the server.
+"""Create the tables for shared limits: slots at resources, users' runs and daily spending.
+
+The tables of slots (`places` in `rooms`) are unlogged, so that taking a slot writes nothing to
+disk. A server crash empties them.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ CREATE TABLE spent (
 );
 ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 """
-#: The lock of a room's row is held while its places change. The user with the fewest places there
-#: comes first, then the session with the fewest; among equals the one served least recently.
+#: A room's row is locked while its slots change. The user with the fewest slots there comes first,
+#: then the session with the fewest, then the least recently served.
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -130,7 +131,7 @@ BEGIN
     END LOOP;
 END $$;;
 """
-#: Processes report a user's daily spending in turn, and receive the others'.
+#: Processes report a user's daily spending one at a time, and receive the totals of the others.
 _DAY = """
 CREATE FUNCTION tell_spent(
     own spent, OUT tokens bigint, OUT money double precision,
@@ -148,8 +149,8 @@ BEGIN
         WHERE s.owner = own.owner AND s.day = own.day AND s.process <> own.process;
 END $$;;
 """
-#: Sessions in the order in which they wait: users at their limit of runs come last, otherwise the
-#: user with the fewest runs comes first.
+#: Waiting sessions in queue order: users at their limit come last, and otherwise the user with the
+#: fewest runs comes first.
 _RUNS = """
 CREATE VIEW queued AS
     SELECT id, owner, most_runs, ahead, most_runs > 0 AND ahead >= most_runs AS held_back,

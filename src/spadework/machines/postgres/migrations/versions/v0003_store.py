@@ -1,6 +1,8 @@
-"""Create the tables of lists, deleted sessions, answers, and knowledge.
-The lists are users' tokens and shared sessions, read by all servers. No machine shows its copy of a
-deleted session. Chat clients may send answers back. Each user has their own known pages.
+"""Create the tables for lists, deleted sessions, answers and knowledge.
+
+Lists (users' tokens, shared sessions) are read by all servers. Machines hide copies of `deleted`
+sessions. `answers` finds the session of an answer that a chat client sends back. Each user has
+their own known pages.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from alembic import op
 revision = "0003"
 down_revision = "0002"
 
-#: `version` counts the changes of a list; a reader that knows it fetches no rows.
+#: `version` counts a list's changes. Readers that know it fetch no rows.
 _LISTS = "CREATE TABLE lists (name text PRIMARY KEY, version bigint NOT NULL, rows text NOT NULL)"
 _DELETED = "CREATE TABLE deleted (id text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
 _ANSWERS = """
@@ -21,8 +23,7 @@ CREATE TABLE answers (
 );
 CREATE INDEX answers_by_session ON answers (session)
 """
-#: Columns named `packed` are compressed already. The words of a passage include its owner, so that
-#: the index finds one owner's words at once.
+#: A passage's words include its owner, so that the index finds only the owner's passages.
 _KNOWLEDGE = """
 CREATE TABLE known_pages (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
