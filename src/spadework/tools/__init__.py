@@ -1,1 +1,1 @@
-"""Tools of the research loop: search, fetch, extract, rank, chunk. No model, no graph."""
+"""Tools of the research loop, without model or graph: search, fetch, extract, rank, store."""

@@ -1,4 +1,4 @@
-"""Fusion of ranked lists: the public address of `ranking/fusion.py`."""
+"""The public import path of rank fusion, implemented in `ranking/fusion.py`."""
 
 from spadework.tools.ranking.fusion import reciprocal_rank_fusion
 

@@ -1,4 +1,4 @@
-"""Relevance of a hit to a query: the public address of `ranking/relevance.py`."""
+"""The public import path of relevance scores, implemented in `ranking/relevance.py`."""
 
 from spadework.tools.ranking.relevance import query_terms, relevance
 

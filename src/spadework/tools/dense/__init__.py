@@ -1,1 +1,1 @@
-"""Embeddings of passages and questions, and nearest-neighbour search."""
+"""Embed passages and questions, and search for nearest neighbours."""

@@ -20,10 +20,10 @@ from spadework.tools.web.connections import certificates, closing_lines, proxy_f
 from spadework.tools.web.fair_queue import far_place
 from spadework.tools.web.retries import ask_again
 
-#: Texts per request; every known server accepts this many.
+#: Texts per request. Every known server accepts this many.
 BATCH = 64
 _BATCH_SECONDS = 60.0
-#: Longer texts are cut; models accept about 8,000 tokens.
+#: Maximum characters per text. Models accept about 8,000 tokens.
 MAX_CHARS = 16_000
 #: Attempts per request, and concurrent requests.
 ATTEMPTS, PARALLEL = 3, 4
@@ -39,7 +39,7 @@ class Vector(BaseModel):
 
 
 class Spent(BaseModel):
-    """The token usage that an endpoint reports."""
+    """The token usage reported by an endpoint."""
 
     total_tokens: int = 0
 
@@ -52,7 +52,7 @@ class Answer(BaseModel):
 
 
 class Passing(ModelError):
-    """A transient fault; `after` is the seconds to wait, or True for exponential backoff."""
+    """A transient fault. Retry after `after` seconds, or with exponential backoff if True."""
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)
@@ -60,9 +60,9 @@ class Passing(ModelError):
 
 
 class EndpointEmbedder:
-    """The embedding model `name` at the endpoint `url`, OpenAI's by default.
+    """The embedding model `name` at `url`, by default OpenAI's.
 
-    `requests` and `tokens` count usage so far; `spend` gets those of each request.
+    `requests` and `tokens` count usage so far. `spend` receives the usage of each request.
     """
 
     def __init__(self, name: str, url: str = "", key: str = "", *, seconds: float = 60.0) -> None:
@@ -112,7 +112,8 @@ class EndpointEmbedder:
             raise
         tokens = answer.usage.total_tokens if answer.usage else 0
         self.tokens += tokens
-        # Record the cost before the vectors are stored: a resumed run gets them for free.
+        # Record the cost before the vectors are stored. A resumed run does not pay for stored
+        # vectors.
         await self.spend(1, tokens)
         return answer
 
@@ -170,7 +171,7 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
 
 
 async def _free(requests: int, tokens: int) -> None:
-    """Ignore the usage."""
+    """Ignore the usage of a request."""
 
 
 def _wait(error: BaseException) -> bool | float:
@@ -196,7 +197,7 @@ def _words(reply: httpx.Response) -> str:
 
 
 def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
-    """Return the vectors in order, scaled to length 1. Raises ModelError if one is unusable."""
+    """Return the vectors in order, scaled to length 1. Raises ModelError for an unusable vector."""
     found = {each.index: each.embedding for each in answer.data}
     if set(found) != set(range(count)) or len({len(vector) for vector in found.values()}) != 1:
         raise ModelError(f"The endpoint of {name} returned {len(found)} vectors for {count} texts.")

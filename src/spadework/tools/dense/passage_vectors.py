@@ -11,9 +11,8 @@ from spadework.tools.dense.embedder import BATCH, PARALLEL, EndpointEmbedder, em
 from spadework.tools.dense.vectors import Passage, Vectors
 from spadework.values import Problem
 
-#: Maximum seconds to wait for a question's vector.
 QUESTION_SECONDS = 2.0
-#: Questions that come within this time share a request.
+#: Seconds to wait for further questions to share a request.
 TOGETHER_SECONDS = 0.01
 
 
@@ -31,11 +30,11 @@ class Meaning:
 
     @property
     def problems(self) -> list[Problem]:
-        """What was lost, each reason once."""
+        """The problems of this run, each reason once."""
         return list(self._problems.values())
 
     async def of(self, question: str) -> list[float] | None:
-        """Return a question's vector, None after a fault; each question is paid for once."""
+        """Return a question's vector, or None after a fault. Repeated questions cost nothing."""
         if self.broken:
             return None
         if question not in self._asked:
@@ -56,7 +55,7 @@ class Meaning:
         self.tell(said or f"No vectors were returned within {self._seconds:g} s.", effect)
 
     def tell(self, reason: str, effect: str) -> None:
-        """Record a problem, unless its reason is already recorded."""
+        """Record a problem unless its reason is already recorded."""
         subject = self.embeds.name
         problem = Problem(stage="embeddings", subject=subject, reason=reason, effect=effect)
         self._problems.setdefault(reason, problem)
@@ -67,7 +66,7 @@ class Meaning:
             for task in self._asked.values():
                 task.cancel()
             await asyncio.gather(*self._asked.values(), return_exceptions=True)
-        finally:  # even if cancelled
+        finally:
             await self.embeds.close()
 
     async def _ask(self, questions: list[str]) -> dict[str, list[float]]:
@@ -87,7 +86,7 @@ def meaning_of(settings: Settings) -> Meaning | None:
     return Meaning(embeds) if embeds else None
 
 
-#: Minimum passages in a batch: as many as an endpoint takes at once.
+#: Minimum passages per batch: as many as an endpoint takes at once.
 LEAST = BATCH * PARALLEL
 
 
@@ -97,9 +96,9 @@ async def fill(
     documents: Iterable[Sequence[Passage]],
     tell: Callable[[int], None] = lambda documents: None,
 ) -> int:
-    """Embed and store the passages of documents; return how many texts were embedded.
+    """Embed and store the passages of documents, and return the number of texts embedded.
 
-    `tell` gets the number of documents done. On a ModelError, vectors stored so far remain.
+    `tell` receives the number of documents done. Vectors stored before a ModelError are kept.
     """
     asked = done = 0
     waiting = _batches(documents)
@@ -114,7 +113,7 @@ async def fill(
 
 
 def _batches(documents: Iterable[Sequence[Passage]]) -> Iterator[list[Passage]]:
-    """Yield batches of whole documents, so that none is stored in part."""
+    """Yield batches of whole documents, so that no document is stored in part."""
     batch: list[Passage] = []
     for passages in documents:
         batch += passages

@@ -1,7 +1,7 @@
-"""Store the vectors of passages in a SQLite file that processes share.
+"""Store passage vectors in a SQLite file that processes share.
 
 A vector's key is a digest of model and text, so that equal passages share it. A place is a passage
-of one index (`mark`); its checksum shows whether the text has changed.
+of one index (`mark`). Its checksum shows whether the text has changed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PRAGMA user_version = 1;
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """Open the file, or yield None if there is none. Raises ModelError if it is unusable."""
+    """Open the file, or yield None if it does not exist. Raises ModelError if it is unusable."""
     if not path.exists():
         yield None
         return
@@ -58,9 +58,10 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open or create the file; each statement commits at once.
+    """Open or create the file.
+    Each statement commits at once.
 
-    Raises ModelError if it is unusable, and deletes it if it is damaged.
+    Raises ModelError if the file is unusable, and deletes it if it is damaged.
     """
     try:
         private_file(path)
@@ -72,7 +73,7 @@ def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
     except (sqlite3.Error, OSError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error)
         said = said or type(error).__name__
-        # Damaged, or not a database: nothing can be saved.
+        # Damaged, or not a database. The vectors can be computed again.
         if type(error) is sqlite3.DatabaseError:
             for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
                 path.with_name(name).unlink(missing_ok=True)
@@ -85,17 +86,18 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
         return
     with FileLock(path.with_name(f".{path.stem}.making"), BUSY_SECONDS, 0o600):
         if db.execute("PRAGMA user_version").fetchone() == (0,):
-            db.execute("PRAGMA page_size = 16384")  # both must be set before the first table exists
+            # must be set, like auto_vacuum, before the first table exists
+            db.execute("PRAGMA page_size = 16384")
             db.execute("PRAGMA auto_vacuum = FULL")
             db.execute("PRAGMA journal_mode = WAL")
             db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
 
-#: With more passages than this, only those found by words are compared.
+#: Passages above which only those found by words are compared.
 MOST_PLACES = 100_000
-#: Maximum seconds of a scan, which delays the hits found by words.
+#: Maximum seconds of a scan. The hits found by words wait for it.
 SCAN_SECONDS = 2.0
-#: Vectors compared at once; they fit into a CPU cache.
+#: Vectors compared at a time, few enough for a CPU cache.
 _BLOCK = 256
 _JOINED = "FROM places JOIN vectors ON id = places.vector"
 _Row = tuple[int, int, int, int, bytes]
@@ -103,7 +105,7 @@ _Row = tuple[int, int, int, int, bytes]
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage `start:end` of document `number`: its `body`, and `text` with its headings."""
+    """A passage `start:end` of document `number`. `text` is its `body` with its headings."""
 
     number: int
     start: int
@@ -123,14 +125,15 @@ class Near:
     cosine: float
 
     def stands_in(self, text: str) -> bool:
-        """Return whether its document's `text` still has this passage in this place."""
+        """Return whether the passage is unchanged in its document's current `text`."""
         return _checksum(text[self.start : self.end]) == self.checksum
 
 
 class Vectors:
-    """Vectors of `model` for the index `mark`, in the file at `path`; thread-safe.
+    """The vectors of `model` for the index `mark`, in the file at `path`.
+    Thread-safe.
 
-    Every method raises ModelError if the file is unusable.
+    All methods raise ModelError if the file is unusable.
     """
 
     def __init__(self, path: Path, mark: str, model: str) -> None:
@@ -139,7 +142,7 @@ class Vectors:
         self._key = (mark, model)
 
     def count(self, most: int) -> int:
-        """Return how many passages have vectors, counting up to `most`."""
+        """Return how many passages have vectors, counting only up to `most`."""
         query = "SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE mark = ? AND model = ? LIMIT ?)"
         with open_to_read(self.path) as db:
             return int(db.execute(query, (*self._key, most)).fetchone()[0]) if db else 0
@@ -151,7 +154,7 @@ class Vectors:
             return {number for (number,) in db.execute(query, self._key)} if db else set()
 
     def without_vector(self, texts: Iterable[str]) -> list[str]:
-        """Return the texts that have no vector yet, each once."""
+        """Return the distinct texts that have no vector yet."""
         with open_to_read(self.path) as db:
             return [
                 text
@@ -162,8 +165,8 @@ class Vectors:
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
         """Store vectors by text, and the places of their passages, in one transaction.
 
-        Skips a document if another process has deleted one of its vectors: it is embedded again.
-        Raises ModelError for vectors of another size.
+        If another process has deleted a document's vector, the document is skipped and embedded
+        later. Raises ModelError for vectors of a different size.
         """
         with open_to_write(self.path) as db, transaction(db):
             size = self._size(db)
@@ -193,8 +196,8 @@ class Vectors:
     ) -> list[Near]:
         """Return at most `most` passages, nearest first.
 
-        `among` limits them to places (document, start), `within` to documents. Raises ModelError
-        for a vector of another size or after SCAN_SECONDS.
+        `among` limits them to places (document, start), and `within` to documents. Raises
+        ModelError for a vector of a different size, or after SCAN_SECONDS.
         """
         import numpy as np
 
@@ -227,13 +230,13 @@ class Vectors:
         ]
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Delete documents of this index for all models, and vectors that nothing else uses."""
+        """Delete documents from this index for all models, with the vectors no longer used."""
         if gone := list(numbers):
             which = "mark = ? AND number IN (SELECT value FROM json_each(?))"
             self._forget(which, (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
-        """Delete all indexes except `marks`, and vectors that nothing else uses."""
+        """Delete all indexes except `marks`, with the vectors no longer used."""
         self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
 
     def _forget(self, which: str, values: tuple[str, ...]) -> None:
@@ -291,9 +294,9 @@ def _checksum(body: str) -> int:
 
 
 def pack_vector(vector: Sequence[float]) -> bytes:
-    """Return a vector as stored: a float32 factor and a byte for each number.
+    """Pack a vector into a float32 factor and one signed byte per number.
 
-    The error is at most 1/254 of the greatest number. Bytes load faster than float16.
+    The error is at most 1/254 of the largest number. Bytes load faster than float16.
     """
     import numpy as np
 
@@ -303,7 +306,7 @@ def pack_vector(vector: Sequence[float]) -> bytes:
 
 
 def cosines(vectors: Sequence[bytes], question: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the cosine similarity of each stored vector to a question's."""
+    """Return the cosine similarity of each stored vector to a question's vector."""
     import numpy as np
 
     rows = np.frombuffer(

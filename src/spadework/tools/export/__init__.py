@@ -1,1 +1,1 @@
-"""Export formats of the report."""
+"""Export the report to several formats."""

@@ -9,7 +9,7 @@ from spadework.tools.export.markdown_report import safe_url
 from spadework.tools.export.sheet import words
 from spadework.values import Evidence, Result, Source
 
-#: TeX's names of special characters.
+#: TeX command names of special characters.
 _COMMANDS = {"\\": "backslash", "{": "braceleft", "}": "braceright", "^": "asciicircum"}
 _TEX = str.maketrans(
     {sign: rf"\text{name}{{}}" for sign, name in (_COMMANDS | {"~": "asciitilde"}).items()}
@@ -19,7 +19,7 @@ _NO_KEY = re.compile(r"[^a-z0-9]+")
 
 
 def to_bibtex(result: Result) -> str:
-    """Return a result's cited sources, in order of their numbers, as BibTeX; "" for none."""
+    """Return the cited sources as BibTeX, ordered by number, or "" if there are none."""
     ledger = {e.id: e for topic in result.topics for e in topic.evidence}
     cited: dict[str, Evidence] = {}
     sentences = (one for section in result.document.sections for one in section.sentences)
@@ -32,7 +32,7 @@ def _entry(source: Source, quoted: Evidence) -> str:
     url = safe_url(source.url)
     web = url.startswith("http")
     fields: dict[str, str] = {
-        # Double braces keep capitals, and names with "and" or a comma.
+        # Double braces preserve capitals and names that contain "and" or a comma.
         "title": f"{{{_escape_tex(source.title or source.url)}}}",
         "author": f"{{{_escape_tex(quoted.author)}}}" if quoted.author.strip() else "",
         "year": f"{source.published_at:%Y}" if source.published_at else "",

@@ -1,4 +1,4 @@
-"""Make a bar chart from a table's figures; each bar keeps the marks of its row."""
+"""Make a bar chart from a table's figures. Each bar keeps its row's citation marks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BARE = re.compile(r"[12]\d{3}|\d+(?:[.,]\d+)+")
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: the cell of its label, its own with the marks of quotes, and its length in percent."""
+    """A bar: its label's cell, its value's cell with citation marks, and its length in percent."""
 
     label: Item
     value: Item
@@ -26,15 +26,15 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """The bars of a table's column; `name` is the column's heading."""
+    """The bars of a table column. `name` is the column heading."""
 
     name: tuple[Run, ...]
     bars: tuple[Bar, ...]
 
 
 def chart_of(table: Block, language: str) -> Chart | None:
-    """Return a chart of the first column of quoted figures in one unit, or None; `language` is that
-    of the report.
+    """Return a chart of the first column of cited figures in one unit, or None.
+    `language` is the report's.
     """
     if not LEAST_BARS <= len(table.rows) <= MOST_BARS:
         return None
@@ -51,7 +51,7 @@ def chart_of(table: Block, language: str) -> Chart | None:
 
 
 def _sizes(values: Sequence[Item], language: str) -> list[float]:
-    """Return the figures in cells, [] unless all are quoted, in one unit and read in one way."""
+    """Return the cells' figures, or [] unless all are cited, in one unit and unambiguous."""
     units, sizes = set(), []
     for value in values:
         text = " ".join(words(said.runs) for said in value)
@@ -68,7 +68,6 @@ def _sizes(values: Sequence[Item], language: str) -> list[float]:
 
 
 def _with_marks(row: Sequence[Item], column: int) -> Item:
-    """Return a cell with its own marks or, if it has none, those of its row."""
     cell = row[column]
     if not cell or any(said.markers for said in cell):
         return cell

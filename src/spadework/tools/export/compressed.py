@@ -1,4 +1,4 @@
-"""Shorten a result to a calling model's token limit."""
+"""Shorten a result to the token limit of a calling model."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from spadework.tools.text.passages import cut
 from spadework.values import Evidence, Result, Source
 from spadework.visible import one_line
 
-#: Length of the pieces into which a page is cut.
+#: Maximum characters of a piece of a page.
 PIECE_CHARS = 1_500
 _GAP = "[…]"
 
 
 def shorten_report(report: str, chars: int) -> str:
-    """Cut a Markdown text to at most `chars` characters, after a whole block if one fits."""
+    """Cut Markdown to at most `chars` characters, after a complete block if one fits."""
     if len(report) <= chars:
         return report
     ends = [block.end for block in blocks(report) if block.end <= chars]
@@ -26,11 +26,11 @@ def shorten_report(report: str, chars: int) -> str:
 
 
 def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
-    """Return up to `most` characters of a page: the pieces with `spans`, then those nearest."""
+    """Return at most `most` characters of a page: pieces with `spans`, then the nearest."""
     pieces = cut(text, PIECE_CHARS)
     numbered = [*enumerate(pieces)]
     holding = [n for start, end in spans for n, (at, to) in numbered if at < end and start < to]
-    # Distance from the nearest piece with a span.
+    # Distance of each piece from the nearest piece with a span.
     away = {n: min(abs(n - held) for held in holding or [0]) for n, _ in numbered}
     taken, room = set[int](), most
     for n in [*holding, *sorted(away, key=away.__getitem__)]:
@@ -56,7 +56,9 @@ def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) 
 
 
 def largest(top: int, fits: Callable[[int], bool]) -> int:
-    """Return the greatest number up to `top` that fits, or 0; all smaller ones must fit."""
+    """Return the largest number up to `top` that fits, or 0.
+    All numbers below a fitting one must fit.
+    """
     if fits(top):
         return top
     low, high = 0, top
@@ -68,16 +70,15 @@ def largest(top: int, fits: Callable[[int], bool]) -> int:
 
 #: Sources shown in full, and maximum characters of each.
 FULL, FULL_CHARS = 3, 8_000
-#: Sources shown by their key points, and maximum characters of each.
+#: Sources shown by key points, and maximum characters of each.
 KEY, KEY_CHARS = 3, 800
-#: Maximum characters of a source shown as a reference.
 REFERENCE_CHARS = 200
-#: Maximum omitted sources that are listed by number.
+#: Omitted sources that are listed by number.
 MOST_NAMED = 12
 
 
 class Excerpt(NamedTuple):
-    """The part of a source's text that is shown."""
+    """A source and the part of its text that is shown."""
 
     source: Source
     content: str
@@ -85,7 +86,7 @@ class Excerpt(NamedTuple):
 
 @dataclass(frozen=True)
 class Compressed:
-    """The part of a result that fits; sentences in `left_out` say what is missing."""
+    """The part of a result that fits. Sentences in `left_out` say what is missing."""
 
     report: str = ""
     excerpts: tuple[Excerpt, ...] = ()
@@ -94,8 +95,6 @@ class Compressed:
 
 @dataclass(frozen=True)
 class _Levels:
-    """How many sources to show in full, by key points and as references; the report's length."""
-
     full: int
     key: int
     references: int
@@ -104,23 +103,21 @@ class _Levels:
 
 @dataclass(frozen=True)
 class _Material:
-    """A result, its sources by importance, evidence by page and texts by hash."""
-
     result: Result
     sources: Sequence[Source]
     evidence: Mapping[str, Sequence[Evidence]]
     texts: Mapping[str, str]
-    #: Cached excerpts of full sources by number, since many levels are tried.
+    #: Cached excerpts of full sources by source number, because many levels are tried.
     cut: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 
 def compress_result(
     result: Result, texts: Mapping[str, str], size: Callable[[Compressed], int], limit: int
 ) -> Compressed:
-    """Return as much of a result as fits into `limit` tokens, measured by `size`, or nothing.
+    """Return as much of a result as fits into `limit` tokens, as measured by `size`.
 
-    `texts` are the available pages by content hash. References are dropped first, then the text of
-    full sources, then key points, and last the end of the report.
+    `texts` are the available pages by content hash. References are dropped first, then full texts,
+    then key points, and finally the end of the report.
     """
     material = _material(result, texts)
 
@@ -134,7 +131,7 @@ def compress_result(
     for rung in _ladder(len(material.sources), len(result.report)):
         if fits(replace(rung, references=0)):
             return _compose(material, most_references(rung))
-    # The report does not fit: cut it, but list some of its sources.
+    # The report alone does not fit. Cut it, but still list some sources.
     bare = size(Compressed())
     none = _Levels(0, 0, len(material.sources), 0)
     listed = most_references(none, bare + (limit - bare) // 3)
@@ -143,7 +140,6 @@ def compress_result(
 
 
 def _material(result: Result, texts: Mapping[str, str]) -> _Material:
-    """Sort the sources by how often they are cited, then by number."""
     ledger = {e.id: e for topic in result.topics for e in topic.evidence}
     cited = [ledger[c.evidence_id].url for c in result.citations if c.evidence_id in ledger]
     weights = {source.url: cited.count(source.url) for source in result.sources}
@@ -187,7 +183,7 @@ def _compose(material: _Material, levels: _Levels) -> Compressed:
 
 
 def _in_full(material: _Material, source: Source) -> tuple[str, str]:
-    """Return a source's text around its evidence, and a note on what is missing."""
+    """Return a source's text around its evidence, and a note about what is missing."""
     if source.n in material.cut:
         return material.cut[source.n]
     text = material.texts.get(source.content_hash, "")
@@ -200,7 +196,6 @@ def _in_full(material: _Material, source: Source) -> tuple[str, str]:
 
 
 def _key_points(material: _Material, source: Source) -> tuple[str, str]:
-    """Return the quotes of a source that fit, and a note on the others."""
     quotes = [f"- {e.quote.strip()}" for e in material.evidence.get(source.url, ())]
     if not quotes:
         return one_line(material.texts.get(source.content_hash, ""), KEY_CHARS), ""

@@ -1,4 +1,4 @@
-"""Write the report as a Word document; `[n]` links to a numbered source with its quotes."""
+"""Write the report as a Word document. `[n]` links to a numbered source with its quotes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ from spadework.tools.export.sheet import Block, Item, Reference, Run, Said, Shee
 from spadework.tools.text.language import Phrases
 from spadework.values import Result
 
-#: Maximum length of the title property.
 MOST_TITLE = 255
 _ACCENT, _SOFT = RGBColor(0x0A, 0x68, 0x47), RGBColor(0x5A, 0x61, 0x59)
 _CODE, _CODE_WITHIN, _CODE_WORDS = "Code", "Code in a list", "Code words"
 _SOURCE, _FACTS = "Source", "Facts"
-#: Paragraph properties that follow w:bidi, in the schema's order.
+#: Paragraph properties that must follow w:bidi, in the schema's order.
 _AFTER_BIDI = (
     *("w:adjustRightInd", "w:snapToGrid", "w:spacing", "w:ind", "w:contextualSpacing", "w:jc"),
     *("w:mirrorIndents", "w:suppressOverlap", "w:textDirection", "w:textAlignment"),
@@ -41,8 +40,6 @@ _AFTER_BIDI = (
 
 
 class _Styles(NamedTuple):
-    """Styles of an item's first paragraph, later ones and code."""
-
     sign: str | None
     after: str | None
     code: str
@@ -55,7 +52,7 @@ _STEP = _Styles(_NUMBERED, "List Continue", _CODE_WITHIN)
 
 
 def to_docx(result: Result) -> bytes:
-    """Return the report as a .docx file; only http(s) URLs become links."""
+    """Return the report as a .docx file. Only http(s) URLs become links."""
     sheet, document = laid_out(result), docx.Document()
     _styles(document)
     properties = document.core_properties
@@ -118,7 +115,7 @@ def _block(document: Document, block: Block, language: str) -> None:
 
 
 def _item(within: Document | _Cell, item: Item, styles: _Styles) -> list[Paragraph]:
-    """Add an item as paragraphs, code separately; the first paragraph has the list sign."""
+    """Add an item as paragraphs, with separate ones for code. The first has the list sign."""
     made: list[Paragraph] = []
     for code, together in groupby(item, lambda said: said.code):
         if not code or (styles.sign and not made):
@@ -152,16 +149,16 @@ def _table(document: Document, block: Block) -> None:
     for row in block.rows:
         for cell, item in zip(table.add_row().cells, row, strict=True):
             if _item(cell, item, _PLAIN):
-                # Remove the empty paragraph of a new cell.
+                # Remove the new cell's empty paragraph.
                 cell._tc.remove(cell.paragraphs[0]._p)
-    # Adjacent tables would merge.
+    # Otherwise adjacent tables would merge.
     document.add_paragraph()
 
 
 def _chart(document: Document, chart: Chart) -> None:
-    """Add a chart: below each row's label and figure, a shaded paragraph as its bar."""
+    """Add a chart. The bar is a shaded paragraph below the row's label and figure."""
     _say(document.add_paragraph(style="Caption"), chart.name)
-    for bar in chart.bars:  # the longest is as wide as the text
+    for bar in chart.bars:  # the longest bar is as wide as the text
         _item(document, (*bar.label, *bar.value), _PLAIN)[0].paragraph_format.keep_with_next = True
         form, shade = document.add_paragraph().paragraph_format, OxmlElement("w:shd")
         shade.set(qn("w:val"), "clear")
@@ -171,7 +168,7 @@ def _chart(document: Document, chart: Chart) -> None:
 
 
 def _markers(paragraph: Paragraph, said: Said) -> None:
-    """Add ` [n]` in superscript, linked to its source; the sign of a conclusion has no link."""
+    """Add ` [n]` in superscript with a link to the source. The sign of a conclusion has no link."""
     if said.markers and paragraph.text:
         paragraph.add_run(" ")
     for marker in said.markers:

@@ -20,19 +20,19 @@ from spadework.values import Result
 
 
 def to_html(result: Result) -> str:
-    """Return the report as HTML; its text is escaped, only http(s) URLs become links."""
+    """Return the report as HTML. Its text is escaped, and only http(s) URLs become links."""
     return _environment().get_template("report.html").render(sheet=laid_out(result))
 
 
-#: Folder of the templates; the session page uses it too.
+#: Folder of the templates, which the session page uses too.
 DRAWN_IN = Path(__file__).parent
-#: Maximum length of a last word that is kept with its markers.
+#: Maximum characters of a last word kept on one line with its markers.
 MOST_KEPT = 24
 
 
 def split_last_word(said: Said) -> tuple[tuple[Run, ...], str]:
-    """Split off a sentence's last word, which is kept with the markers; "" if it is code,
-    emphasised, or too long (in scripts without spaces).
+    """Split off the last word, which stays on one line with the markers.
+    It is "" if it is code, emphasized, or too long (as in scripts without spaces).
     """
     if not said.runs or said.runs[-1].code or said.runs[-1].strength:
         return said.runs, ""
@@ -55,9 +55,9 @@ def _environment() -> Environment:
     return environment
 
 
-#: Maximum seconds for printing; most reports take one or two.
+#: Maximum seconds for printing. Most reports take one or two.
 MOST_SECONDS = 60.0
-#: Chromium resolves no host names; the page itself forbids requests too.
+#: Chromium must not resolve host names. The page itself also forbids requests.
 _FLAGS = (
     *("--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
     *("--disable-extensions", "--disable-background-networking"),
@@ -67,7 +67,9 @@ _FLAGS = (
 
 
 def find_chromium() -> str:
-    """Return Chromium's path. Raises SettingsError, with what to install, if there is none."""
+    """Return Chromium's path.
+    If there is none, raises SettingsError with installation instructions.
+    """
     if found := installed_chromium():
         return found
     raise SettingsError(
@@ -77,13 +79,13 @@ def find_chromium() -> str:
 
 
 def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
-    """Return the report as PDF (A4). Raises SettingsError without Chromium, SpadeworkError."""
+    """Return the report as PDF (A4). Raises SettingsError without Chromium, or SpadeworkError."""
     chromium = find_chromium()
-    # Chromium may still write files while the folder is removed.
+    # Chromium may still write files while the folder is being removed.
     with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
         page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
         page.write_text(to_html(result), encoding="utf-8")
-        # Chromium refuses its sandbox to root; the page has no scripts and makes no requests.
+        # Chromium cannot use its sandbox as root. The page has no scripts and makes no requests.
         rootly = ["--no-sandbox"] if runs_as_root() else []
         places = (f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri())
         _run([chromium, *_FLAGS, *rootly, *places], seconds)

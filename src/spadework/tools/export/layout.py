@@ -1,4 +1,4 @@
-"""Lay a result out for all formats: sentences in blocks, markers linked to their quotes."""
+"""Lay out a result for all formats: sentences in blocks, markers linked to quotes."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from spadework.tools.text.sentences import leads
 from spadework.tools.web.urls import domain_of
 from spadework.values import CoveredTopic, Evidence, Part, Result, Section, Sentence, Source
 
-#: Maximum sentences of the answer at the start of a report.
+#: Maximum sentences of a report's opening answer.
 MOST_ANSWER = 2
 _SPACE = re.compile(r"\s+")
 
 
 def laid_out(result: Result) -> Sheet:
-    """Lay out a result's report with its coverage, cited sources and quotes."""
+    """Lay out a result's report, with its coverage, cited sources and quotes."""
     layout = _Layout(result)
     say, document = layout.say, result.document
     sections = _answer_first(result, layout.ledger)
@@ -54,7 +54,7 @@ def laid_out(result: Result) -> Sheet:
 
 
 def runs(text: str, *, emphasis: bool = False) -> tuple[Run, ...]:
-    """Split Markdown text into runs of code, `emphasis` (if requested) and other text."""
+    """Split Markdown text into runs of code, emphasis (if requested) and other text."""
     marks = scan(text)
     strong = emphases(text, marks) if emphasis else []
     begun: dict[int, Strength] = {one.start: one.strength for one in strong}
@@ -92,8 +92,6 @@ def _one_line(found: list[Run]) -> tuple[Run, ...]:
 
 
 class _Layout:
-    """Lays out one report; numbers its cited sources and cards."""
-
     def __init__(self, result: Result) -> None:
         self.report = result.document
         self.say = Phrases(self.report.language)
@@ -110,7 +108,6 @@ class _Layout:
         self._places: dict[tuple[bool, tuple[str, ...]], int] = {}
 
     def chapter(self, section: Section) -> Chapter:
-        """Lay out a section, adding its cards."""
         heading = runs(self.report.heading_of(section))
         self._emphasis = emphasised(section)
         drawn = tuple(self._block(block) for block in blocks(section, self.ledger, self.say))
@@ -184,10 +181,10 @@ def _web(url: str) -> str:
 
 
 def _answer_first(result: Result, ledger: Mapping[str, Evidence]) -> list[Section]:
-    """Return the report's sections, with the answer first in a paragraph of its own.
+    """Return the report's sections, with the answer first in its own paragraph.
 
-    The answer is the start of the summary or the only topic, else the first sentences of answered
-    topics, or nothing.
+    The answer is the beginning of the summary or the only topic. Otherwise it consists of the first
+    sentences of answered topics, if any.
     """
     sections = list(result.document.sections)
     if sections and (count := _count_opening(sections[0], ledger)):
@@ -212,7 +209,6 @@ def _answer(told: Sequence[Sentence]) -> Section:
 
 
 def _count_opening(section: Section, ledger: Mapping[str, Evidence]) -> int:
-    """Return how many sentences of prose a section opens with, at most MOST_ANSWER."""
     most = MOST_ANSWER
     for first in section.parts[:1]:
         whole = first.by_code or first.form == "paragraph"

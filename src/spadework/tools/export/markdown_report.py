@@ -1,4 +1,4 @@
-"""Write the report as Markdown; `[n]` refers to sources, which link to the quoted words."""
+"""Write the report as Markdown. `[n]` refers to a source, which links to the quoted words."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from spadework.visible import visible
 
 #: Words from each end of a quote in a text fragment.
 FRAGMENT_WORDS = 5
-#: Characters to escape in text; a tilde only where it can end a strike-through.
+#: Characters to escape in text. A tilde is escaped only if it can end a strike-through.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: Characters to escape in a mark, whatever is next to them.
+#: Characters to escape in a mark, whatever surrounds them.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
-#: Characters removed from a fence's language; a backtick would break the fence.
+#: Characters removed from a code fence's language. A backtick would break the fence.
 _NO_LANGUAGE = re.compile(r"[^\w+#.-]")
 _LINE = re.compile(r"(?<=\n)(?=[^\n])")
 _JOINED, _PIPE = "\n\n", "\\|"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-#: Marks of blocks and table borders, which a rendered page does not show.
+#: Block markers and table borders, which a rendered page does not show.
 _NOT_SHOWN = re.compile(r"^[\s#>|*+-]+|\|")
-#: The start of a line that would begin a block; in `1.`, the dot is escaped.
+#: The start of a line that would begin a block. In `1.`, the dot is escaped.
 _LEADING = re.compile(
     r"^((?:\d{1,9}(?=[.)](?:\s|$)))?)((?<=\d)[.)]|#{1,6}(?=\s|$)|[-+](?=\s|$)|=+$|-+$|~{3,}|>)"
 )
 
 
 def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequence[Source]) -> str:
-    """Return the report with its numbered sources; `sources` must contain every cited page."""
+    """Return the report with its numbered sources. `sources` must contain every cited page."""
     numbers = {source.url: source.n for source in sources}
     say = Phrases(report.language)
     parts = [f"# {escape_markdown(report.title)}"]
@@ -67,7 +67,7 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
 
 
 def sentences_markdown(section: Section) -> list[str]:
-    """Return a section's sentences as in the report, but without marks, emphasis and fences."""
+    """Return a section's sentences as in the report, without marks, emphasis and fences."""
     takes = [(part.form == "table", sum(part.takes)) for part in section.parts]
     in_cells = [cell for cell, count in takes for _ in range(count)]
     told = [one.text if one.code else escape_markdown(one.text) for one in section.sentences]
@@ -80,7 +80,7 @@ def sentences_markdown(section: Section) -> list[str]:
 def escape_markdown(text: str, *, emphasis: bool = False) -> str:
     """Escape text for one line of Markdown, except code and, if requested, `emphasis`.
 
-    Links become their text; invisible characters are removed.
+    Links become their text. Invisible characters are removed.
     """
     text = visible(text)
     marks = scan(text)
@@ -110,10 +110,10 @@ def _emphasised(text: str, marks: Inline) -> dict[int, str]:
 
 
 def fragment_link(url: str, quote: str) -> str:
-    """Return a page's URL with a text fragment for the quote; other URLs are unchanged."""
+    """Return a page's URL with a text fragment for the quote. Non-web URLs are unchanged."""
     if not url.startswith("http"):
         return url
-    # Browsers find no text across cells: link from the first cell to the last.
+    # Browsers find no text across table cells, so link from the first cell to the last.
     parts = cells(quote) if quote.startswith("|") else [quote]
     shown = [words for part in parts if (words := _NOT_SHOWN.sub(" ", plain(part)).split())]
     if not shown:
@@ -125,9 +125,9 @@ def fragment_link(url: str, quote: str) -> str:
 
 
 def safe_url(url: str) -> str:
-    """Return a web or library URL encoded for a link, "" for any other.
+    """Return a web or library URL encoded for a link, or "" for any other.
 
-    A web URL loses its fragment, so that a text fragment can follow.
+    Fragments of web URLs are removed, so that a text fragment can follow.
     """
     if url.startswith(_LIBRARY):
         return _percent(url)
@@ -159,15 +159,12 @@ def _escape(text: str, start: int, end: int, code: set[tuple[int, int]]) -> str:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """Writes a section's blocks as Markdown, with source numbers after its sentences."""
-
     ledger: Mapping[str, Evidence]
     numbers: Mapping[str, int]
     emphasis: bool
     say: Phrases
 
     def blocks(self, section: Section) -> list[str]:
-        """Return a section's blocks; adjacent lists get different signs, or they would merge."""
         drawn: list[str] = []
         before, other = "", False
         for block in blocks(section, self.ledger, self.say):
@@ -192,7 +189,7 @@ class _Drawn:
                 return _JOINED.join(self._pieces(block.items[0]))
 
     def _list(self, items: Sequence[tuple[str, Item]]) -> str:
-        """Return items with their signs; an item that starts with code starts on a new line."""
+        """Format list items with their signs. Code at the start of an item begins on a new line."""
         drawn, apart = [], False
         for sign, item in items:
             pieces = self._pieces(item)
@@ -236,7 +233,7 @@ class _Drawn:
 
 
 def place_of(source: Source, quotes: Iterable[Evidence], say: Phrases) -> str:
-    """Return a source's place, its kind and, if its quotes are in another language, that."""
+    """Return a source's place, kind and, if it differs from the report's, its quotes' language."""
     told = language_of(" ".join(e.quote for e in quotes if e.kind in ("text", "item")))
     foreign = language(told).own_name or told if told and told != say.language else ""
     kind = say(f"kind_{source.kind}") if source.kind else ""

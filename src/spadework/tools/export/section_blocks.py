@@ -15,9 +15,9 @@ from spadework.values import Evidence, Form, Report, Section, Sentence
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
-    """Return the items of each numbered list, by the index of its first sentence.
+    """Return the items of each numbered list by the index of its first sentence.
 
-    A list's steps come from one page and count up from 1; code between two joins the first.
+    A list's steps come from one page and count up from 1. Code between steps belongs to the first.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for n, one in enumerate(told):
@@ -36,9 +36,8 @@ def step_items(
 
 
 Item = tuple[Sentence, ...]
-#: Sign of a conclusion.
+#: The sign of a conclusion.
 INFERRED = "∴"
-#: Content of an empty cell.
 NOTHING = "–"
 
 
@@ -46,7 +45,8 @@ NOTHING = "–"
 class Set:
     """A block of sentences in one form.
 
-    `items` are a paragraph, list items, or a table's cells row by row; a sub-heading has `text`.
+    `items` are a paragraph, list items, or a table's cells row by row. A sub-heading has only
+    `text`.
     """
 
     form: Form
@@ -56,15 +56,15 @@ class Set:
 
     @property
     def rows(self) -> list[tuple[Item, ...]]:
-        """A table's cells by row, with empty ones added to the last row."""
+        """A table's cells by row. The last row is filled with empty cells."""
         width = max(1, len(self.columns))
         cells = (*self.items, *[()] * (-len(self.items) % width))
         return [cells[n : n + width] for n in range(0, len(cells), width)]
 
 
 def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
-    """Return a section's blocks in order; together they hold every sentence once, and below a
-    writer's table with an empty cell what that means.
+    """Return a section's blocks in order, which together contain every sentence once.
+    A writer's table with an empty cell is followed by an explanation of its sign.
     """
     made: list[Set] = []
     at = 0
@@ -91,10 +91,10 @@ def _with_sentences(block: Set, sentences: Iterator[Sentence]) -> Set:
 
 
 def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
-    """Return the block without repeated marks.
+    """Remove repeated citation marks from a block.
 
-    A paragraph, item or table row whose sentences all cite the same pages has its marks at the end;
-    elsewhere, only the last conclusion keeps its sign.
+    If all sentences of a paragraph, item or table row cite the same pages, only the last keeps its
+    marks. Otherwise, only the last conclusion keeps its sign.
     """
     width = max(1, len(block.columns)) if block.form == "table" else 1
     made: list[Sentence] = []
@@ -105,7 +105,6 @@ def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
 
 
 def _shared(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[Sentence]:
-    """Give all evidence to the last sentence if all sentences cite the same pages."""
     cited = [one for one in sentences if one.evidence_ids or not leads(one.text)]
     told = {(_pages(one, ledger), one.inferred, one.code) for one in cited}
     if len(cited) < 2 or len(told) > 1 or cited[-1].code or not cited[-1].evidence_ids:
@@ -131,8 +130,9 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
 
 
 def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
-    """Drop the marks of a sentence that leads into what cites its pages; marks of code are set
-    after the sentence that leads into it.
+    """Drop or move the marks of sentences that lead into others.
+    A sentence leading into one that cites the same pages loses its marks. A sentence leading into
+    code takes the code's marks.
     """
     made = [*sentences]
     for n, one in enumerate(sentences[:-1]):
@@ -149,7 +149,7 @@ def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
 
 
 def emphasised(section: Section) -> bool:
-    """Return whether emphasis in a section is the writer's, not that of quoted pages."""
+    """Return whether emphasis in a section is the writer's own, not that of quoted pages."""
     quoted = any(part.quoted for part in section.parts)
     return bool(section.parts) and not quoted and section.kind != "limits"
 
@@ -181,7 +181,7 @@ def _apart(sentences: Iterable[Sentence]) -> Iterator[Set]:
 
 
 def _by_code(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
-    """Group sentences: a paragraph for each page, lists of items and steps, code by itself."""
+    """Group sentences into a paragraph per page, lists of items and steps, and separate code."""
     made: list[Set] = []
     before = ""
     numbered, at = step_items(section.sentences, ledger), 0

@@ -1,4 +1,4 @@
-"""Define a report as laid out for every format."""
+"""Define a report's layout, which all formats share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spadework.values import CoverageState, Form, SectionKind
 
 
 class Run(NamedTuple):
-    """Text of one kind, without markup."""
+    """Text in one style, without markup."""
 
     text: str
     code: bool = False
@@ -22,7 +22,7 @@ class Run(NamedTuple):
 class Marker(NamedTuple):
     """A mark after a sentence, which opens the card with the index `card`.
 
-    `[n]` opens quotes from one source, the sign of a conclusion (`n` is 0) its premises.
+    `[n]` opens quotes from one source. The sign of a conclusion (`n` is 0) opens its premises.
     """
 
     n: int
@@ -37,7 +37,7 @@ class Marker(NamedTuple):
 
 @dataclass(frozen=True)
 class Said:
-    """A sentence or a code block, and its markers."""
+    """A sentence or a code block, with its markers."""
 
     runs: tuple[Run, ...]
     markers: tuple[Marker, ...] = ()
@@ -50,7 +50,7 @@ Item = tuple[Said, ...]
 
 @dataclass(frozen=True)
 class Block:
-    """A paragraph or code block (of one item), a list, a table, or a sub-heading."""
+    """A paragraph or code block (with one item), a list, a table, or a sub-heading."""
 
     kind: Form
     items: tuple[Item, ...] = ()
@@ -70,7 +70,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Quoted:
-    """A quote with its headings and the text around it; `link` is "" if it is not on the web."""
+    """A quote with its headings and surrounding text. `link` is "" if it is not on the web."""
 
     id: str
     runs: tuple[Run, ...]
@@ -84,7 +84,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Reference:
-    """A cited source; `link` is "" if browsers cannot open it, `url` is only shown."""
+    """A cited source. `link` is "" if browsers cannot open it; `url` is for display only."""
 
     n: int
     title: tuple[Run, ...]
@@ -114,7 +114,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Proven:
-    """A topic's coverage; `chapter` is the index of its chapter, or None."""
+    """A topic's coverage. `chapter` is the index of its chapter, or None."""
 
     name: tuple[Run, ...]
     state: CoverageState
@@ -124,7 +124,7 @@ class Proven:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Everything an export shows; `explained` is what the sign of a conclusion means, or ""."""
+    """Everything that an export shows. `explained` is the meaning of the conclusion sign, or ""."""
 
     title: tuple[Run, ...]
     facts: tuple[str, ...]

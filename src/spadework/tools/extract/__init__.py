@@ -1,4 +1,4 @@
-"""Convert documents of any format to Markdown; each format has its own reader."""
+"""Convert documents of any supported format to Markdown."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from spadework.tools.extract.readers import bytes_reader, holder_reader, text_re
 
 __all__ = ["read_document"]
 
-#: Nesting depth that each container adds.
+#: Nesting depth added by each container.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
-#: Deepest container that is opened: the tar in a .tar.gz, but no archive in an archive.
+#: Maximum depth of an opened container: the tar in a .tar.gz, but no nested archive.
 _OPENED = 1
-#: Maximum length of a document's Markdown; repeated cells can inflate a small file.
+#: Maximum characters of a document's Markdown. Repeated cells can inflate a small file.
 MAX_CHARS = 20_000_000
 
 
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
     """Return a document as Markdown with its metadata.
 
-    `media_type` and `charset` are the server's. The last line says what is cut after MAX_CHARS.
-    Raises Unreadable for a damaged, unsupported or (except HTML) empty document, TooLarge over a
-    reader's limit.
+    `media_type` and `charset` are the server's. Text beyond MAX_CHARS is cut, and the last line
+    says so. Raises Unreadable if the document is damaged, unsupported or (except HTML) empty, and
+    TooLarge beyond a reader's limit.
     """
     kind = kind_of(body, media_type, url)
     found = _read(body, kind, url, charset=charset)
-    if not found.markdown.strip() and kind.reader != "html":  # its scripts may show a page
+    # An empty HTML page may be filled by its scripts.
+    if not found.markdown.strip() and kind.reader != "html":
         form = found.kind if kind.reader == "zip" else kind.reader
         read_as = f"The document was read as {form} and contains no text."
         raise Unreadable(read_as if body.strip() else "The document is empty.")
@@ -63,7 +64,7 @@ def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 
 
 def _read_text(decoded: Decoded, kind: Kind, url: str) -> Extracted:
     read = text_reader(kind.reader)
-    if read is None:  # source code
+    if read is None:  # No reader means source code.
         code = decoded.text.replace("\r\n", "\n")
         markdown = fence(code, kind.language) if code.strip() else ""
         return Extracted(title=file_name(url), markdown=markdown, kind=kind.language)

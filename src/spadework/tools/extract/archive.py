@@ -1,4 +1,4 @@
-"""Convert archives to Markdown: each member is a section, read in memory like any document."""
+"""Convert archives to Markdown, with one section per member, reading members in memory."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ MAX_COUNTED = 10_000
 MAX_MEMBER = 20_000_000
 #: Maximum unpacked bytes of an archive.
 MAX_BYTES = 100_000_000
-#: Maximum compression ratio; text seldom exceeds 20, a zip bomb reaches 1000.
+#: Maximum compression ratio. Text seldom exceeds 20, and a zip bomb reaches 1000.
 MAX_RATIO = 200
-#: Bytes unpacked at a time, so that a damaged member's bytes count too.
+#: Bytes unpacked at a time, so that a damaged member's bytes also count towards the limit.
 _PIECE = 100_000
 
-#: Files that operating systems add.
+#: Files added by operating systems.
 _OF_SYSTEMS = re.compile(r"\A__MACOSX/|(?:\.DS_Store|Thumbs\.db)\Z")
 _TOO_DEEP = "Archives inside archives are not opened."
 
@@ -53,7 +53,7 @@ _OPENERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
 
 
 def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return a zip file's members. Raises Unreadable if damaged or locked, TooLarge."""
+    """Return a zip file's members. Raises Unreadable or TooLarge."""
     with whole("zip file"), open_zip(body, "zip file") as archive:
         files = (found for found in archive.infolist() if not found.is_dir())
         members = ((found.filename, _unzip(archive, found)) for found in files)
@@ -61,7 +61,7 @@ def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extra
 
 
 def extract_tar(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return a tar file's members. Raises Unreadable if damaged, TooLarge."""
+    """Return a tar file's members. Raises Unreadable or TooLarge."""
     with whole("tar file"):
         try:
             with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as archive:
@@ -71,7 +71,7 @@ def extract_tar(body: bytes, url: str, read: ReadMember | None) -> Extracted:
 
 
 def extract_packed(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return what a gzip, bzip2 or xz file holds. Raises Unreadable if damaged, TooLarge."""
+    """Return the contents of a gzip, bzip2 or xz file. Raises Unreadable or TooLarge."""
     if read is None:
         raise Unreadable(_TOO_DEEP)
     opener = next(opener for magic, opener in _OPENERS.items() if body.startswith(magic))
@@ -114,7 +114,7 @@ def _read_all(
         if len(body) > left:
             raise TooLarge("The archive is too large when unpacked.")
         left -= len(body)
-        if fault:  # other members may be intact
+        if fault:  # Other members may be intact.
             first, faults = first or fault, faults + 1
         shown = plain(f"… Not shown: {fault}") if fault else _text(body, name, read)
         parts.append(blocks([write_heading(name, 1), shown]))
@@ -129,7 +129,7 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """Return a member's bytes, at most one piece over `limit`, and the fault, or ""."""
+    """Return a member's bytes, at most one piece over `limit`, and an error message or ""."""
     body = bytearray()
     try:
         for piece in pieces:
@@ -158,10 +158,10 @@ _OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
 
 
 def extract_zip(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return the content of an Office file, e-book or archive.
+    """Return the contents of an Office file, e-book or archive.
 
-    `read` reads an archive's members; None refuses archives. Raises Unreadable if the file is
-    damaged, locked or refused, TooLarge over a limit.
+    `read` reads an archive's members; with None, archives are refused. Raises Unreadable if the
+    file is damaged, locked or refused, and TooLarge beyond a limit.
     """
     package = Package(body, "file")
     reader = _OFFICE.get(package.main.partition("/")[0])

@@ -1,4 +1,4 @@
-"""Read untrusted documents in separate processes, within limits of time and memory."""
+"""Read untrusted documents in separate processes, with time and memory limits."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from spadework.tools.web.fair_queue import place
 #: Maximum number of reading processes.
 WORKERS = 2
 
-#: Seconds that a killed process may still appear alive.
+#: Seconds for which a killed process may still appear alive.
 DYING_SECONDS = 0.25
-#: Idle processes, most recently used last; they outlive an event loop.
+#: Idle processes, most recently used last. They outlive an event loop.
 _idle: list[Process] = []
 _live: set[Process] = set()
 
@@ -27,10 +27,10 @@ _live: set[Process] = set()
 async def read_apart(
     body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float
 ) -> Extracted:
-    """Call `read_document` in another process, within `seconds` including waiting.
+    """Call `read_document` in another process, within `seconds` including waiting time.
 
-    An old Office file is converted first. Also raises TooSlow at the deadline and Unreadable if the
-    process crashes; it is killed then and on cancellation.
+    Old Office files are converted first. Also raises TooSlow at the deadline and Unreadable after a
+    crash. The process is then killed, as it is on cancellation.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
@@ -59,7 +59,7 @@ async def read_apart(
 
 
 def warm() -> None:
-    """Start a process for the next document in the background, unless one is idle."""
+    """Start a background process for the next document, unless one is idle."""
     if not _idle and len(_live) < WORKERS:
         process = _new()
         _idle.append(process)
@@ -70,9 +70,9 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
     try:
         reply = await aside(process.ask, request, body)
     except BaseException:
-        # Also on cancellation: unfinished work would delay the next document.
+        # This includes cancellation, because unfinished work would delay the next document.
         process.kill()
-        # If its reply has just arrived, no other thread will clean up.
+        # If the reply has just arrived, no other thread will clean up.
         begin(process.end)
         raise
     finally:

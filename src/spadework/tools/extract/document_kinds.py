@@ -1,4 +1,4 @@
-"""Detect the kind of a document, and decode its text."""
+"""Detect a document's kind and decode its text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SUPERSETS = {
     "shift_jis": "cp932", "euc_kr": "cp949",
 }  # fmt: skip
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-#: Bytes checked for UTF-16: markup and e-mail begin with ASCII.
+#: Bytes checked for UTF-16. Markup and e-mail begin with ASCII.
 _FIRST = 8
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})",
@@ -27,7 +27,7 @@ _DECLARED = re.compile(
 )
 _DECLARED_BYTES = 4_096
 _MARKUP = re.compile(rb"<[^<>]{0,2000}>")
-#: Codecs that pages use; others are slow on long text.
+#: Codecs that pages use. Others are slow on long text.
 _PAGE_CODECS = re.compile(r"utf-(8|16|32)|iso|cp|koi8|gb|big5|shift|euc|mac|tis|hz|johab|kz|ptcp")
 #: Charsets considered when guessing.
 _LOOKED_FOR = (
@@ -35,19 +35,20 @@ _LOOKED_FOR = (
     "cp874", "cp932", "cp949", "big5hkscs", "euc-jp", "gb18030", "iso2022_jp_2", "iso8859-2",
     "iso8859-5", "iso8859-7", "koi8-r",
 )  # fmt: skip
-#: Bytes examined for a guess, and non-ASCII bytes that it needs.
+#: Maximum bytes examined for a guess, and minimum non-ASCII bytes that it needs.
 _LOOKED_AT, _LEAST_LETTERS = 60_000, 6
-#: A declared charset is used if at most CLOSE less likely; a guess below SURE is doubtful.
+#: CLOSE is how much less likely than the best guess a declared charset may be. A guess below SURE
+#: is doubtful.
 CLOSE, SURE = 0.02, 0.1
 #: Escape sequence before Japanese letters in ISO-2022-JP.
 _SHIFT = b"\x1b$"
-#: Minimum non-ASCII letters for each broken one in UTF-8.
+#: Minimum non-ASCII letters per broken character in UTF-8.
 _BROKEN = 10
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """A document's text and charset; `doubtful` marks a charset that is an uncertain guess."""
+    """A document's text and charset. `doubtful` marks an uncertain guess."""
 
     text: str
     charset: str = "utf-8"
@@ -55,12 +56,12 @@ class Decoded:
 
 
 def decode(body: bytes, charset: str = "") -> str:
-    """Return a document's text, with U+FFFD for invalid bytes; `charset` is the server's."""
+    """Return a document's text, with U+FFFD for invalid bytes. `charset` is the server's."""
     return decode_body(body, charset).text
 
 
 def decode_body(body: bytes, charset: str = "") -> Decoded:
-    """Return a document's text and its charset; the server's `charset` may be wrong or ""."""
+    """Return a document's text and actual charset. The server's `charset` may be wrong or ""."""
     marked = "utf-8-sig" if body.startswith(codecs.BOM_UTF8) else utf_16(body)
     if marked:
         return Decoded(body.decode(marked, "replace"), marked)
@@ -69,7 +70,7 @@ def decode_body(body: bytes, charset: str = "") -> Decoded:
 
 
 def utf_16(body: bytes) -> str:
-    """Return the UTF-16 codec that a byte order mark or leading ASCII letters imply, or ""."""
+    """Return the UTF-16 codec implied by a byte order mark or leading ASCII, or ""."""
     if body.startswith(_WIDE_MARKS):
         return "utf-16"
     for codec in ("utf-16-le", "utf-16-be"):
@@ -107,7 +108,7 @@ def _utf8(body: bytes) -> Decoded | None:
 
 
 def _by_its_letters(body: bytes, declared: list[str]) -> Decoded:
-    """Decode text by the likeliest charset, or a declared one that is nearly as likely."""
+    """Decode text in the likeliest charset, or in a declared one that is nearly as likely."""
     likely = _likely(body)
     best = max(likely, key=lambda codec: likely[codec], default="cp1252")
     least = likely.get(best, 0.0) - CLOSE
@@ -118,15 +119,15 @@ def _by_its_letters(body: bytes, declared: list[str]) -> Decoded:
 
 
 def _likely(body: bytes) -> Mapping[str, float]:
-    """Return the likelihood (0–1) of each charset, {} if there are too few letters."""
+    """Return each charset's likelihood (0–1), or {} if there are too few letters."""
     seen = body[:_LOOKED_AT]
     if not _letters(seen):
         seen = b" ".join(_lines(body))
     if not _letters(seen):
         return {}
-    import chardet  # takes 0.1 s, and most pages are UTF-8
+    import chardet  # The import takes 0.1 s, and most pages are UTF-8.
 
-    if _SHIFT not in seen:  # markup would bias it towards the declared charset
+    if _SHIFT not in seen:  # Markup would bias the guess towards the declared charset.
         seen = _MARKUP.sub(b" ", seen)
     found = chardet.detect_all(seen, ignore_threshold=True, include_encodings=_LOOKED_FOR)
     told = [(_codec(one["encoding"] or ""), one["confidence"]) for one in found]
@@ -156,7 +157,6 @@ def _fits(body: bytes, codec: str) -> bool:
 
 
 def _codec(name: str) -> str:
-    """Return the codec for a charset, or "" if it is unknown or unusual."""
     try:
         codec = codecs.lookup(name.strip() or "?").name
     except (LookupError, ValueError):
@@ -165,7 +165,6 @@ def _codec(name: str) -> str:
     return codec if _PAGE_CODECS.match(codec) else ""
 
 
-#: Unambiguous first bytes.
 _MAGIC = (
     (b"%PDF-", "application/pdf"), (b"PK\x03\x04", "application/zip"),
     (b"PK\x05\x06", "application/zip"), (b"\x1f\x8b", "application/gzip"),
@@ -186,11 +185,11 @@ _FURTHER_ON = (
     (b"RIFF", 8, b"AVI ", "application/x-riff"), (b"", 4, b"ftypavif", "image/avif"),
     (b"", 4, b"ftypavis", "image/avif"), (b"BM", 6, bytes(4), "image/bmp"),
 )  # fmt: skip
-#: Markup with a larger share of null bytes is binary data.
+#: Maximum share of null bytes in markup. More means binary data.
 _MOST_NULLS = 0.05
 _SNIFFED = 1_024
 
-#: What may precede the first element of a page or XML document.
+#: Text that may precede the first element of a page or XML document.
 _BEFORE = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,20000}?-->\s*)?", re.S
 )
@@ -226,24 +225,24 @@ _READER_ENDINGS = {
     "rst": "rst",
     "eml": "mail",
 }
-#: Kinds that first bytes must prove.
+#: Kinds accepted only on the evidence of their first bytes.
 _BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old", "xls", "msg"})
-#: Media types that Office programs give to all their files.
+#: Media types that Office programs register for all their files.
 _OF_OFFICE = re.compile(r"application/(?:msword|rtf|vnd\.(?:ms-|openxml|oasis))")
 #: Bytes that may precede a file's signature.
 _BLANK = b"\xef\xbb\xbf\0 \t\r\n"
 #: Three headers at the start of a file.
 _HEADERS = re.compile(rb"(?:[A-Z][\w-]{1,60}:[^\n]{1,900}\n(?:[ \t]+\S[^\n]{0,900}\n){0,40}){3}")
-#: Every e-mail has one of these headers.
+#: Headers of which every e-mail has at least one.
 _OF_MAIL = re.compile(rb"^(?:received|return-path|message-id|mime-version):", re.I | re.M)
 _TAR = slice(257, 262)
 
-#: Media types that say nothing.
+#: Media types that say nothing about the document.
 _VAGUE = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"}
 )
 
-#: Programming languages with their other extensions and media subtypes.
+#: Programming languages, each followed by its other extensions and media subtypes.
 _ALIASES = """
 bash sh zsh shellscript;  c h csrc;  clojure clj;  cmake;  cpp cc cxx hpp c++ c++src;  css;  dart
 diff patch;  dockerfile;  elixir ex exs;  erlang erl;  go;  graphql;  groovy;  haskell hs
@@ -261,11 +260,11 @@ _LANGUAGES = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A document's `reader`, and the `media_type` that a refusal names.
+    """A document's `reader`, and the `media_type` named if it is refused.
 
     Readers are html, pdf, markdown, rst, text, xml, delimited, mail, msg, rtf, xls, image, tar, zip
-    (Office, e-book, archive), packed, old (other OLE files), code (in `language`), the formats of
-    the folder `formats`, and "" for none.
+    (Office, e-book, archive), packed, old (other OLE files), code (in `language`), the formats in
+    the `formats` folder, and "" for none.
     """
 
     reader: str
@@ -274,7 +273,7 @@ class Kind:
 
 
 def kind_of(body: bytes, media_type: str, url: str) -> Kind:
-    """Return a document's kind; `media_type` is lower-case without parameters, or ""."""
+    """Return a document's kind. `media_type` is lower-case without parameters, or ""."""
     for name, form in added_formats().items():
         by_name = media_type in (*_VAGUE, "application/json") and _suffix(url) in form.endings
         known = by_name or media_type in form.media_types
@@ -315,7 +314,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def _by_lines(head: bytes, media_type: str) -> Kind:
-    """Return the kind of a text that was sent as an Office file."""
+    """Return the kind of a text file that was sent as an Office file."""
     if head.lstrip(_BLANK).startswith(b"<"):
         return Kind("html", media_type)
     first = head.partition(b"\n")[0]
@@ -328,7 +327,6 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _by_magic(body: bytes) -> str:
-    """Return the media type that the first bytes prove, or ""."""
     for magic, place, sign, found in _FURTHER_ON:
         if body.startswith(magic) and body.startswith(sign, place):
             return found
@@ -367,7 +365,7 @@ def _kind_of_other(media_type: str, url: str) -> Kind:
 
 
 def is_language(name: str) -> bool:
-    """Return whether a lower-case name is a programming language or its extension."""
+    """Return whether a lower-case name is a programming language or one of its extensions."""
     return name in _LANGUAGES
 
 

@@ -1,6 +1,6 @@
-"""Predict a hit's type from its address and title.
+"""Predict a hit's document type from its address and title.
 
-Addresses mislead (a picture's may show a page about it), so a prediction only lowers the rank.
+An image's address may lead to a page about it, so a prediction only lowers the hit's rank.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _ENDINGS: dict[Shape, str] = {
 _SHAPES: dict[str, Shape] = {
     ending: shape for shape, endings in _ENDINGS.items() for ending in endings.split()
 }
-#: Extensions of other formats that are not read.
+#: Extensions of unsupported formats.
 _UNREAD = {"ps": "PostScript", "heic": "HEIC", "7z": "7z", "rar": "rar", "zst": "zstd"}
 _OLD = frozenset({"doc", "ppt"})
-#: Marks that search engines put before the title of a file.
+#: File type marks that search engines put before a title.
 _MARK = re.compile(r"^\s*[\[(](pdf|docx?|xlsx?|pptx?|odt|rtf)[\])]", re.IGNORECASE)
-#: Addresses of pages that show a file.
+#: Addresses of pages that display a file.
 _SHOWN = re.compile(r"/(?:blob|wiki|blame|src/branch)/|/[^/]*:[^/]*$", re.IGNORECASE)
 #: Score factor of hits that need OCR or LibreOffice, which are slow.
 SLOW = 0.5
-#: Names of unsupported media types by prefix.
+#: Names of unsupported media types, by prefix.
 _TYPES = (
     ("audio/", "sound"),
     ("video/", "a video"),
@@ -54,9 +54,9 @@ _TYPES = (
     ("application/x-msdownload", "a program"),
     ("application/vnd.android.package-archive", "a program"),
 )
-#: A video type that servers also send for TypeScript.
+#: Media type of MPEG video that servers also send for TypeScript.
 _TYPESCRIPT = "video/mp2t"
-#: Words in media types that reveal the shape.
+#: Words in media types that reveal a document's shape.
 _WORDS: dict[Shape, tuple[str, ...]] = {
     "web page": ("html",),
     "PDF": ("pdf",),
@@ -71,7 +71,10 @@ _WORDS: dict[Shape, tuple[str, ...]] = {
 
 
 class Foreseen(NamedTuple):
-    """A hit's probable type, why it cannot be read ("" if it can), and its score factor (0–1)."""
+    """A hit's probable type.
+
+    `refused` says why it cannot be read, or is "". `worth` is a score factor from 0 to 1.
+    """
 
     shape: Shape
     refused: str = ""
@@ -79,7 +82,7 @@ class Foreseen(NamedTuple):
 
 
 def foreseen(url: str, title: str = "") -> Foreseen:
-    """Predict a hit's type, and whether it can be read."""
+    """Predict a hit's type and whether it can be read."""
     ending = _suffix(url)
     mark = _MARK.match(title)
     ending = mark[1].lower() if mark and ending not in _SHAPES else ending
@@ -109,7 +112,7 @@ def refused_type(media_type: str) -> str:
 
 
 def shape_of_type(media_type: str) -> Shape:
-    """Return the shape that a media type implies, "text" by default."""
+    """Return the document shape that a media type implies, by default "text"."""
     named = media_type.partition(";")[0].strip().lower()
     main, _, kind = named.partition("/")
     by_main: dict[str, Shape] = {"image": "image", "audio": "sound", "video": "video"}
@@ -122,7 +125,7 @@ def shape_of_type(media_type: str) -> Shape:
 
 
 def _suffix(url: str) -> str:
-    """Return the extension in a file's address ("pdf" below `/pdf/`), "" for a page."""
+    """Return the file extension in an address ("pdf" below `/pdf/`), or "" for a page."""
     try:
         path = unquote(urlsplit(url).path)
     except ValueError:
@@ -133,5 +136,5 @@ def _suffix(url: str) -> str:
     if "." not in name:
         return "pdf" if "/pdf/" in path.lower() else ""
     ending = name.rpartition(".")[2]
-    # The number of an arXiv paper looks like an extension.
+    # The number in an arXiv address looks like an extension.
     return "pdf" if "/pdf/" in path.lower() and ending not in _SHAPES else ending

@@ -1,4 +1,4 @@
-"""The result of reading a document, and a builder for it."""
+"""The content extracted from a document, and a builder for its Markdown."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from spadework.tools.extract.markdown_writer import blocks, fence, item
 from spadework.visible import visible
 
-if TYPE_CHECKING:  # pydantic would slow down the processes that read documents
+if TYPE_CHECKING:  # Importing pydantic would slow down the processes that read documents.
     from spadework.values import SourceKind
 
 
 @dataclass(frozen=True)
 class Link:
-    """A link in a document: its absolute URL and its text."""
+    """A link in a document, with its absolute URL and its text."""
 
     url: str
     text: str
@@ -29,8 +29,8 @@ class Link:
 class Extracted:
     """A document's content as Markdown, without navigation, and its metadata.
 
-    `kind` is a type of page (article, documentation, forum, listing, collection, product, service)
-    or the name of a format. `source` is what the page states of the kind of source.
+    `kind` is a page type (article, documentation, forum, listing, collection, product, service) or
+    a format's name. `source` is the kind of source that the page states.
     """
 
     title: str
@@ -43,7 +43,7 @@ class Extracted:
     source: SourceKind = ""
 
     def __post_init__(self) -> None:
-        # Remove invisible characters before offsets into the text are taken.
+        # Remove invisible characters before any offsets into the text are taken.
         for name in ("title", "markdown", "author", "language"):
             object.__setattr__(self, name, visible(getattr(self, name)))
 
@@ -52,24 +52,24 @@ _INDENT = "    "
 
 
 class Draft:
-    """Builds the Markdown of a document block by block."""
+    """A builder of a document's Markdown, block by block."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
         self._items: list[str] = []
         self._code: list[str] = []
-        #: The last number of each open list, outer first; 0 if unnumbered.
+        #: The last number of each open list, outermost first. 0 means unnumbered.
         self._counts: list[int] = []
 
     def add(self, block: str) -> None:
-        """Add a block of Markdown after ending any open list or code; "" only ends them."""
+        """Add a Markdown block, ending any open list or code. "" only ends them."""
         self._end()
         self._blocks.append(block)
 
     def item(
         self, markdown: str, depth: int = 0, *, numbered: bool = False, number: int = 0
     ) -> None:
-        """Add a list item at `depth`; a `number` of 0 means the next one."""
+        """Add a list item at `depth`. A `number` of 0 continues the list's numbering."""
         if self._code or (self._counts and depth == 0 and bool(self._counts[0]) != numbered):
             self._end()
         depth = max(0, min(depth, len(self._counts)))
@@ -82,13 +82,13 @@ class Draft:
         ]
 
     def code(self, line: str) -> None:
-        """Add a line of a code listing."""
+        """Add a line to a code block."""
         if self._items:
             self._end()
         self._code.append(line)
 
     def markdown(self) -> str:
-        """Return everything added, after ending any open list or code."""
+        """Return everything added, ending any open list or code."""
         self._end()
         return blocks(self._blocks)
 

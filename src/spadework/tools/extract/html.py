@@ -36,7 +36,7 @@ _ALL_MARKUP = "there are more tags than can be read before its text begins"
 
 @dataclass(frozen=True)
 class ParsedPage:
-    """A page's tree, metadata and blocks; `left_out` characters at its end are cut."""
+    """A page's tree, metadata and blocks. `left_out` counts characters cut off its end."""
 
     tree: LexborHTMLParser
     metadata: Metadata
@@ -56,10 +56,11 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
-    """Return a page's content as Markdown with its metadata; links are absolute, code is exact.
+    """Return a page's content as Markdown with its metadata. Links are absolute and code is exact.
 
-    The Markdown is empty if only scripts would show content. The last line says what was cut.
-    Raises TooLarge if an element or all text is beyond the limits, Unreadable if it is not a page.
+    The Markdown is empty if only scripts would show content. The last line says how much was cut.
+    Raises TooLarge if an element or all text is beyond the limits, and Unreadable if this is not a
+    page.
     """
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:
@@ -87,7 +88,7 @@ def extract(html: str | bytes, url: str) -> Extracted:
 
 
 def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
-    """Return the chosen blocks and, if they are almost nothing, text from the page's data."""
+    """Return the chosen blocks, adding embedded text if they are nearly empty."""
     shown = assemble(chosen)
     if sum(block.chars for block in chosen) >= THIN_CHARS:
         return shown

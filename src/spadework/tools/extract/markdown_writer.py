@@ -1,4 +1,4 @@
-"""Write the Markdown blocks that all readers use."""
+"""Write the Markdown blocks shared by all readers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 #: Maximum rows shown of a sheet or data file.
 MAX_ROWS = 5_000
 MAX_COLUMNS = 100
-#: Maximum characters shown of a cell.
+#: Maximum characters shown per cell.
 MAX_CELL = 2_000
 
 _STARTS_BLOCK = re.compile(
@@ -20,13 +20,13 @@ _BACKTICKS = re.compile(r"`+")
 
 
 def plain(text: str) -> str:
-    """Return text as a paragraph, escaped where a line would start another block."""
+    """Return text as a paragraph, escaped wherever a line would start another block."""
     lines = "\n".join(line.strip() for line in text.strip().split("\n"))
     return _STARTS_NUMBER.sub(r"\1\\", _STARTS_BLOCK.sub(r"\\", lines))
 
 
 def write_heading(text: str, level: int) -> str:
-    """Return an ATX heading, its level limited to 1–6; "" for empty text."""
+    """Return an ATX heading, clamping its level to 1–6, or "" for empty text."""
     words = " ".join(text.split())
     if not words.endswith(("C#", "F#")):
         words = words.rstrip("#").rstrip()
@@ -34,14 +34,14 @@ def write_heading(text: str, level: int) -> str:
 
 
 def fence(code: str, language: str = "") -> str:
-    """Return a fenced code block; the fence is longer than any backticks in the code."""
+    """Return a fenced code block whose fence is longer than any backticks in the code."""
     longest = max(map(len, _BACKTICKS.findall(code)), default=0)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{code.removesuffix(chr(10))}\n{ticks}"
 
 
 def code_span(code: str) -> str:
-    """Return inline code with spaces for line ends, "" if it is empty."""
+    """Return inline code with line ends as spaces, or "" if it is empty."""
     if "\n" in code:
         code = code.strip().replace("\r\n", " ").replace("\n", " ")
     if not code:
@@ -54,7 +54,7 @@ def code_span(code: str) -> str:
 
 
 def item(text: str, marker: str = "-") -> str:
-    """Return a list item with its further lines indented."""
+    """Return a list item, indenting its continuation lines."""
     indent = " " * (len(marker) + 1)
     first, *rest = text.split("\n")
     further = [indent + line if line else "" for line in rest]
@@ -67,7 +67,7 @@ def quote(text: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return a pipe table with the first row as its header; "" if all cells are empty."""
+    """Return a pipe table whose header is the first row, or "" if all cells are empty."""
     width = max((len(row) for row in rows), default=0)
     cells = [
         [" ".join(cell.replace("\\|", "|").replace("|", "\\|").split()) for cell in row]
@@ -81,14 +81,14 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 class Grid:
-    """Repeats the text of merged cells in each row and column, so that rows can be read alone."""
+    """A table grid that repeats merged cells in every row and column they span."""
 
     def __init__(self) -> None:
         self._above: list[str] = []
         self._reaches: dict[int, int] = {}
 
     def row(self, cells: Iterable[tuple[str | None, int, int]]) -> list[str]:
-        """Return the texts of the next row, given each cell's text, column span and row span.
+        """Return the next row's texts, given each cell's text, column span and row span.
 
         A text of None repeats the cell above. A row's only cell is not repeated across columns.
         """
@@ -115,9 +115,10 @@ class Grid:
 
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
-    """Return a sheet's first rows and columns, except empty ones, as a table; "" if empty.
+    """Return a sheet's first rows and columns as a table, or "" if it is empty.
 
-    Lines below it say what is cut, including `behind` unread rows.
+    Empty rows and columns are left out. Lines below the table count what was cut, including
+    `behind` unread rows.
     """
     source = iter(rows)
     widest = 0
@@ -138,7 +139,10 @@ def _cell(text: str) -> str:
 
 
 def not_shown(count: int, what: str, *, more: bool = False) -> str:
-    """Return "… 5 further rows are not shown." ("5 or more" with `more`), "" for a count of 0."""
+    """Return "… 5 further rows are not shown.", or "" for a count of 0.
+
+    With `more`, the count reads "5 or more".
+    """
     if count < 1:
         return ""
     one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")

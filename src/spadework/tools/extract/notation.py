@@ -1,6 +1,6 @@
 """Write two-dimensional notation on one line: `10^6`, `x_1`, `√x`, `2 1/2`, `1984[4]`.
 
-All readers use it, so that dropping markup does not join digits.
+All readers use this module, because dropping the markup would run digits together.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ import re
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 
-#: Replaces a formula that cannot be read.
+#: Placeholder for an unreadable formula.
 FORMULA = "[formula]"
-#: Maximum length of raised and lowered text.
+#: Maximum length of a superscript or subscript.
 _MOST_CHARS = 40
-#: Maximum nesting of raised and lowered tags.
+#: Maximum nesting of `<sup>` and `<sub>` tags.
 _DEEPEST = 4
 _ATOM = re.compile(r"[-+\u2212\u2013±]?(?:\w+(?:[.,]\d+)*|\d+[-+\u2212])")
 _ONE_WORD = re.compile(r"\d*(?:[.,]\d+)*|[^\W\d_]+")
 _SIGNS = re.compile(r"[-+\u2212\u2013±]+")
-#: A raised mark is no power after a space, stop or closing quotation mark.
+#: Text after which a superscript is not a power: a space, stop or closing quotation mark.
 _ENDED = re.compile(r"(?:^|[\s.,;:!?\"'\u201d\u2019\u00bb\]…|])$")
 _MARK = re.compile(r"\d{1,3}|[A-Za-z]")
 _BETWEEN = re.compile(r"[\s,;\[\]()]+")
-#: Text before a number that is written without `_`: CO2, B12, PM2.5.
+#: Symbols whose subscript number is written without `_`, as in CO2, B12 and PM2.5.
 _SYMBOLS = re.compile(
     r"(?<![^\W\d_])(?:[A-Z][a-z]?\d*|[()])*(?:[A-Z][a-z]?|\((?:[A-Z][a-z]?\d*)+\))$"
 )
@@ -35,12 +35,12 @@ _VARIABLE = re.compile(r"(?<!\w)[^\W\d_]$")
 
 
 class Place(IntEnum):
-    """How a piece of a line is placed."""
+    """A piece's vertical position, or its role as note mark or fraction."""
 
     LOWERED = -1
     LEVEL = 0
     RAISED = 1
-    #: The mark of a footnote.
+    #: A footnote mark.
     NOTE = 2
     #: A fraction already written on one line.
     FRACTION = 3
@@ -51,10 +51,10 @@ _END = ("", Place.LEVEL)
 
 
 def raised(base: str, text: str, following: str = "") -> str:
-    """Write raised text between `base` and `following`, usually with `^`.
+    """Write a superscript between `base` and `following`, usually with `^`.
 
-    A digit or letter that cannot be a power becomes a note's mark (`[3]`); signs, ordinals and
-    small print are unchanged.
+    A digit or letter that cannot be a power becomes a note mark (`[3]`). Signs, ordinals and small
+    print are unchanged.
     """
     core = text.strip()
     if not core or core[0] in "[^" or len(core) > _MOST_CHARS or _is_raised_sign(core):
@@ -62,12 +62,12 @@ def raised(base: str, text: str, following: str = "") -> str:
     if _ENDED.search(base) and not (_MARK.fullmatch(core) and _ISOTOPE.match(following)):
         return note(core, following) if _MARK.fullmatch(core) else text
     if core.isalpha() and len(core) > 1 and base[-1:].isalnum() and not _VARIABLE.search(base):
-        return text  # an ordinal (10th) or trade mark
+        return text  # An ordinal (10th) or a trade mark.
     return _script("^", core, following)
 
 
 def lowered(base: str, text: str, following: str = "") -> str:
-    """Write lowered text between `base` and `following`, with `_` except in chemical formulas."""
+    """Write a subscript between `base` and `following`, with `_` except in chemical formulas."""
     core = text.strip()
     if not any(map(str.isalnum, core)) or len(core) > _MOST_CHARS or not base.strip():
         return text
@@ -79,25 +79,25 @@ def lowered(base: str, text: str, following: str = "") -> str:
 
 
 def note(text: str, following: str = "") -> str:
-    """Write the marks of notes in brackets: `[3]`, `[3][4]`."""
+    """Write note marks in brackets, as in `[3]` or `[3][4]`."""
     shown = "".join(f"[{mark}]" for mark in _BETWEEN.split(text) if mark)
     return f"{shown} " if shown and following[:1].isalnum() else shown
 
 
 def fraction(above: str, below: str) -> str:
-    """Write a fraction on one line, with parts of several words in brackets."""
+    """Write a fraction on one line, bracketing parts of several words."""
     return f"{bracketed(above)}/{bracketed(below)}"
 
 
 def root(inside: str, degree: str = "") -> str:
-    """Write a square root as `√(x+1)`, a root of another degree as `x^(1/3)`."""
+    """Write a square root as `√(x+1)` and any other root as `x^(1/3)`."""
     if degree.strip() not in ("", "2"):
         return f"{bracketed(inside)}^(1/{bracketed(degree)})"
     return f"√{bracketed(inside)}"
 
 
 def bracketed(text: str) -> str:
-    """Put text in brackets unless it is one word or number, or already in brackets."""
+    """Bracket text, unless it is a single word or number or already in brackets."""
     core = text.strip()
     if _ONE_WORD.fullmatch(core) or _is_enclosed(core):
         return core
@@ -105,7 +105,7 @@ def bracketed(text: str) -> str:
 
 
 def joined(pieces: Iterable[tuple[str, Place]]) -> str:
-    """Join the pieces of a line, each written according to its place."""
+    """Join pieces into a line, writing each according to its place."""
     runs: list[tuple[str, Place]] = []
     for text, place in pieces:
         if runs and (runs[-1][1] == place or not text.strip()):
@@ -120,7 +120,7 @@ def joined(pieces: Iterable[tuple[str, Place]]) -> str:
 
 
 def untagged(source: str) -> str:
-    """Return HTML with `<sup>` and `<sub>` elements replaced by text: `x^2`, `x_1`."""
+    """Return HTML with `<sup>` and `<sub>` elements as text such as `x^2` and `x_1`."""
     for _ in range(_DEEPEST):
         if not _TAGGED.search(source):
             break
@@ -147,7 +147,7 @@ def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:
 
 
 def written(base: str, text: str, following: str, place: Place) -> str:
-    """Write a piece of a line according to its place, between `base` and `following`."""
+    """Write a piece between `base` and `following`, according to its place."""
     core = text.strip()
     if place == Place.LEVEL or not core:
         return text
@@ -167,14 +167,13 @@ def _script(sign: str, core: str, following: str) -> str:
 
 
 def _gap(text: str, following: str) -> str:
-    """Return a space if `following` would join the script."""
     last, first = text[-1:], following[:1]
     joins = (last.isdigit() and first.isdigit()) or (last.isalpha() and first.isalpha())
     return " " if joins else ""
 
 
 def _is_raised_sign(core: str) -> bool:
-    """Return whether the text is a sign such as ®, * or °, which needs no `^`."""
+    """Return whether a superscript is a sign such as ®, * or °."""
     return not any(map(str.isalnum, core)) and not _SIGNS.fullmatch(core)
 
 

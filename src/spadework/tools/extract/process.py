@@ -1,4 +1,4 @@
-"""Start, limit and question a process that reads untrusted documents."""
+"""Start, limit and query the process that reads untrusted documents."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.web.background_threads import kill_group
 
 _LENGTHS = struct.Struct("!II")
-#: Maximum header length; a longer one means that the stream is corrupt.
+#: Maximum header length in bytes. A longer header means that the stream is corrupt.
 _MAX_HEADER = 500_000_000
-#: Bytes decoded at a time, so that other threads can run.
+#: Bytes decoded at a time, so that other threads can run in between.
 _AT_ONCE = 1_000_000
 _ERRORS = {error.__name__: error for error in (Blocked, TooLarge, TooSlow, Unreadable)}
 
 
 def send(stream: IO[bytes], header: dict[str, Any], body: bytes = b"") -> None:
-    """Write a header and a body as one frame, and flush."""
+    """Write a header and body as one frame, and flush."""
     head = json.dumps(header).encode()
     stream.write(_LENGTHS.pack(len(head), len(body)) + head)
     stream.write(body)
@@ -59,18 +59,18 @@ def _exactly(stream: IO[bytes], length: int) -> bytes:
 
 
 def document_reply(found: Extracted) -> dict[str, Any]:
-    """Return a reply that holds a document."""
+    """Return a reply that contains a document."""
     day = found.published_at.isoformat() if found.published_at else None
     return {"found": asdict(found) | {"published_at": day}}
 
 
 def refusal_reply(error: FetchError) -> dict[str, Any]:
-    """Return a reply that says why there is no document."""
+    """Return a reply that explains why there is no document."""
     return {"error": type(error).__name__, "message": str(error)}
 
 
 def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Split a reply into header and text, since long JSON would block all threads."""
+    """Split a reply into header and text, because parsing long JSON would block all threads."""
     if "found" not in reply:
         return reply, b""
     found = dict(reply["found"])
@@ -79,7 +79,7 @@ def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
 
 
 def join_reply(header: dict[str, Any], body: bytes) -> dict[str, Any]:
-    """Return the reply that `split_reply` split."""
+    """Rejoin a reply that `split_reply` split."""
     if "found" not in header:
         return header
     parts = (body[start : start + _AT_ONCE] for start in range(0, len(body), _AT_ONCE))
@@ -88,7 +88,7 @@ def join_reply(header: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def answer(header: dict[str, Any]) -> Extracted:
-    """Return the document in a reply, or raise the FetchError in it."""
+    """Return the reply's document, or raise its FetchError."""
     if "found" not in header:
         raise _ERRORS.get(header["error"], Unreadable)(header["message"])
     found = header["found"]
@@ -99,18 +99,18 @@ def answer(header: dict[str, Any]) -> Extracted:
     )
 
 
-if sys.platform == "win32":  # there, only the parent process can enforce limits
+if sys.platform == "win32":  # On Windows, only the parent process can enforce limits.
 
     def limit_memory(size: int) -> None:
-        """Do nothing; Windows has no such limit."""
+        """Do nothing, because Windows has no such limit."""
 
     def memory_taken() -> int:
-        """Return 0; the memory is unknown on Windows."""
+        """Return 0, because memory use is unknown on Windows."""
         return 0
 
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
-        """Do nothing; Windows has no such signals."""
+        """Do nothing, because Windows has no such signals."""
         yield
 
 else:
@@ -119,13 +119,16 @@ else:
     import signal
 
     def limit_memory(size: int) -> None:
-        """Limit this process's memory; over it, Python raises MemoryError and libraries fail."""
+        """Limit this process's memory in bytes.
+
+        Beyond the limit, Python raises MemoryError and libraries fail.
+        """
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 
     def memory_taken() -> int:
         """Return this process's peak memory in bytes."""
-        # On Linux, the peak of getrusage starts at the parent's size.
+        # On Linux, getrusage's peak starts at the parent's size.
         with suppress(OSError, StopIteration):
             lines = Path("/proc/self/status").read_text().splitlines()
             return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1_024
@@ -135,9 +138,9 @@ else:
 
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
-        """Have the system end this process after `seconds`, or when the pipe's reader dies.
+        """Have the system kill this process after `seconds`, or when the pipe's reader dies.
 
-        Signals without handlers work even while a C library holds the interpreter.
+        Signals without handlers work even while a C library blocks the interpreter.
         """
         signal.setitimer(signal.ITIMER_REAL, seconds)
         _signal_when_closed(pipe, on=True)
@@ -148,9 +151,9 @@ else:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
-        """Request SIGIO, which ends this process, when the reader of a pipe closes it.
+        """Request SIGIO, which kills this process, when the pipe's reader closes it.
 
-        Not for a pipe that this process reads: the signal may follow the last read.
+        Never use this on a pipe that is read here, because the signal may follow the last read.
         """
         if hasattr(fcntl, "F_SETOWN"):
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
@@ -158,7 +161,7 @@ else:
             fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
 
 
-#: Share of a document's time in which its pages are read.
+#: Fraction of a document's time limit that may be spent reading its pages.
 SHARE = 0.5
 
 _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
@@ -166,7 +169,7 @@ _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
 
 @contextmanager
 def limit_reading(seconds: float) -> Iterator[None]:
-    """Stop reading pages of documents in this context after a SHARE of `seconds`."""
+    """Stop reading documents' pages in this context after SHARE of `seconds`."""
     token = _until.set(time.monotonic() + SHARE * seconds)
     try:
         yield
@@ -175,13 +178,13 @@ def limit_reading(seconds: float) -> Iterator[None]:
 
 
 def reading_until() -> float:
-    """Return the `time.monotonic()` at which to stop reading pages, infinity if unlimited."""
+    """Return the `time.monotonic()` value at which to stop reading pages, or infinity."""
     return _until.get()
 
 
 #: -P keeps modules in the current folder from shadowing ours.
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.reader_program")
-#: Environment variables passed on; none holds a key.
+#: Environment variables passed on. None of them holds a key.
 _ENVIRONMENT = (
     "PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT",
     "TESSDATA_PREFIX", "TMPDIR", "TEMP",
@@ -189,11 +192,11 @@ _ENVIRONMENT = (
 
 
 class Ended(Exception):
-    """The process ended before it answered."""
+    """The process ended before it replied."""
 
 
 class Process:
-    """A reading process. All methods except `kill` may block; call them in a thread."""
+    """A reading process. All methods except `kill` may block, so call them in a thread."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -206,7 +209,7 @@ class Process:
         return not self._killed and (self._process is None or self._process.poll() is None)
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start the process unless it has been started, and return it."""
+        """Return the process, starting it if necessary."""
         with self._lock:
             if self._process is None:
                 own = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
@@ -232,7 +235,7 @@ class Process:
             send(process.stdin, request, body)
             reply = join_reply(*receive(process.stdout))
         except (OSError, EOFError, ValueError):
-            # ValueError: another thread has closed the pipe.
+            # A ValueError means that another thread has closed the pipe.
             self.end()
             raise Ended from None
         if reply["last"]:
@@ -240,13 +243,13 @@ class Process:
         return reply
 
     def kill(self) -> None:
-        """Kill the process, now or once it is started; a pending `ask` then ends it."""
+        """Kill the process now, or as soon as it starts. A pending `ask` then cleans up."""
         self._killed = True
         if self._process is not None:
             _kill(self._process)
 
     def end(self) -> None:
-        """Kill the process and release its resources; two threads may call this at once."""
+        """Kill the process and release its resources. Two threads may call this at once."""
         self.kill()
         with self._lock:
             process = self._process
@@ -264,5 +267,5 @@ class Process:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.returncode is None:  # afterwards another process may have its id
+    if process.returncode is None:  # After the process has ended, its id may belong to another one.
         kill_group(process)

@@ -1,4 +1,4 @@
-"""Run as the process that reads untrusted documents."""
+"""The main program of the process that reads untrusted documents."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from spadework.tools.extract.process import (
 
 #: Maximum memory of this process in bytes.
 MEMORY = 1_000_000_000
-#: Peak memory after which the process ends, to free it.
+#: Peak memory in bytes after which the process ends, to free it.
 SPENT = MEMORY // 2
-#: Seconds after the deadline at which this process ends itself.
+#: Seconds after the deadline at which the process ends itself.
 GRACE = 1.0
 
 
 def main() -> None:
-    """Answer requests until the pipe closes; discard what libraries print."""
+    """Answer requests until the pipe closes, discarding anything that libraries print."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)
-    # The parent process handles Ctrl-C and then ends this one.
+    # The parent process handles Ctrl-C and then ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory(MEMORY)
-    added_formats()  # load in advance what most documents need
+    added_formats()  # Preload the modules that most documents need.
     try:
         last = False
         while not last:

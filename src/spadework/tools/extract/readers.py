@@ -1,4 +1,4 @@
-"""Find the reader for a kind of document; each is loaded at its first use."""
+"""Find the reader for a kind of document, importing it on first use."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from spadework.tools.extract.extracted import Extracted
 
 ReadText = Callable[[str, str], Extracted]
 ReadBytes = Callable[[bytes, str], Extracted]
-#: Reads a container; the last argument reads members, None leaves them closed.
+#: A container reader. Its last argument reads members; None leaves them unread.
 ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 
-#: Paths instead of functions: loading all libraries takes longer than reading a page.
+#: Import paths instead of functions, because loading all libraries takes longer than reading a
+#: page.
 _OF_TEXT = {
     "html": "html.extract", "markdown": "text.markdown.clean_markdown",
     "rst": "text.rst.extract_rst",
@@ -32,19 +33,19 @@ _OF_HOLDERS = {
 
 
 def text_reader(kind: str) -> ReadText | None:
-    """Return the reader of a kind of text, or None."""
+    """Return the reader for a kind of text, or None."""
     reader: ReadText | None = _load(_OF_TEXT.get(kind, ""))
     return reader
 
 
 def bytes_reader(kind: str) -> ReadBytes | None:
-    """Return the reader of a binary kind, or None."""
+    """Return the reader for a binary kind, or None."""
     reader: ReadBytes | None = _load(_OF_BYTES.get(kind, ""))
     return reader
 
 
 def holder_reader(kind: str) -> ReadHolder | None:
-    """Return the reader of a kind that holds other documents, or None."""
+    """Return the reader for a container kind, or None."""
     reader: ReadHolder | None = _load(_OF_HOLDERS.get(kind, ""))
     return reader
 

@@ -1,4 +1,4 @@
-"""Parse XML safely and access its elements and text."""
+"""Parse XML safely, and access its elements and text."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import lxml.etree as etree
 
 from spadework.errors import TooLarge, Unreadable
 
-#: Maximum tags and attributes of a tree; each takes up to 200 bytes.
+#: Maximum tags and attributes in a tree. Each takes up to 200 bytes.
 MAX_NODES = 2_000_000
 
-Element = Any  # lxml has no types
+Element = Any  # lxml has no types.
 
 
 def xml_tree(xml: bytes, what: str) -> Element:
-    """Parse XML, repairing it if necessary; `what` names it in errors.
+    """Parse XML, repairing it if necessary. `what` names the document in errors.
 
-    Raises TooLarge over MAX_NODES tags and attributes, Unreadable if it cannot be repaired.
+    Raises TooLarge beyond MAX_NODES tags and attributes, and Unreadable if the XML is beyond
+    repair.
     """
     if xml.count(b"<") + xml.count(b"=") > MAX_NODES:
         raise TooLarge(f"The {what} has more than {MAX_NODES:,} tags and attributes.")
@@ -36,13 +37,13 @@ def xml_tree(xml: bytes, what: str) -> Element:
 
 
 def safe_parser(**options: bool) -> Any:
-    """Return a parser that opens no files or connections; libxml2 limits depth and entities."""
+    """Return a parser that opens no files or connections. libxml2 limits depth and entities."""
     safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False}
     return etree.XMLParser(remove_pis=True, **safe, **options)
 
 
 def tag(element: Element) -> str:
-    """Return an element's name without namespace, "" for entities and the like."""
+    """Return an element's name without its namespace, or "" for nodes such as entities."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
@@ -57,12 +58,12 @@ def attribute(element: Element | None, name: str, default: str = "") -> str:
 
 
 def below(element: Element, *names: str) -> Iterator[Element]:
-    """Yield all descendants with these names, in order."""
+    """Yield all descendants with these names, in document order."""
     return (found for found in element.iterdescendants() if tag(found) in names)
 
 
 def child(element: Element | None, *path: str) -> Element | None:
-    """Return the element at the end of a path of child names, None if one is missing."""
+    """Return the element at the end of a path of child names, or None if one is missing."""
     for name in path:
         children = element if element is not None else ()
         element = next((found for found in children if tag(found) == name), None)
@@ -70,12 +71,12 @@ def child(element: Element | None, *path: str) -> Element | None:
 
 
 def number(written: str, *, most: int) -> int:
-    """Parse a whole number, limited to `most`; 0 if it is invalid."""
+    """Parse a whole number, clamped to `most`. Invalid text gives 0."""
     return min(int(written), most) if written.isdecimal() and len(written) < 19 else 0
 
 
 def text(element: Element | None) -> str:
-    """Return all text in an element on one line, "" for None."""
+    """Return an element's text on one line, or "" for None."""
     return " ".join("".join(element.itertext()).split()) if element is not None else ""
 
 
@@ -84,7 +85,7 @@ _HEAD_CHARS = 2_000
 _DECLARATION = re.compile(r"\s*<\?xml\b[^>]*\?>")
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*;)")
 _OF_XML = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
-#: Self-closed elements that an HTML parser would take as open.
+#: Self-closed elements that an HTML parser would leave open.
 _SWALLOWING = re.compile(
     r"<(title|script|style|textarea|iframe|noscript|noembed|noframes|xmp)\b([^<>]*)/>",
     re.IGNORECASE,
@@ -92,7 +93,7 @@ _SWALLOWING = re.compile(
 
 
 def as_html(text: str) -> str:
-    """Return an XHTML document as equivalent HTML, other text unchanged.
+    """Return an XHTML document as equivalent HTML, and other text unchanged.
 
     In malformed XHTML, only self-closed elements that would swallow the rest are changed.
     """
@@ -109,7 +110,7 @@ def as_html(text: str) -> str:
 
 
 def _well_formed(text: str) -> Any:
-    """Return the root of XML that may use HTML's named characters, None if it is malformed."""
+    """Return the root of XML that may use HTML's named characters, or None if it is malformed."""
     named = _ENTITY.sub(
         lambda name: name[0] if name[1] in _OF_XML else html5.get(name[1], name[0]),
         _DECLARATION.sub("", text, count=1),

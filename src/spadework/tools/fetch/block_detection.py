@@ -1,4 +1,4 @@
-"""Detect pages that are not the content: bot walls, notices, empty shells, partial pages."""
+"""Detect pages without the content: bot walls, notices, empty shells, partial pages."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import printable_url
 
-#: A longer page is not a wall.
+#: Characters above which a page is not a wall.
 MAX_CHARS = 600
-#: In a longer text, the loose patterns also match articles.
+#: Characters above which the loose patterns would also match articles.
 FEW_CHARS = 200
-#: A longer page is not a wall, even with a bot protection's markup.
+#: Characters above which a page is not a wall, even with a bot protection's markup.
 MARKED_CHARS = 1_500
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
@@ -29,7 +29,7 @@ CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
     "a rate limit",
     "an age check",
 )
-#: Walls that stop a browser too.
+#: Walls that a browser cannot pass either.
 FINAL = frozenset({LOGIN, REQUESTS, AGE})
 # fmt: off
 _WALLS = {
@@ -59,7 +59,7 @@ _WALLS = {
             r"|at least) (?:18|21)\b",
     }.items()
 }
-#: Patterns for pages with almost no other text.
+#: Patterns for pages with hardly any other text.
 _LOOSE = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -111,7 +111,7 @@ _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*>", re.IGNORECA
 
 
 def wall(text: str) -> str:
-    """Name the wall that a page's whole text is, such as "a login"; "" if none."""
+    """Return what kind of wall the text is, such as "a login", or "" if it is none."""
     if len(text) > MAX_CHARS:
         return ""
     text = " ".join(text.lower().split())
@@ -122,7 +122,9 @@ def wall(text: str) -> str:
 
 
 def find_wall(html: str, chars: int) -> tuple[str, str]:
-    """Return a page's wall and product by its markup and length of text; ("", "") if none."""
+    """Return the wall's kind and product according to the markup, or ("", "").
+    `chars` is the length of the page's text.
+    """
     if chars > MARKED_CHARS:
         return "", ""
     found = ((kind, product) for kind, product, mark in MARKS if mark.search(html, 0, MAX_HTML))
@@ -136,20 +138,20 @@ def is_passable(html: str) -> bool:
 
 
 def first_words(html: str) -> str:
-    """Return the beginning of a page's text, including its noscript text."""
+    """Return the beginning of a page's text, including text in noscript elements."""
     return " ".join(unescape(_UNSEEN.sub(" ", html[:MAX_HTML])).split())[: MARKED_CHARS + 1]
 
 
-#: A page with fewer characters counts as empty.
+#: Characters below which a page counts as empty.
 MIN_CHARS = 50
-#: A longer page is not thin.
+#: Characters above which a page is never thin.
 THIN_CHARS = 600
-#: A short page is thin if more than this share of its HTML is scripts.
+#: A short page is thin if scripts make up more than this fraction of its HTML.
 SCRIPT_SHARE = 0.8
-#: The lowest level at which scripts have run.
+#: The lowest level that runs scripts.
 BROWSER = 2
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-# These patterns match in linear time; backtracking over a hostile page could take hours.
+# These patterns match in linear time. Backtracking over a hostile page could take hours.
 _SCRIPT, _SCRIPT_END = (
     re.compile(pattern, re.IGNORECASE) for pattern in (r"<script\b", r"</script\s*+>")
 )
@@ -173,7 +175,7 @@ _NOTHING = re.compile(
 )
 _WAITING = re.compile(r"\bloading\s*(?:\.\.\.|…|,? please)|\bplease wait\b", re.IGNORECASE)
 _MOST = 2_000_000
-#: A longer page is not a notice.
+#: Characters above which a page is not a notice.
 NOTICE_CHARS = 600
 _NOTICES = {
     'a "page not found" notice': r"(?:page|file|document) (?:was )?not found|page"
@@ -189,7 +191,7 @@ _NOTICES = {
 
 def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
     """Raise Blocked for a wall or notice, Unreadable for an empty page.
-    The error's `turned_away` is True if a browser may do better.
+    The error's `turned_away` is True if a browser may succeed.
     """
     page, chars = printable_url(fetched.url), len(found.markdown.translate(_INVISIBLE).strip())
     empty = chars < MIN_CHARS
@@ -211,7 +213,7 @@ def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
 
 
 def thin(fetched: Fetched, found: Extracted) -> bool:
-    """Return whether the page has little text, and scripts that would add more."""
+    """Return whether the page has little text and scripts that would probably add more."""
     text = found.markdown.strip()
     if len(text) > THIN_CHARS or fetched.level >= BROWSER:
         return False
@@ -269,7 +271,7 @@ def _html(fetched: Fetched) -> str:
 
 
 def notice(text: str) -> str:
-    """Name the notice that the text is, such as "a maintenance notice"; "" if none."""
+    """Return what kind of notice the text is, such as "a maintenance notice", or "" if none."""
     if len(text) > NOTICE_CHARS:
         return ""
     text = " ".join(text.lower().split())

@@ -1,4 +1,4 @@
-"""The web client: checked addresses, robots.txt, one connection pool, retries up to a deadline."""
+"""Fetch web pages: guarded connections, robots.txt, caching, retries up to a deadline."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _LIBRARIES = (
 
 
 class Cleaned:
-    """A cache of extracted documents, by a hash of their body and of the code that reads them."""
+    """A cache of extracted documents, keyed by page body and version of the extraction code."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -63,7 +63,7 @@ class Cleaned:
     async def read_once(
         self, fetched: Fetched, read: Callable[[], Awaitable[Extracted]]
     ) -> Extracted:
-        """Return a page's text from the cache, else from `read`; errors are not cached."""
+        """Return a page's cached text, or the result of `read`, which is then cached."""
         key, known = await asyncio.to_thread(self._look, fetched)
         if known is not None:
             return known
@@ -86,7 +86,7 @@ class Cleaned:
 
 @cache
 def _readers() -> str:
-    """Return a hash of all readers and their data, and whether OCR is available."""
+    """Hash the extraction code, its library versions and whether OCR is available."""
     folders = (Path(str(package.__file__)).parent for package in (extract, text))
     files = [f for folder in folders for f in sorted(folder.rglob("*")) if f.suffix in _READ]
     digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())
@@ -99,10 +99,10 @@ def _readers() -> str:
 MAX_CONNECTIONS = 100
 REDIRECTS = 8
 KEEPALIVE_SECONDS = 15.0
-#: Attempts in total, after a broken connection or a status in PASSING.
+#: Total attempts when a connection breaks or the status is in PASSING.
 ATTEMPTS = 2
 PASSING = frozenset({500, 502, 504})
-#: Longest wait for a server that asks to come back later.
+#: Longest Retry-After in seconds that is worth waiting for.
 SHORT_WAIT = 5.0
 LATER = frozenset({429, 503})
 LEVELS = (0, 1)
@@ -114,7 +114,7 @@ def _is_transient(error: BaseException) -> bool:
 
 
 class Web:
-    """A client that reads web pages; `resolve` returns the addresses of a name."""
+    """A web client. `resolve` looks up the IP addresses of a host."""
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings = settings
@@ -181,7 +181,6 @@ class Web:
             return copy.fetched(level)
 
     async def _stand_in(self, url: str) -> Answer | None:
-        """Return the cached copy of an unavailable page, following its cached redirects."""
         for _ in range(REDIRECTS + 1):
             copy = await self._cache.stale(url, LEVELS)
             target = next_url(copy) if copy else None
@@ -235,8 +234,8 @@ class Web:
         deadline: float | None,
         note: Callable[[str], None] = lambda _: None,
     ) -> Answer:
-        """Follow redirects with their cookies, passing each URL to `note`.
-        robots.txt is only checked if there is a deadline.
+        """Request a page and follow redirects, keeping cookies.
+        `note` receives each URL that is not cached. Without a deadline, robots.txt is not checked.
         """
         cookies = httpx.Cookies()
         for _ in range(REDIRECTS + 1):
@@ -244,7 +243,7 @@ class Web:
             answer = await self._cache.ask(
                 url, level, headers, partial(self._send, url, deadline, note)
             )
-            if len(answer.body) > self._settings.page_bytes:  # it was cached under a larger limit
+            if len(answer.body) > self._settings.page_bytes:  # cached under a larger limit
                 raise TooLarge(f"The page is larger than {self._settings.page_bytes:,} bytes.")
             target = next_url(answer)
             if target is None:
@@ -258,7 +257,6 @@ class Web:
     async def _send(
         self, url: str, deadline: float | None, note: Callable[[str], None], headers: dict[str, str]
     ) -> Answer:
-        """Send a request once robots.txt allows it. Raises Blocked while the host asks to wait."""
         self.hosts.check(url)
         note(url)
         if deadline and self._settings.robots:
@@ -270,7 +268,7 @@ class Web:
         return await self._visit(url, 0, None)
 
     async def _ask(self, url: str, headers: dict[str, str]) -> Answer:
-        """Send one request once the host has a slot; all sessions share its slots."""
+        """Send one request when the host has a free slot. All sessions share the slots."""
         limits = self._settings
         first, most = limits.first_byte_seconds, limits.page_bytes
         async with far_place(urlsplit(url).netloc, id(self), limits.parallel_per_host):

@@ -1,4 +1,4 @@
-"""Send one HTTP request and read its response: headers, redirects, clear errors, a bounded body."""
+"""Send one HTTP request: headers, a size-limited body, redirects, readable errors."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from spadework.values import Attempt
 
 @dataclass(frozen=True)
 class Fetched:
-    """A response: its URL after redirects and its decoded body.
-    `charset` is the header's, or "". A copy from the cache was sent at `dated`; it is `stale` if
-    its server could not be reached. `attempts` led to the response.
+    """A fetched page: its URL after redirects and its decoded body.
+    `charset` comes from the Content-Type header. `dated` is set for cached copies. `stale` means
+    that the server was unreachable. `attempts` includes failed ones.
     """
 
     url: str
@@ -47,7 +47,7 @@ class Fetched:
 
 
 def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
-    """Attach the attempts to the error, whose message becomes the last one's reason; return it."""
+    """Attach the attempts to an error and return it. Its message becomes the last one's reason."""
     last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
     error.attempts = (*attempts[:-1], *last)
     return error
@@ -82,7 +82,7 @@ def for_level(
 
 
 def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
-    """Return the Cookie header; {} if it is not ASCII, as headers must be."""
+    """Return the Cookie header, or {} if its value is not ASCII."""
     request = httpx.Request("GET", url)
     try:
         cookies.set_cookie_header(request)
@@ -92,7 +92,7 @@ def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
 
 
 MAX_CHARS = 150
-#: Parts of library messages, and what they mean.
+#: Fragments of library error messages and what they mean.
 _MEANT = (
     ("Server disconnected", "the connection ended before the answer began"),
     ("without sending complete message", "the connection ended in the middle"),
@@ -105,17 +105,17 @@ _MEANT = (
     ("StreamReset", "the server broke off the answer"),
     ("ConnectionTerminated", "the server ended the connection"),
 )
-#: Parts of library messages that tell a user nothing: code locations, bytes, objects.
+#: Parts of library error messages that users do not need: code locations, bytes, objects.
 _INSIDES = re.compile(
     r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
 )
-#: OpenSSL's codes for a certificate from an unknown authority.
+#: OpenSSL's error codes for a certificate from an unknown authority.
 _UNKNOWN = (18, 19, 20, 21)
 _HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
 
 
 def name_server(error: FetchError, url: str) -> FetchError:
-    """Add the URL to the error's message unless its host is there; return the error."""
+    """Prefix an error's message with the URL, unless it names the host. Return the error."""
     words, host = str(error), _HOST.search(url)
     if host and host[1].lower() in words.lower():
         return error
@@ -126,7 +126,7 @@ def name_server(error: FetchError, url: str) -> FetchError:
 
 
 def reason(error: BaseException) -> str:
-    """Say in a few words what broke a connection."""
+    """Describe in a few words why a connection failed."""
     secure = _of_tls(error)
     if isinstance(secure, ssl.SSLCertVerificationError):
         own = "; to trust your own certificate authority, set SSL_CERT_FILE" * (
@@ -142,12 +142,12 @@ def reason(error: BaseException) -> str:
 
 
 def certificate_fault(error: BaseException) -> str:
-    """Say what is wrong with the server's certificate; "" if nothing."""
+    """Return what is wrong with the server's certificate, or "" if nothing is."""
     return reason(error) if is_permanent(error) else ""
 
 
 def is_permanent(error: BaseException) -> bool:
-    """Return whether a retry would fail too: certificates do not improve within seconds."""
+    """Return whether a retry is pointless because the server's certificate is invalid."""
     return isinstance(_of_tls(error), ssl.SSLCertVerificationError)
 
 
@@ -158,20 +158,21 @@ def _of_tls(error: BaseException) -> ssl.SSLError | None:
     return cause
 
 
-#: Bytes unpacked at a time, which takes milliseconds even for a bomb.
+#: Bytes unpacked at a time. Even a decompression bomb then takes milliseconds.
 SLICE = 16_384
-#: Statuses for clients that do not look like browsers.
+#: Statuses with which servers refuse clients that do not look like browsers.
 TURNED_AWAY = frozenset({403, 406, 429, 503})
-#: A range from the first byte: its last byte, and the total.
+#: A Content-Range that starts at the first byte: its last byte and the total.
 _RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})")
-#: Errors that end a connection. TLS faults within a response arrive as OSError.
+#: Errors that end a connection. TLS faults during a response arrive as OSError.
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A response; its body is read only if the status is below 300.
-    A copy `from_cache` is fresh or validated, or `stale` because its server is unreachable.
+    """A response.
+    Its body is read only if the status is below 300. A cached copy is fresh, revalidated, or
+    `stale` because its server is unreachable.
     """
 
     url: str
@@ -193,7 +194,7 @@ class Answer:
 
     @property
     def later(self) -> float | None:
-        """Seconds until a retry is welcome, by the Retry-After header."""
+        """Seconds until a retry is allowed, from the Retry-After header."""
         return retry_after(self.headers.get("retry-after", ""))
 
     @property
@@ -203,12 +204,12 @@ class Answer:
 
     @property
     def turned_away(self) -> bool:
-        """True if the server refused the client as not a browser, naming no time to return."""
+        """Whether the server seems to refuse non-browsers: a refusal without Retry-After."""
         return self.status in TURNED_AWAY and self.later is None
 
     @property
     def refusal(self) -> str:
-        """The message of the error that `check` raises, "" if none."""
+        """The message of the error that `check` would raise, or "" if none."""
         try:
             self.check()
         except FetchError as error:
@@ -216,7 +217,7 @@ class Answer:
         return ""
 
     def check(self) -> None:
-        """Raise Blocked, Unreachable or Unreadable if the status means that there is no page."""
+        """Raise Blocked, Unreachable or Unreadable if the response is not a complete page."""
         page, known = printable_url(self.url), self.status in set(HTTPStatus)
         if self.status == 206 and not self._whole:
             raise Unreachable(f"{page} returned only part of the page (status 206).")
@@ -230,7 +231,7 @@ class Answer:
         raise error
 
     def fetched(self, level: int) -> Fetched:
-        """Return the response as a page, once it has passed `check`."""
+        """Convert the response to a page. Call `check` first."""
         message = Message()
         message["content-type"] = self.headers.get("content-type", "")
         charset, sent = message.get_content_charset(""), self.dated if self.from_cache else None
@@ -301,8 +302,8 @@ async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int)
 
 
 async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Await `work`; when cancelled, let it end first.
-    A second cancellation would otherwise leak the connection.
+    """Await `work`.
+    When cancelled, wait for its cleanup. A second cancellation would otherwise leak the connection.
     """
     task = asyncio.create_task(work)
     try:
@@ -315,12 +316,12 @@ async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
             except asyncio.CancelledError:
                 continue  # the first cancellation is raised below
         if not task.cancelled():
-            task.exception()  # nobody else retrieves it
+            task.exception()  # mark it as retrieved
         raise
 
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
-#: A larger page that refreshes itself is not a redirect.
+#: Bytes above which a page that refreshes itself is not treated as a redirect.
 SIGNPOST_BYTES = 4_000
 SIGNPOST_SECONDS = 5
 _REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)
@@ -332,7 +333,7 @@ _TARGET = re.compile(
 
 
 def next_url(answer: Answer) -> str | None:
-    """Return the checked URL of a redirect, else None. Raises NotAllowed or Unreachable."""
+    """Return the URL to which a response redirects, or None. Raises NotAllowed or Unreachable."""
     if answer.status in _STATUSES:
         places = set(answer.headers.get_list("location"))
         if len(places) > 1:

@@ -1,4 +1,4 @@
-"""Decide which addresses may be fetched: public http(s) servers and hosts the owner allows."""
+"""Decide which addresses may be fetched: public http(s) servers and hosts that the owner allows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spadework.tools.web.connections import ClosingBackend, authorization, proxy
 from spadework.tools.web.urls import is_address
 
 MAX_URL_CHARS = 2_000
-#: IPv4 ranges without public sites (IANA special-purpose registry), and Azure's platform address.
+#: IPv4 ranges without public sites (IANA special-purpose registry), plus Azure's platform address.
 # fmt: off
 _REFUSED_V4 = tuple(IPv4Network(network) for network in (
     "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
@@ -27,10 +27,10 @@ _REFUSED_V4 = tuple(IPv4Network(network) for network in (
     "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
 ))
 # fmt: on
-#: Global IPv6, and special ranges inside it: Teredo, benchmarks, documentation.
+#: Global IPv6 and the special ranges in it: Teredo, benchmarks, documentation.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
-#: IPv6 networks that wrap an IPv4 address, and the bits to its right.
+#: IPv6 networks that embed an IPv4 address, and the number of bits to its right.
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
@@ -44,7 +44,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP literal can be a public web server; False for anything else."""
+    """Return whether an IP address may be that of a public web server. Names return False."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -68,12 +68,12 @@ def _public_v6(address: IPv6Address) -> bool:
 
 
 def may_connect(host: str, address: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether `address` of `host` is public, or the owner allows either."""
+    """Return whether `address` is public, or the owner allows it or its `host`."""
     return is_owned(host, allow_hosts) or is_owned(address, allow_hosts) or is_public(address)
 
 
 def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether the owner allows a host or address, or a network that contains it."""
+    """Return whether the owner allows a host or address, directly or by network."""
     if host in allow_hosts:
         return True
     try:
@@ -84,10 +84,10 @@ def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
 
 
 def check_url(url: str) -> str:
-    """Return the URL as it will be requested. Raises NotAllowed.
-    The host is lower-case ASCII, IP addresses have standard notation, fragment and default port are
-    removed. Other schemes, missing hosts, user names and more than MAX_URL_CHARS are refused.
-    Whether the address is public is checked when the name is resolved.
+    """Return the URL as it will be requested.
+    Raises NotAllowed. The host becomes lower-case ASCII, IP addresses get standard notation, the
+    fragment and default port are removed. Other schemes, missing hosts, user names and more than
+    MAX_URL_CHARS are refused. Whether the address is public is checked when the name is resolved.
     """
     url = url.strip()
     if len(url) > MAX_URL_CHARS:
@@ -124,7 +124,9 @@ def is_http_url(text: str) -> bool:
 
 
 def _literal(host: str) -> str:
-    """Return an IPv6 address in brackets; refuse a zone, which means only this machine."""
+    """Return an IPv6 address in brackets.
+    Zones are refused, because they only have meaning locally.
+    """
     try:
         address = IPv6Address(host)
     except ValueError:
@@ -135,7 +137,7 @@ def _literal(host: str) -> str:
 
 
 def _name(host: str) -> str:
-    """Return a host in the notation of `check_url`; "0x7f.1" and "2130706433" are 127.0.0.1."""
+    """Return the host in normal form. "0x7f.1" and "2130706433" are both 127.0.0.1."""
     try:
         name = host if host.isascii() else idna.encode(host, uts46=True).decode()
         name = name.lower().rstrip(".")
@@ -149,22 +151,22 @@ def _name(host: str) -> str:
 
 
 def printable_url(url: str) -> str:
-    """Return a short URL for a message, without secrets (before "@", after "?")."""
+    """Return a short form of the URL for messages, without credentials and query."""
     return url.partition("?")[0].rpartition("@")[2].removeprefix("//")[:120]
 
 
-#: Returns a host name's addresses, best first. Raises OSError if there are none.
+#: Returns a host name's addresses, best first. Raises OSError if it has none.
 Resolve = Callable[[str], Awaitable[list[str]]]
 MAX_ADDRESSES = 4
 CONNECT_SECONDS = 10.0
 
 
 class NoSuchHost(httpcore.ConnectError):
-    """The name does not resolve, or no name server answers."""
+    """The name does not resolve, or no name server answered."""
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Connects httpcore to checked addresses; TLS and the Host header keep the name."""
+    """Connects httpcore to checked addresses. TLS and the Host header still use the host name."""
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str] = ()) -> None:
         self._resolve = resolve
@@ -179,7 +181,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address that answers, or through the network's proxy.
+        """Connect to the first address that answers, or through the configured proxy.
         Raises NotAllowed if any address is refused.
         """
         scheme = "http" if port == 80 else "https"
@@ -198,8 +200,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         raise failure
 
     async def check(self, host: str) -> None:
-        """Check a host that a proxy will resolve, as far as this machine can resolve its name.
-        Raises NotAllowed for a refused address, or an unknown name without a dot (an internal
+        """Check a host that a proxy will resolve, as far as this machine can resolve it.
+        Raises NotAllowed for a refused address, and for an unknown name without a dot (an internal
         host).
         """
         try:
@@ -209,7 +211,9 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                 raise NotAllowed(f"{host} is not a public host name.") from None
 
     async def _addresses(self, host: str) -> list[str]:
-        """Return a host's addresses. A forbidden one rules out all: the name is a trap."""
+        """Return a host's addresses.
+        One forbidden address rules out the host, as a likely attack.
+        """
         try:
             addresses = [host] if is_address(host) else await self._resolve(host)
         except (OSError, UnicodeError) as error:
@@ -231,8 +235,8 @@ def _url_host(host: str) -> str:
 
 
 async def resolve(host: str) -> list[str]:
-    """Return a name's addresses from the system's resolver, IPv4 first.
-    Raises OSError, UnicodeError.
+    """Return a host's addresses from the system's resolver, IPv4 first.
+    Raises OSError or UnicodeError.
     """
     found = await name_lookup.addresses(host, None, type=socket.SOCK_STREAM)
     ranked = sorted(found, key=lambda entry: entry[0] != socket.AF_INET)
@@ -240,7 +244,7 @@ async def resolve(host: str) -> list[str]:
 
 
 class Pool(httpcore.AsyncConnectionPool):
-    """A pool of up to `most` connections, built with httpcore's arguments `line`."""
+    """A pool of up to `most` connections. `line` holds httpcore's other arguments."""
 
     def __init__(self, most: int, **line: Any) -> None:
         super().__init__(max_connections=most, http2=True, **line)
@@ -254,16 +258,16 @@ class Pool(httpcore.AsyncConnectionPool):
                 closing.push_async_callback(connection.aclose)
 
     def create_connection(self, origin: httpcore.Origin) -> httpcore.AsyncConnectionInterface:
-        """Return a connection to `origin`, opened on first use."""
+        """Return a connection to `origin`, which opens on first use."""
         proxy = proxy_for(str(origin)) if origin.scheme == b"http" else None
-        if proxy:  # a plain request goes to the proxy; an encrypted one through a tunnel
+        if proxy:  # HTTP requests are sent to the proxy; HTTPS goes through a tunnel
             return _Forwarded(origin, proxy, self._line)
         return _Connection(origin=origin, http2=True, **self._line)
 
 
 class _Connection(httpcore.AsyncHTTPConnection):
     def has_expired(self) -> bool:
-        """Return True also if unread bytes remain, which could be a forged response."""
+        """Also return True if unread bytes remain, which could be a forged response."""
         parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public API for it
         return super().has_expired() or (
             self.is_idle() and parser is not None and bool(parser.trailing_data[0])
@@ -271,7 +275,7 @@ class _Connection(httpcore.AsyncHTTPConnection):
 
 
 class _Forwarded(_Connection):
-    """A connection to a proxy that forwards requests to one server."""
+    """A connection to a proxy that forwards plain HTTP requests to one server."""
 
     def __init__(self, remote: httpcore.Origin, proxy: str, line: Mapping[str, Any]) -> None:
         self._remote, self._headers = remote, authorization(proxy)
@@ -280,7 +284,8 @@ class _Forwarded(_Connection):
         self._guarded = guarded
 
     def can_handle_request(self, origin: httpcore.Origin) -> bool:
-        return origin in (self._remote, self._origin)  # as both the pool and httpcore ask
+        # the pool asks about one, httpcore about the other
+        return origin in (self._remote, self._origin)
 
     async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
         await self._guarded.check(request.url.host.decode())

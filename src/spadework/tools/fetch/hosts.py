@@ -1,4 +1,4 @@
-"""Remember what hosts want: their levels, refusals, pauses and robots.txt."""
+"""Remember each host's level, refusals, requested pauses and robots.txt."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from spadework.tools.stores.shared_rooms import Opening, shared_place
 from spadework.tools.web.background_threads import aside
 
 LEVEL_SECONDS, REFUSED_SECONDS = 30 * 86_400.0, 86_400.0
-#: Refusals in a row that block a host which has given pages; one blocks any other.
+#: Consecutive refusals that block a host which has served pages. One blocks any other host.
 REFUSALS = 3
-#: Longest wait that a host can set, so that one wrong header does not silence it.
+#: Longest wait in seconds that a host can demand, in case a header is wrong.
 MOST_SECONDS = 86_400.0
-#: With this many failing pages (503) in a row, the whole host counts as down.
+#: Consecutive pages with status 503 after which the whole host counts as down.
 OUT_OF_ORDER = 2
 MOST_HOSTS = 2_000
 
 
 class Host(BaseModel):
-    """What is known about one host or page; times are Unix times."""
+    """What is known about one host or page. Times are Unix times."""
 
     level: int = 0
     level_until: float = 0.0
@@ -49,7 +49,7 @@ class Host(BaseModel):
 
     @property
     def until(self) -> float:
-        """The time when everything known about the host has expired."""
+        """The time after which everything known about the host has expired."""
         return max(self.level_until, self.blocked_until, self.refused_until)
 
 
@@ -57,32 +57,32 @@ _KNOWN = TypeAdapter(dict[str, Host])
 
 
 class Hosts:
-    """The hosts in the file at `path`, shared by several processes. A damaged file is ignored."""
+    """Data about hosts in a file that processes share. A damaged file is ignored."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path, self._clock = path, clock
         self._lock = threading.Lock()
         self._known: dict[str, Host] = {}
-        #: Pages by host that were refused, or had status 503, since it last gave one.
+        #: Pages by host that were refused, or had status 503, since the host last served a page.
         self._refused: defaultdict[str, set[str]] = defaultdict(set)
         self._out_of_order: defaultdict[str, set[str]] = defaultdict(set)
         self._given: set[str] = set()
 
     @classmethod
     async def open(cls, home: Path) -> Self:
-        """Return the hosts of a home, shared by all sessions of the process."""
+        """Return the `Hosts` of a home folder, shared by all sessions of the process."""
         path = home / "cache" / "hosts.json"
         hosts = _opened.setdefault(path, cls(path))
         await on_disk(hosts._read)
         return cast("Self", hosts)
 
     def level(self, host: str) -> int:
-        """Return the level that the host needs, 0 if unknown."""
+        """Return the level that the host requires, or 0 if unknown."""
         known = self._known.get(host)
         return known.level if known and self._clock() < known.level_until else 0
 
     def check(self, url: str) -> None:
-        """Raise Blocked while the page or its host asks to wait."""
+        """Raise Blocked while the page or its host has asked to wait."""
         for name in (urlsplit(url).netloc, url):
             known = self._known.get(name)
             if known and self._clock() < known.blocked_until:
@@ -92,7 +92,7 @@ class Hosts:
                 raise error
 
     def check_refusal(self, url: str, highest: int) -> None:
-        """Raise Blocked if the host has lately refused every level up to `highest`."""
+        """Raise Blocked if the host recently refused every level up to `highest`."""
         host = urlsplit(url).netloc
         known = self._known.get(host)
         if known and self._clock() < known.refused_until and highest <= known.refused_level:
@@ -102,22 +102,22 @@ class Hosts:
             raise error
 
     async def gave(self, host: str, level: int) -> None:
-        """Record that the host answered at `level`, whether with the page or a wall."""
+        """Record that the host answered at `level`, with a page or a wall."""
         self._out_of_order.pop(host, None)
         if level > self.level(host):
             until = self._clock() + LEVEL_SECONDS
             await self._learn(host, level=level, level_until=until)
 
     async def let_in(self, host: str) -> None:
-        """Record that the host gave a page, which ends its refusal."""
+        """Record that the host served a page, which ends its refusal."""
         self._given.add(host)
         self._refused.pop(host, None)
         if (known := self._known.get(host)) and known.refused_until:
             await self._learn(host, refused_until=0.0)
 
     async def later(self, url: str, status: int, seconds: float) -> None:
-        """Record that the server asks to wait.
-        A 429 counts for the host; a 503 only for this page, until other pages return it too.
+        """Record that the server asked to wait.
+        A 429 applies to the host; a 503 only to the page, until other pages return it too.
         """
         host, until = urlsplit(url).netloc, self._clock() + min(seconds, MOST_SECONDS)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -128,7 +128,9 @@ class Hosts:
         await self._learn(host, blocked_until=until)
 
     async def refused(self, host: str, url: str, level: int) -> None:
-        """Record a refusal at every level up to `level`. Subdomains are separate hosts."""
+        """Record that the host refused every level up to `level`.
+        Subdomains count as separate hosts.
+        """
         self._refused[host].add(url)
         gives = host in self._given or self.level(host)
         if len(self._refused[host]) >= (REFUSALS if gives else 1):
@@ -162,11 +164,11 @@ def _moment(seconds: float) -> str:
 
 
 _opened: WeakValueDictionary[Path, Hosts] = WeakValueDictionary()
-#: Longest wait for a robots.txt; the site's pages wait for it.
+#: Seconds to wait for a robots.txt, which delays all pages of the site.
 ROBOTS_SECONDS = 5.0
-#: Bytes of a robots.txt that are read, the minimum of RFC 9309, 2.5.
+#: Bytes of a robots.txt that are read; RFC 9309 (2.5) requires at least 500 KiB.
 MAX_BYTES = 512_000
-#: Other runs may use a robots.txt for this long; RFC 9309, 2.4 allows a day.
+#: Seconds for which other runs may use a robots.txt; RFC 9309 (2.4) allows a day.
 KEPT_SECONDS = 3_600.0
 AGAIN_SECONDS = 60.0
 LONGEST_DELAY = 86_400.0
@@ -176,11 +178,11 @@ _FAILED = Protego.parse("User-agent: *\nDisallow: /")
 
 
 class TooSoon(TooSlow):
-    """The site wants a longer delay than the time left."""
+    """The site requires a longer delay than the time left allows."""
 
 
 class Turns:
-    """The next turn at each host that wants delays, for any thread."""
+    """The next turn at each host with a crawl delay. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -192,7 +194,7 @@ class Turns:
             self._next = {}
 
     def take(self, host: str, delay: float, until: float) -> float | None:
-        """Take the next turn at a host and return its time; None if not before `until`."""
+        """Take the host's next turn and return its time, or None if it is not before `until`."""
         now = time.monotonic()
         with self._lock:
             self._next = {name: moment for name, moment in self._next.items() if moment > now}
@@ -204,7 +206,7 @@ class Turns:
         return turn
 
     def give_back(self, host: str, delay: float, turn: float) -> None:
-        """Give back an unused turn, unless a later one was taken."""
+        """Return an unused turn, unless a later one has been taken."""
         with self._lock:
             if self._next.get(host) == turn + delay:
                 self._next[host] = turn
@@ -214,7 +216,7 @@ TURNS = Turns()
 
 
 class Robots:
-    """The robots.txt rules of origins, fetched by `get`; `store` keeps them for other runs."""
+    """The robots.txt rules of each origin, fetched by `get`. `store` caches them for other runs."""
 
     def __init__(self, agent: str, get: Callable[[str], Awaitable[Answer]], store: Store) -> None:
         self._clock = time.monotonic
@@ -225,8 +227,8 @@ class Robots:
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ask_permission(self, url: str, deadline: float) -> None:
-        """Wait until the page may be fetched, respecting its site's delay.
-        Raises Blocked, or TooSoon if that is after `deadline` (loop time).
+        """Wait until the page may be fetched, respecting the site's crawl delay.
+        Raises Blocked, or TooSoon if the wait would end after `deadline` (loop time).
         """
         rules, host = await self._rules_for(url), urlsplit(url).netloc
         if rules is _FAILED:
@@ -271,7 +273,7 @@ class Robots:
                 answer = await self._get(url)
         except TimeoutError:
             return _ALL_ALLOWED
-        except FetchError as error:  # the status is 0 if there was no usable response
+        except FetchError as error:  # status is 0 if there was no usable response
             return _FAILED if error.status in range(500, 600) else _ALL_ALLOWED
         if answer.status in range(500, 600):
             return _FAILED
@@ -281,7 +283,7 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Wait for a turn shared by all machines. Raises TooSoon if it is after `deadline`."""
+    """Wait for a turn that all machines share. Raises TooSoon if it comes after `deadline`."""
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

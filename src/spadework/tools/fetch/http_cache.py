@@ -1,4 +1,4 @@
-"""An HTTP cache (RFC 9111), and the files of this and other caches."""
+"""An HTTP cache (RFC 9111), and the store on disk that it shares with other caches."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from spadework.tools.fetch.exchange import Answer
 from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.retries import http_date
 
-#: Share of the limit to which files are pruned.
+#: Fraction of the limit to which the store is pruned.
 SWEPT_TO = 0.9
-#: The size is measured at a process's first write, then after each further share.
+#: Fraction of the limit written between size checks. A process's first write also checks.
 SWEEP_EVERY = 0.05
-#: A larger entry is not stored.
+#: Fraction of the limit above which an entry is not stored.
 LARGEST = 0.1
 
 
 class Store:
-    """Files of at most `most_bytes` (compressed) under `folder`; 0 stores nothing. Methods block.
-    A damaged file counts as missing.
+    """Compressed files under `folder`, at most `most_bytes` in total (0: none).
+    Methods block. A damaged file counts as missing.
     """
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
@@ -89,7 +89,7 @@ class Store:
     def _sweep(self) -> None:
         found = []
         for path in self._folder.glob("*/*/*"):
-            with suppress(OSError):  # another process has removed it
+            with suppress(OSError):  # another process may have removed it
                 status = path.stat()
                 found.append((status.st_mtime, status.st_size, path))
         total = sum(size for _, size, _ in found)
@@ -103,7 +103,7 @@ class Store:
 
 
 Send = Callable[[dict[str, str]], Awaitable[Answer]]
-#: How long a stale copy may be used, unless the server sets stale-if-error.
+#: Seconds for which a stale copy may be used, unless the server sets stale-if-error.
 STALE_SECONDS = 7 * 86_400
 #: Statuses that are cached: pages and permanent redirects.
 _KEPT = frozenset({200, 203, 301, 308})
@@ -111,9 +111,9 @@ _GONE = frozenset({404, 410})
 _KIND = "http"
 _RULES: hishel.CacheOptions = {"shared": False, "supported_methods": ["GET"]}
 _PRECONDITIONS = ("if-none-match", "if-modified-since")
-#: A request with one of these is personal to one visitor.
+#: Request headers whose response is personal and not cached.
 _PERSONAL = frozenset({"cookie", "authorization", "proxy-authorization"})
-#: Headers that are not stored: secrets, and descriptions of the bytes on the wire.
+#: Headers that are not stored: cookies, and those about the transfer.
 _DROPPED = frozenset(
     (
         *("set-cookie", "set-cookie2", "content-encoding", "content-length", "transfer-encoding"),
@@ -128,7 +128,7 @@ _STALE_IF_ERROR, _MAX_AGE = (
 
 @dataclass(frozen=True)
 class _Copy:
-    """A response, and its request's headers with lower-case names."""
+    """A response and the headers of its request, with names in lower case."""
 
     answer: Answer
     asked: dict[str, str]
@@ -139,19 +139,16 @@ class _Copy:
         return hishel.Entry(uuid.uuid4(), request, _response_of(self.answer))
 
     def suits(self, headers: Mapping[str, str]) -> bool:
-        """Return whether the server would answer these headers the same, by its Vary."""
         names = [name.strip().lower() for name in self.answer.headers.get("vary", "").split(",")]
         return "*" not in names and all(self.asked.get(name) == headers.get(name) for name in names)
 
     def dump(self) -> bytes:
-        """Return all but the URL: one line of JSON, then the body."""
         status, headers = self.answer.status, self.answer.headers.multi_items()
         head = {"status": status, "headers": headers, "asked": self.asked}
         return json.dumps(head).encode() + b"\n" + self.answer.body
 
     @classmethod
     def load(cls, url: str, data: bytes) -> Self | None:
-        """Parse the result of `dump`; None if another version wrote it."""
         head, _, body = data.partition(b"\n")
         try:
             known = json.loads(head)
@@ -163,14 +160,14 @@ class _Copy:
 
 
 class HttpCache:
-    """A private cache, one for each set of hosts that may be visited (`allow_hosts`)."""
+    """A private HTTP cache. Clients with different `allow_hosts` do not share entries."""
 
     def __init__(self, store: Store, allow_hosts: Collection[str] = ()) -> None:
         self._store = store
         self._visitor = ",".join(sorted({host.lower() for host in allow_hosts}))
 
     async def ask(self, url: str, level: int, headers: dict[str, str], send: Send) -> Answer:
-        """Return a fresh copy, else the response of `send`, cached if allowed."""
+        """Return a fresh cached copy, or call `send` and cache its response if allowed."""
         asked = {name.lower(): value for name, value in headers.items()}
         if asked.keys() & _PERSONAL:
             return await send(headers)
@@ -182,7 +179,7 @@ class HttpCache:
             return usable[0].answer
         answer = await send(headers | _preconditions(state))
         outcome = _keep_state(state.next(_response_of(answer)))
-        # a 304 about another copy
+        # The 304 does not match the stored copy, so request the whole page.
         if isinstance(outcome, hishel.CacheMiss):
             answer = await send(headers)
             outcome = _keep_state(outcome.next(_response_of(answer)))
@@ -196,10 +193,10 @@ class HttpCache:
         return answer
 
     async def stale(self, url: str, levels: Collection[int]) -> Answer | None:
-        """Return the copy of an unreachable page, marked stale; None if missing or forbidden."""
+        """Return the copy of an unreachable page, marked stale, or None if no copy may be used."""
         for level in levels:
             copy = await self._load(url, level)
-            # Seconds since the server last validated the page.
+            # The age counts from the Date header, which a 304 renews.
             dated = copy.answer.dated if copy else None
             if copy is None or dated is None or time.time() - dated.timestamp() > _longest(copy):
                 continue
@@ -247,7 +244,6 @@ def _response_of(answer: Answer) -> hishel.Response:
 
 
 def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[str, str]:
-    """Return the headers of a conditional request; {} if the server's values are not ASCII."""
     if not isinstance(state, hishel.NeedRevalidation):
         return {}
     headers = state.request.headers
@@ -256,14 +252,16 @@ def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[st
 
 
 def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
-    """Skip the states that remove old entries, which the next copy replaces."""
+    """Skip the states that invalidate old entries, because the next copy overwrites them."""
     while isinstance(state, hishel.InvalidateEntries):
         state = state.next_state
     return state
 
 
 def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
-    """Return the headers to store, dated no later than now: otherwise copies would not expire."""
+    """Return the headers to store.
+    A Date in the future is replaced, or the copy would not expire.
+    """
     kept = [
         (name, value)
         for name, value in headers.multi_items()
@@ -276,7 +274,7 @@ def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
 
 
 def _longest(copy: _Copy) -> float:
-    """Return how many seconds after its date a copy may be used (RFC 5861, 4)."""
+    """Return how many seconds after its Date a copy may be used (RFC 5861, section 4)."""
     rules = copy.answer.headers.get("cache-control", "")
     given = _STALE_IF_ERROR.search(rules)
     if not given:

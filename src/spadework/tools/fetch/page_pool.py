@@ -1,4 +1,4 @@
-"""Read pages concurrently, with a replacement for each one that fails or is slow."""
+"""Read pages concurrently, replacing those that fail or are slow."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ Why = Literal["deadline", "stopped", "not needed", "budget"]
 
 @dataclass(frozen=True)
 class Limits:
-    """The results `wanted`, and the candidates read at once, in total and per group.
-    After `slow_seconds` a candidate gets a replacement; `until` is loop time.
+    """Limits for reading candidates concurrently.
+    `wanted` is the number of results. `parallel` and `per_group` limit concurrent reads. A
+    candidate gets a replacement after `slow_seconds`. `until` is the deadline in loop time.
     """
 
     wanted: int
@@ -54,7 +55,7 @@ class Failed(Generic[C]):
 
 @dataclass(frozen=True)
 class Left(Generic[C]):
-    """The candidate was given up: out of time, stopped, no longer needed, or over budget."""
+    """The candidate was abandoned: deadline, stop, no longer needed, or budget spent."""
 
     candidate: C
     why: Why
@@ -72,11 +73,11 @@ async def read_many(
     key: Callable[[R], Hashable | None],
     stop: asyncio.Event,
 ) -> AsyncGenerator[Outcome[C, R], None]:
-    """Read candidates concurrently, best first, yielding outcomes until enough are read.
-    `read` takes a candidate and its seconds. After its FetchError the next one is read, after its
-    BudgetSpent none. At most `limits.per_group` candidates of one `group` (such as a host) are read
-    at once; the group "" has no limit. Results with one `key` count once, unless it is None. Close
-    the iterator (`contextlib.aclosing`) to stop everything.
+    """Read candidates concurrently, best first, yielding outcomes until enough have been read.
+    `read` takes a candidate and its seconds. After a FetchError another candidate is read; after
+    BudgetSpent none is. At most `limits.per_group` candidates of a `group` (such as a host) are
+    read at once, unless the group is "". Results with the same `key` count once, unless it is None.
+    Close the iterator (`contextlib.aclosing`) to cancel everything.
     """
     pool = _Pool([*candidates], read, limits, group, key)
     stopping = asyncio.create_task(stop.wait())
@@ -114,12 +115,10 @@ class _Pool(Generic[C, R]):
 
     @property
     def is_late(self) -> bool:
-        """True after the deadline."""
         return self._clock() >= self._limits.until
 
     @property
     def over(self) -> bool:
-        """True if all wanted results have arrived, or after the deadline."""
         return self._pages_missing <= 0 or self.is_late
 
     @property
@@ -127,7 +126,7 @@ class _Pool(Generic[C, R]):
         return self._limits.wanted - len(self._came)
 
     def start(self) -> Iterator[C]:
-        """Start candidates up to the limit; a slow one makes room for a replacement."""
+        """Start candidates up to the limit. Each slow candidate makes room for a replacement."""
         now = self._clock()
         slow = sum(now >= moment for moment in self._slow_at.values())
         wanted = self._pages_missing + min(slow, self._pages_missing)
@@ -141,8 +140,9 @@ class _Pool(Generic[C, R]):
             yield candidate
 
     def _next(self, places: int, now: float) -> C | None:
-        """Take the best candidate whose group has room.
-        A better one that waits for its group reserves a place, unless all of its group are slow.
+        """Take the best candidate whose group may start another read.
+        A better candidate whose group is full reserves a slot, unless every read of its group is
+        slow.
         """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
         quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}
@@ -165,7 +165,6 @@ class _Pool(Generic[C, R]):
             raise TooSlow(f"The page was {late}.") from None
 
     async def next_done(self, stopping: asyncio.Task[bool]) -> list[asyncio.Task[R]]:
-        """Wait until candidates finish, one becomes slow, or time is up; return the finished."""
         now, tasks = self._clock(), {*self.running, stopping}
         slow = [moment for moment in self._slow_at.values() if moment > now and self._waiting]
         seconds = min([self._limits.until, *slow]) - now
@@ -173,7 +172,6 @@ class _Pool(Generic[C, R]):
         return [task for task in self.running if task.done()]
 
     def outcome(self, done: asyncio.Task[R]) -> Came[C, R] | Failed[C] | Left[C]:
-        """Return a finished candidate's outcome. Raises the other errors of `read`."""
         candidate = self.running.pop(done)
         del self._slow_at[done]
         try:

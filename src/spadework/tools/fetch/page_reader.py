@@ -1,4 +1,4 @@
-"""Read web pages as text: fetch them, in a browser if needed, and parse them by format."""
+"""Fetch web pages, in a browser if needed, and parse them to text."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from spadework.values import Attempt
 
 
 class Way(NamedTuple):
-    """Another address of a page; `media_type` replaces the server's unless ""."""
+    """An alternative URL of a page. `media_type` overrides the server's unless it is empty."""
 
     url: str
     media_type: str = ""
 
 
-#: Returns the other addresses of a page, best first; none for other sites.
+#: Returns a page's alternative URLs, best first; none for pages of other sites.
 Site = Callable[[str], Sequence[Way]]
 _PREPRINT = r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
 _ARXIV = rf"(?P<form>abs|pdf)/(?P<id>{_PREPRINT})(?:\.pdf)?"
 _WIKIPEDIAS = r"[a-z-]{2,12}\.(?:m\.)?wikipedia\.org"
-#: Not a namespace such as Special: or Talk:, in any language.
+#: Excludes namespaces such as Special: or Talk:, in any language.
 _ARTICLE = re.compile(r"/wiki/(?!\w+(?: \w+)?:[^_ ])[^/].*")
 _REPOSITORY = r"(?P<owner>[\w-]+)/(?P<name>[\w.-]+)"
-#: First path segments on GitHub that are not owners.
+#: First path segments on GitHub that are not repository owners.
 _ITS_OWN = frozenset({"about", "features", "marketplace", "orgs", "settings", "sponsors", "topics"})
 _PROJECT = r"project/(?P<name>[\w.-]+)(?:/(?P<version>[\w.!+-]+))?"
 _PACKAGE = r"package/(?P<name>(?:@[\w.~-]+/)?[\w.~-]+)(?:/v/(?P<version>[\w.+-]+))?"
 
 
 def arxiv(url: str, base: str = "https://arxiv.org") -> Sequence[Way]:
-    """Return an arXiv preprint's HTML and, for its abstract, also the PDF.
+    """Return the URL of an arXiv preprint's HTML and, for an abstract page, also of its PDF.
     Identifiers: https://info.arxiv.org/help/arxiv_identifier.html.
     """
     if not (found := _match(_ARXIV, url, base)):
@@ -58,7 +58,7 @@ def arxiv(url: str, base: str = "https://arxiv.org") -> Sequence[Way]:
 
 
 def wikipedia(url: str, hosts: str = _WIKIPEDIAS) -> Sequence[Way]:
-    """Return an article's `action=render` form at its own path, which robots.txt allows.
+    """Return the URL of an article's `action=render` form, at a path that robots.txt allows.
     See https://www.mediawiki.org/wiki/Manual:Parameters_to_index.php.
     """
     try:
@@ -80,7 +80,7 @@ def github(
     api: str = "https://api.github.com",
     raw: str = "https://raw.githubusercontent.com",
 ) -> Sequence[Way]:
-    """Return a repository's README in the REST API, or a raw file.
+    """Return the URL of a repository's README in the REST API, or of a raw file.
     See https://docs.github.com/rest/repos/contents.
     """
     if found := _match(_REPOSITORY, url, base):
@@ -93,7 +93,7 @@ def github(
 
 
 def pypi(url: str, base: str = "https://pypi.org") -> Sequence[Way]:
-    """Return a package's description in the JSON API (https://docs.pypi.org/api/json/)."""
+    """Return the URL of a package in PyPI's JSON API (https://docs.pypi.org/api/json/)."""
     if not (found := _match(_PROJECT, url, base)):
         return ()
     version = f"/{found['version']}" if found["version"] else ""
@@ -104,7 +104,7 @@ def pypi(url: str, base: str = "https://pypi.org") -> Sequence[Way]:
 def npm(
     url: str, base: str = "https://npmjs.com", *, registry: str = "https://registry.npmjs.org"
 ) -> Sequence[Way]:
-    """Return a package's metadata, which contain its README, for all versions and for the latest.
+    """Return the URLs of a package's metadata, which include its README.
     See https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md.
     """
     if not (found := _match(_PACKAGE, url, base)):
@@ -118,12 +118,11 @@ SITES: tuple[Site, ...] = (arxiv, wikipedia, github, pypi, npm)
 
 
 def ways_to(url: str, sites: Sequence[Site] = SITES) -> Sequence[Way]:
-    """Return the other addresses of a page, best first; none if it is read as it is."""
+    """Return a page's alternative URLs, best first, or none if its own URL is best."""
     return next((ways for site in sites if (ways := site(url))), ())
 
 
 def _match(pattern: str, url: str, base: str) -> re.Match[str] | None:
-    """Match a URL's path below `base`, with or without "www."; None if it has a query."""
     try:
         asked, site = urlsplit(url), urlsplit(base)
     except ValueError:
@@ -133,11 +132,11 @@ def _match(pattern: str, url: str, base: str) -> re.Match[str] | None:
     return re.fullmatch(pattern, asked.path.strip("/"))
 
 
-#: Formats whose parsers are always quick; "" is unknown.
+#: Formats that always parse quickly; "" means unknown.
 HARMLESS = frozenset({"", "text", "code", "markdown"})
-#: Longer pages need a process: one regex over a long text blocks every thread.
+#: Bytes above which any page needs a separate process: a regex over a long text blocks all threads.
 HARMLESS_BYTES = 50_000
-#: Share of the time left for another address, since the page itself may need the rest.
+#: Fraction of the remaining time for an alternative URL. The page's own URL may need the rest.
 WAY_SHARE = 0.5
 VISIT_SECONDS = 45.0
 Read = tuple[Fetched, Extracted]
@@ -150,7 +149,9 @@ async def _at_once(level: int, fetch: Fetch) -> Fetched:
 
 @dataclass
 class _Trip:
-    """One reading of a page until a loop time; `running` is the current level and its start."""
+    """The state of reading a page until loop time `until`.
+    `running` is the current level and its start.
+    """
 
     until: float
     had: Callable[[int, Fetch], Awaitable[Fetched]]
@@ -158,7 +159,6 @@ class _Trip:
     running: tuple[int, float] | None = None
 
     def give_up(self) -> list[Attempt]:
-        """Return the attempts, including the current one."""
         if self.running:
             level, began = self.running
             self.attempts.append(Attempt(level=level, seconds=round(_now() - began, 3)))
@@ -166,17 +166,17 @@ class _Trip:
 
 
 class Reader:
-    """Reads pages through a `Web` and, if needed and given, a `Browser`."""
+    """Reads pages through a `Web` client and, if needed and available, a `Browser`."""
 
     def __init__(
         self, web: Web, browser: Browser | None = None, *, sites: Sequence[Site] = SITES
     ) -> None:
         self._web, self._browser, self._sites = web, browser, sites
-        #: By host; a single refusal may concern only that page.
+        #: Refusals by host. A single refusal may concern only that page.
         self._refusals: Counter[str] = Counter()
 
     def level_at(self, url: str) -> int:
-        """Return the level at which a page is requested first."""
+        """Return the level at which a page is first requested."""
         return max(self._web.hosts.level(urlsplit(url).netloc), self._web.min_level)
 
     async def read(
@@ -187,11 +187,10 @@ class Reader:
         level: int | None = None,
         had: Callable[[int, Fetch], Awaitable[Fetched]] = _at_once,
     ) -> Read:
-        """Read the page at `url` within `seconds`, at the levels from `level` on.
-        `had(level, fetch)` may store what it fetches, or return a stored response. A site's other
-        addresses have levels -1, -2 and so on; their pages keep the page's own address. Raises the
-        errors of `Web.fetch`; Blocked also for a captcha, login or similar, Unreadable also for a
-        page without text.
+        """Read the page at `url` within `seconds`, starting at `level`.
+        `had(level, fetch)` may store what `fetch` returns, or return a stored response. Alternative
+        URLs have levels -1, -2 and so on; their pages keep `url`. Raises the errors of `Web.fetch`,
+        Blocked also for a captcha or login, Unreadable also for a page without text.
         """
         url, trip = check_url(url), _Trip(_now() + seconds, had)
         try:
@@ -229,7 +228,7 @@ class Reader:
         return await self._web.holds(url)
 
     async def source(self, url: str, *, seconds: float) -> Fetched:
-        """Return the response as sent, or as a browser's scripts left it. Raises FetchError."""
+        """Return the raw response, or a browser's HTML if the host needs one. Raises FetchError."""
         level = self._web.min_level
         if level < BROWSER or self._browser is None:
             return await self._web.fetch(url, seconds=seconds)
@@ -247,11 +246,11 @@ class Reader:
             return None
 
     async def _levels_up(self, url: str, level: int, trip: _Trip) -> Read:
-        """Read a page plainly and, if that may help or its host needs it, in the browser."""
+        """Read a page over plain HTTP, and in the browser if that may help or the host needs it."""
         if level >= BROWSER:
             try:
                 return await self._in_browser(url, trip)
-            except Unreadable:  # not every address of the host is a page
+            except Unreadable:  # some of the host's URLs are files, not pages
                 if self._web.min_level >= BROWSER:
                     raise
         try:
@@ -275,7 +274,6 @@ class Reader:
         return await self._attempt(0, fetch, trip)
 
     async def _in_browser(self, url: str, trip: _Trip, before: FetchError | None = None) -> Read:
-        """Read the page in the browser. Raises `before`, or Unreadable, if there is none."""
         browser = self._browser
         error = before or Unreadable(f"{printable_url(url)} cannot be read without a browser.")
         if browser is None or browser.max_level < BROWSER:
@@ -323,7 +321,6 @@ class Reader:
 
 
 async def _document(fetched: Fetched, seconds: float) -> Extracted:
-    """Parse a document, in a separate process unless its format is harmless."""
     # The first call imports the parsers.
     kind = await aside(kind_of, fetched.body, fetched.media_type, fetched.url)
     said = {"media_type": fetched.media_type, "url": fetched.url, "charset": fetched.charset}

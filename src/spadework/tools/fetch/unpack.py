@@ -1,4 +1,4 @@
-"""Decompress content encodings as they arrive, within a size limit."""
+"""Decompress response bodies as they arrive, within a size limit."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import zstandard
 from spadework.errors import TooLarge, Unreachable, Unreadable
 
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
-#: Maximum ratio over RATIO_FREE bytes; text expands thirtyfold, bombs a thousandfold.
+#: Maximum expansion beyond RATIO_FREE bytes. Text expands about 30 times, bombs 1,000 times.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 MAX_LAYERS = 3
-#: Usual size of a piece; Brotli's are up to 2 times, zstd's up to 16 times as large.
+#: Usual bytes of a piece. Brotli's are up to 2 times as large, zstd's up to 16 times.
 PIECE = 65_536
-#: Four bytes of zstd can expand to 128 KB, so this many give at most a megabyte.
+#: Bytes of zstd decoded at a time. Four can expand to 128 KB, so 32 give at most 1 MB.
 ZSTD_SLICE = 32
-#: The largest window of a content coding (RFC 9659).
+#: Largest zstd window that content encodings allow, in bytes (RFC 9659).
 ZSTD_WINDOW = 8 * 1024 * 1024
 _ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
 _GZIP, _ZLIB, _RAW = 31, 15, -15
@@ -32,17 +32,15 @@ _ZSTD_STARTS = b"\x28\xb5\x2f\xfd"
 class _Coding(Protocol):
     @property
     def open(self) -> bool:
-        """True until the end of the compressed data."""
+        """Whether the end of the compressed data is still to come."""
         ...
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
-        """Decode the next compressed bytes. Raises one of _ERRORS."""
+        """Decode the next compressed bytes. Raises one of `_ERRORS`."""
         ...
 
 
 class _Zlib:
-    """Deflate, in the wrapping that zlib's `window` selects."""
-
     def __init__(self, window: int) -> None:
         self._inflate = zlib.decompressobj(window)
 
@@ -52,7 +50,6 @@ class _Zlib:
 
     @property
     def behind(self) -> bytes:
-        """The bytes after the end."""
         return self._inflate.unused_data
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
@@ -64,7 +61,7 @@ class _Zlib:
 
 
 class _Deflate:
-    """Deflate with zlib's header or, as some servers send it, without."""
+    """Deflate with a zlib header or, as some servers send it, without."""
 
     def __init__(self) -> None:
         self._head = b""
@@ -122,7 +119,7 @@ class _Brotli:
 
 
 class _Members:
-    """Concatenated streams, as gzip and zstd allow; trailing bytes are ignored."""
+    """Concatenated streams, which gzip and zstd allow. Trailing bytes are ignored."""
 
     def __init__(self, starts: bytes, new: Callable[[], _Zlib | _Zstd]) -> None:
         self._starts = starts
@@ -146,7 +143,6 @@ class _Members:
                 return
 
     def _next_member(self) -> bytes:
-        """Start another member if one follows; return its compressed bytes so far."""
         if not self._behind.startswith(self._starts):
             return b""
         packed, self._behind, self._member = self._behind, b"", self._new()
@@ -164,10 +160,10 @@ _CODINGS: dict[str, Callable[[], _Coding]] = {
 
 
 class Unpacker:
-    """Decodes a body as it arrives; no layer may expand to more than `limit` bytes."""
+    """Decodes a body as it arrives. Each layer may expand to at most `limit` bytes."""
 
     def __init__(self, encoding: str, limit: int) -> None:
-        """Set up the layers. Raises Unreadable for an encoding that was not requested."""
+        """Set up the decoders. Raises Unreadable for an unsupported encoding."""
         given = [part.strip() for part in encoding.lower().split(",")]
         names = [name for name in given if name not in ("", "identity")]
         if len(names) > MAX_LAYERS or not _CODINGS.keys() >= set(names):
@@ -177,8 +173,9 @@ class Unpacker:
         self._plain = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Decode the next bytes; ignore those after the end, as browsers do.
-        Raises TooLarge over the limit or MAX_RATIO, Unreachable if corrupt.
+        """Decode the next bytes.
+        Those after the end are ignored, as in browsers. Raises TooLarge above the limit or
+        MAX_RATIO, Unreachable if corrupt.
         """
         try:
             self._pass_on(chunk, 0)
@@ -186,13 +183,13 @@ class Unpacker:
             raise Unreachable("The answer is broken: its compressed body cannot be read.") from None
 
     def finish(self) -> bytes:
-        """Return the whole body. Raises Unreachable if it ends early."""
+        """Return the whole body. Raises Unreachable if the compressed data are incomplete."""
         if any(layer.cut_short for layer in self._layers):
             raise Unreachable("The answer is broken: its compressed body ends early.")
         return bytes(self._plain)
 
     def _pass_on(self, piece: bytes, depth: int) -> None:
-        """Pass a piece through the layers from `depth` on before the next is decoded."""
+        """Pass a piece through all further layers before decoding the next, to bound memory."""
         if depth < len(self._layers):
             for inner in self._layers[depth].pieces(piece):
                 self._pass_on(inner, depth + 1)
@@ -210,7 +207,7 @@ class _Layer:
 
     @property
     def cut_short(self) -> bool:
-        """True if the stream ended early. An empty body did not."""
+        """Whether the stream ended early. An empty body did not."""
         return self._packed > 0 and self._coding.open
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:

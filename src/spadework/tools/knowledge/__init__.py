@@ -1,4 +1,4 @@
-"""Keep the pages that earlier sessions read, which are searched before the web."""
+"""Keep pages that earlier sessions read. They are searched before the web."""
 
 from spadework.tools.knowledge.entry import Entry, Knowledge, Recalled, Which
 from spadework.tools.knowledge.store_choice import knowledge_of

@@ -1,6 +1,6 @@
-"""The knowledge store without a server: a catalogue and an index that all processes share.
-Pages are in the catalogue at once. One process at a time writes the index; one that does not get
-the lock in time leaves the work to the next.
+"""Keep knowledge without a server, in a catalogue and an index that all processes share.
+Pages enter the catalogue at once. One process at a time indexes them. A process that cannot get the
+lock leaves its pages to the next.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from spadework.tools.stores.session_database import transaction
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
-#: Longest wait while another process writes or creates the tables.
+#: Seconds to wait while another process writes or creates the tables.
 BUSY_SECONDS = 10.0
-#: Raise it when the tables change.
+#: Version of the tables. Raise it when they change.
 FORMAT = 1
 _SCHEMA = """
 CREATE TABLE pages (
@@ -60,7 +60,7 @@ INSERT INTO shelf VALUES (0, 0);
 
 
 class Catalogue:
-    """The file at `path`, with up to `most_bytes` of pages (compressed). `clock` is in seconds."""
+    """The file at `path`, with up to `most_bytes` of compressed pages. `clock` returns seconds."""
 
     def __init__(self, path: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
         self._path = path
@@ -69,12 +69,12 @@ class Catalogue:
 
     @property
     def exists(self) -> bool:
-        """True if anything was ever stored."""
+        """Whether anything was ever stored."""
         return self._path.exists()
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection on which every statement commits."""
+        """Open a connection on which each statement commits."""
         private_file(self._path)
         with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             (made,) = db.execute("PRAGMA user_version").fetchone()
@@ -87,12 +87,12 @@ class Catalogue:
                 with FileLock(self._path.with_name(".making"), BUSY_SECONDS, 0o600):
                     _make(db)
             db.execute("PRAGMA synchronous = NORMAL")
-            # Overwrite deleted data and return its space.
+            # Overwrite deleted data, so that it cannot be recovered.
             db.execute("PRAGMA secure_delete = ON")
             yield db
 
     def put(self, db: sqlite3.Connection, entries: Iterable[Entry]) -> int:
-        """Store pages that are new or newer, then make room; return how many were stored."""
+        """Store new and newer pages and make room for them. Return how many were stored."""
         with transaction(db):
             kept = sum(self._put(db, entry) for entry in entries)
             self._make_room(db)
@@ -125,7 +125,7 @@ class Catalogue:
         _remove(db, leaving)
 
     def remove(self, db: sqlite3.Connection, which: Which) -> int:
-        """Delete pages; return how many."""
+        """Delete pages and return their number."""
         condition, values = condition_of(which)
         with transaction(db):
             asked = db.execute(f"SELECT id FROM pages WHERE {condition}", values)
@@ -134,7 +134,7 @@ class Catalogue:
         return len(numbers)
 
     def use(self, db: sqlite3.Connection, url: str, since: float) -> Entry | None:
-        """Return the page at a URL and mark it as used; None if fetched before `since`."""
+        """Return the page at a URL and mark it as used, or None if older than `since`."""
         row = db.execute(
             "SELECT record, text, own FROM pages WHERE url = ? AND fetched_at >= ?", (url, since)
         ).fetchone()
@@ -174,19 +174,19 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: Passages proposed for any term, for all terms, and about a named subject.
+#: Passages proposed with any term, with all terms, and about a named subject.
 _PROPOSED = 40, 20, 10
-#: Assumed other passages. Without them the subject of a small store would be common, and a missing
-#: word would outweigh all others.
+#: Assumed other passages. Otherwise a small store's subject would seem common, and a missing word
+#: would outweigh all others.
 _OTHERS = 10_000
 LOCK_SECONDS = 10.0
-#: The index is rebuilt after more deletions than this, if they exceed the pages kept.
+#: Deletions above which the index is rebuilt, if they also exceed the pages kept.
 MOST_REMOVED = 500
 _BATCH = 50
 
 
 class EmbeddedKnowledge:
-    """The store in `folder`, also searched by `meaning` if given. `clock` is in seconds."""
+    """The store in `folder`, also searched by `meaning` if given. `clock` returns seconds."""
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class EmbeddedKnowledge:
 
     @property
     def describes(self) -> str:
-        """The store's location."""
+        """The store's location, for messages."""
         return f"the knowledge store in {self.folder}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
@@ -234,7 +234,7 @@ class EmbeddedKnowledge:
         return done
 
     async def forget(self, which: Which) -> int:
-        """Delete pages and rebuild the index, so that it keeps none of their words."""
+        """Delete pages and rebuild the index, so that none of their words remain."""
         if not await asyncio.to_thread(lambda: self._catalogue.exists):
             return 0
         return await asyncio.to_thread(self._forgotten, which)
@@ -263,7 +263,9 @@ class EmbeddedKnowledge:
             raise self._unusable(error) from None
 
     async def _embed(self, meaning: Meaning) -> None:
-        """Embed the pages without vectors, newest first; the next call continues."""
+        """Embed pages that have no vectors, newest first.
+        After a fault, the next call continues.
+        """
         try:
             numbers = await asyncio.to_thread(self._at, self._without_vectors, list[int]())
             await fill(self._vectors, meaning.embeds, self._passages(numbers))
@@ -277,7 +279,7 @@ class EmbeddedKnowledge:
         return [n for n in _numbers(db, "pages ORDER BY id DESC") if n not in known]
 
     def _without_pages(self, db: sqlite3.Connection) -> None:
-        # Read before the pages; otherwise a page added now would seem deleted.
+        # Read first. Otherwise a page added meanwhile would seem deleted.
         known = self._vectors.numbers()
         self._vectors.forget(known - {*_numbers(db, "pages")})
 
@@ -328,7 +330,7 @@ class EmbeddedKnowledge:
         if anew or lost or removed + len(gone) > max(MOST_REMOVED, _count(db)):
             self._rebuild(db)
         elif fresh or gone:
-            # A process interrupted before recording a page may have indexed it.
+            # An interrupted process may have indexed a page without recording it.
             index.write(_in_batches(db, fresh), [*gone, *fresh])
             self._note(db, fresh, gone, "removed = removed + ?", len(gone))
 
@@ -363,7 +365,7 @@ class EmbeddedKnowledge:
         except KnowledgeError:
             if which != Which():
                 raise
-            # It is damaged, and nothing in it is needed.
+            # It is damaged, and everything in it was to be deleted.
             shutil.rmtree(self.folder, ignore_errors=True)
             return 0
         return count

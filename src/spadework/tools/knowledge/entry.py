@@ -1,4 +1,4 @@
-"""Define the pages of earlier sessions, and decide whether they answer a question."""
+"""Define pages of earlier sessions, and decide whether they suffice for a question."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ from spadework.tools.web.urls import canonical_url, domain_of, host_of
 from spadework.values import Freshness, Page, Query, Task
 
 LEAST_CHARS = 200
-#: Maximum age of a page where recent ones are wanted.
+#: Maximum age in hours of a page if recent pages are required.
 RECENT_HOURS = 12
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page with its Markdown; `own` if only the owner may visit its host (`allow_hosts`)."""
+    """A page with its Markdown.
+    `own` means that only the owner may visit its host (`allow_hosts`).
+    """
 
     page: Page
     text: str
@@ -32,7 +34,7 @@ class Entry:
 
     @classmethod
     def unpacked(cls, record: str, packed: bytes, own: int) -> Self:
-        """Return the entry of a row: its page as JSON, its text compressed."""
+        """Unpack a row's page, which is JSON, and its compressed text."""
         text = zstandard.decompress(packed).decode()
         return cls(Page.model_validate_json(record), text, bool(own))
 
@@ -44,8 +46,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A page that matches a question, with its matching `passages`, merged, in order.
-    `share` is how much of the question its best passage or title covers, 0..1; less for few words.
+    """A page that matches a question.
+    `passages` are merged and in order. `share` is how much of the question its best passage or
+    title covers, 0..1, reduced if the question is short.
     """
 
     entry: Entry
@@ -56,32 +59,34 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Which:
-    """Which pages: those at the named URLs or hosts, or all; fetched before `before`."""
+    """Selects pages at the named URLs or hosts, or all pages, fetched before `before` if given."""
 
     named: tuple[str, ...] = ()
     before: datetime | None = None
 
     @property
     def urls(self) -> list[str]:
-        """The named URLs, as in `Entry.key`."""
+        """The named URLs in the form of `Entry.key`."""
         return [canonical_url(name) for name in self.named if "://" in name]
 
     @property
     def hosts(self) -> list[str]:
-        """The named hosts; each includes its subdomains."""
+        """The named hosts, without "www.". Each includes its subdomains."""
         hosts = [name.strip().lower() for name in self.named if "://" not in name]
         return [host_of(f"http://{host}").removeprefix("www.") for host in hosts]
 
 
 def worth_keeping(page: Page) -> bool:
-    """Return whether to store a page: read from the web in this session, whole and long enough."""
+    """Return whether a page is worth storing.
+    It must be complete, long enough, and newly read from the web.
+    """
     web = page.url.startswith(("http://", "https://")) and page.level >= 0
     whole = page.status == 200 and page.chars >= LEAST_CHARS
     return web and whole and not page.stale and not page.known
 
 
 def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[int, int], ...]:
-    """Return text spans in order, merged if at most `gap` characters apart."""
+    """Return text spans in order, merging those at most `gap` characters apart."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1] + gap:
@@ -93,14 +98,14 @@ def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[i
 
 def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
     """Return an SQL condition on url, host and fetched_at, with its values.
-    `value` is the placeholder.
+    `value` is the placeholder of the SQL dialect.
     """
     parts, values = [], list[object]()
     for url in which.urls:
         parts.append(f"url = {value}")
         values.append(url)
     for host in which.hosts:
-        # A host shorter than the suffix cannot end with it.
+        # If the host is shorter than the suffix, the comparison is false.
         end = f"substr(host, length(host) - length({value}) + 1)"
         parts.append(f"host = {value} OR {end} = {value}")
         values += [host, f".{host}", f".{host}"]
@@ -112,31 +117,33 @@ def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
 
 
 class Knowledge(Protocol):
-    """The newest versions of pages by canonical URL. All methods raise KnowledgeError."""
+    """The latest versions of pages by canonical URL. All methods raise KnowledgeError."""
 
     @property
     def describes(self) -> str:
-        """Its location, for `doctor` and messages."""
+        """The store's location, for `doctor` and messages."""
         ...
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """Return at most `limit` pages fetched since `since` that match a question, best first."""
+        """Return at most `limit` matching pages fetched since `since`, best first."""
         ...
 
     async def find(self, url: str, *, since: datetime | None = None) -> Entry | None:
-        """Return the page at a URL, None if unknown or older than `since`; it may count as used."""
+        """Return the page at a URL, or None if unknown or older than `since`.
+        It may count as used.
+        """
         ...
 
     async def add(self, entries: Sequence[Entry]) -> int:
-        """Store pages, replacing older versions; return how many are new or newer."""
+        """Store pages, replacing older versions. Return how many are new or newer."""
         ...
 
     async def forget(self, which: Which) -> int:
-        """Delete pages with every word of them; return how many."""
+        """Delete pages with all their words and return their number."""
         ...
 
     def pages(self, which: Which) -> AsyncIterator[Page]:
-        """Yield the stored pages, newest first."""
+        """Yield the selected pages, newest first."""
         ...
 
     async def count(self) -> int:
@@ -148,8 +155,8 @@ class Knowledge(Protocol):
         ...
 
 
-#: Minimum share of a question's needed terms that a relevant page has in one passage or its title:
-#: the lowest step of `benchmarks/poison.py` at which no page of an unrelated store passes.
+#: Fraction of needed terms that a relevant page has in one passage or its title. The lowest step of
+#: `benchmarks/poison.py` at which no page of an unrelated store passes.
 RELEVANT = 0.8
 #: Minimum domains of relevant pages, so that one site never replaces the web.
 DOMAINS = 3
@@ -171,13 +178,13 @@ def fresh_since(
 
 
 def subject(question: str) -> str:
-    """Return a question without its counting words: no page must contain "how many"."""
+    """Return a question without its counting words, because no page needs to contain "how many"."""
     count = language(spoken(question)).cues.get("count")
     return count.sub(" ", question) if count else question
 
 
 def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
-    """Return the relevant pages, best first, of those `found` for the question and its topic."""
+    """Return the relevant pages of those `found` for the question and its topic, best first."""
     best: dict[str, Recalled] = {}
     for one in (one for pages in found for one in pages if one.share >= RELEVANT):
         known = best.setdefault(one.entry.key, one)
@@ -186,7 +193,7 @@ def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
 
 
 def enough(found: Sequence[Recalled], task: Task) -> bool:
-    """Return whether the pages suffice for a task; never for a survey or a gap."""
+    """Return whether the pages suffice for a task. They never suffice for a survey or a gap."""
     many = len({domain_of(one.entry.page.url) for one in found}) >= DOMAINS
     if task.broad or task.round != 1 or not many:
         return False

@@ -24,12 +24,12 @@ from spadework.tools.library.full_text import (
 from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, snippet, with_near
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: A shorter question counts as this long: unrelated pages often contain all of a few words.
+#: Words below which coverage is reduced: unrelated pages often contain all of a few words.
 FEW_WORDS = 3
 
 
 def document(entry: Entry) -> Document:
-    """Return a page as a document of the library, for ranking."""
+    """Convert a page to a library document, for ranking."""
     return Document(entry.page.url, entry.page.title, entry.text, entry.page.published_at)
 
 
@@ -42,7 +42,7 @@ def answer(
     near: Sequence[Near] = (),
 ) -> list[Recalled]:
     """Return at most `limit` of the `known` pages that match or are near, best first.
-    `weights` is the rarity of terms.
+    `weights` is the rarity of each term.
     """
     documents = {number: document(entry) for number, entry in known.items()}
     there = with_near([match for match in matches if match.number in known], near, documents)
@@ -66,14 +66,16 @@ _HEAP_BYTES = 32_000_000
 
 
 class PassageIndex:
-    """The index in `folder`, which several processes read; a writer holds the store's lock."""
+    """The index in `folder`, which several processes may read.
+    A writer must hold the store's lock.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._index: tantivy.Index | None = None
 
     def searcher(self) -> tantivy.Searcher | None:
-        """Return a view of the last commit, None if there is no index yet."""
+        """Return a view of the last commit, or None if there is no index yet."""
         if self._index is None and not (self.folder / "meta.json").exists():
             return None
         self._index = self._index or open_index(self.folder)
@@ -82,14 +84,14 @@ class PassageIndex:
 
     @property
     def intact(self) -> bool:
-        """True if there is an undamaged index of this format."""
+        """Whether there is an undamaged index in this format."""
         try:
             return self.searcher() is not None
         except ValueError:
             return False
 
     def write(self, entries: Iterable[tuple[int, Entry]], gone: Iterable[int] = ()) -> None:
-        """Index pages by number and delete those in `gone`, all or nothing."""
+        """Index pages by number and delete those in `gone`, in one commit."""
         private_folder(self.folder)
         writer = open_writer(open_index(self.folder), _HEAP_BYTES)
         dropped = tantivy.Query.term_set_query(schema(), "document", list(gone))
@@ -103,20 +105,20 @@ class PassageIndex:
         close_files(self.folder)
 
     def remove(self) -> None:
-        """Delete the files; current readers keep their view."""
+        """Delete the index files. Current readers keep their view."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-#: The last position of a word in a tsvector.
+#: Highest position that a tsvector can store.
 _LAST = 16_383
-# Letters of PostgreSQL's weights for title, heading and body.
+# PostgreSQL's weight letters for title, heading and body.
 TITLE, HEADING, BODY = "A", "B", "D"
-#: The values of the weights D, C, B and A (as in `schema.BOOSTS`).
+#: PostgreSQL's weights D, C, B and A, proportional to the full-text index's BOOSTS.
 WEIGHTS = [0.5, 0.5, 0.6, 0.75]
 
 
 class Passage(NamedTuple):
-    """The place of a passage in its page, and its words as a tsvector."""
+    """A passage's position in its page, and its words as a tsvector."""
 
     begins: int
     ends: int
@@ -124,7 +126,7 @@ class Passage(NamedTuple):
 
 
 def passages_of(entry: Entry, owner: str) -> list[Passage]:
-    """Return a page's passages, with its owner's mark among their words."""
+    """Return a page's passages. Their words include the owner's mark."""
     title = all_terms(entry.page.title)
     made = []
     for piece in pieces(document(entry)):
@@ -135,22 +137,22 @@ def passages_of(entry: Entry, owner: str) -> list[Passage]:
 
 
 def words_of(question: Asked) -> list[str]:
-    """Return the distinct words of a question as lexemes for a tsquery."""
+    """Return a question's distinct words as lexemes for a tsquery."""
     return [*dict.fromkeys(word for term in question.terms for word in lexemes_of(term))]
 
 
 def lexemes_of(term: Term) -> list[str]:
-    """Return the words of a term as lexemes."""
+    """Return a term's words as lexemes."""
     return [lexeme(word) for word in ((term.text,) if term.signed else term.words)]
 
 
 def mark(owner: str) -> str:
-    """Return the lexeme in all passages of an owner; no word starts with its sign."""
+    """Return the lexeme that marks an owner's passages. No word starts with its "@"."""
     return lexeme(f"@{owner}")
 
 
 def lexeme(word: str) -> str:
-    """Return a word, quoted."""
+    """Quote a word as a lexeme."""
     plain = word.replace("\x00", "").encode(errors="replace").decode()
     return "'" + plain.replace("\\", "\\\\").replace("'", "''") + "'"
 

@@ -33,24 +33,24 @@ if TYPE_CHECKING:
 
 
 PAGE, PASSAGE = "page", "passage"
-#: Vectors of a passage: its words and, with an embedder, its embedding.
+#: Names of a passage's vectors: its words and, with an embedder, its embedding.
 WORDS, MEANING = "words", "meaning"
 
 
 def page_id(key: str) -> str:
-    """Return the id of a page's point."""
+    """Return the point id of a page."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, key))
 
 
 def texts_of(entry: Entry) -> list[str]:
-    """Return an entry's passages with their headings, for an embedder."""
+    """Return an entry's passages with their headings, for embedding."""
     return [passage.text for passage in passages(0, document(entry))]
 
 
 def points_of(
     entry: Entry, meanings: Sequence[list[float]] = ()
 ) -> tuple[list[models.PointStruct], models.PointStruct]:
-    """Return an entry's passages and its page, in the order of writing.
+    """Return the points of an entry's passages and of its page, which is written last.
     `meanings` are the vectors of `texts_of`.
     """
     from qdrant_client import models
@@ -72,18 +72,18 @@ def points_of(
 
 
 def entry_of(payload: dict[str, Any]) -> Entry:
-    """Return the entry in a page's point."""
+    """Convert the payload of a page's point to an entry."""
     return Entry(Page.model_validate_json(payload["record"]), payload["text"], bool(payload["own"]))
 
 
 def _hosts(url: str) -> list[str]:
-    """Return a page's host and its parents: docs.example.org, example.org, org."""
+    """Return a page's host and its parent domains: docs.example.org, example.org, org."""
     labels = host_of(url).split(".")
     return [".".join(labels[n:]) for n in range(len(labels))]
 
 
 def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) -> models.Filter:
-    """Return a filter for the points of some pages, of one `kind`, fetched since `since`."""
+    """Return a filter for the points of certain pages, of one `kind`, fetched since `since`."""
     from qdrant_client import models
 
     must: list[models.Condition] = []
@@ -103,7 +103,7 @@ def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) ->
 
 
 def passages_of_other_states(entry: Entry) -> models.Filter:
-    """Return a filter for the passages of other versions of the page."""
+    """Return a filter for passages of other versions of the same page."""
     from qdrant_client import models
 
     same = models.FieldCondition(key="url", match=models.MatchValue(value=entry.key))
@@ -114,14 +114,14 @@ def passages_of_other_states(entry: Entry) -> models.Filter:
     return models.Filter(must=[same, passage], must_not=[current])
 
 
-#: BM25's constants.
+#: Usual BM25 constants.
 K1, B = 1.2, 0.75
-#: Assumed words of a passage, since no vector knows the others.
+#: Assumed words of a passage, since the true average is unknown.
 AVERAGE_WORDS = 200
 
 
 def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list[float]]:
-    """Return the indices and values of a passage: the part of BM25 that depends on it alone."""
+    """Return a passage's indices and values, which hold its part of the BM25 score."""
     words = all_terms(body)
     counts = Counter([*words, *all_terms(heading), *all_terms(title)])
     norm = K1 * (1 - B + B * len(words) / AVERAGE_WORDS)
@@ -130,7 +130,7 @@ def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list
 
 
 def query_vector(words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
-    """Return the indices and values of a query: each word with its weight."""
+    """Return a query's indices and values, which are its words with their weights."""
     return _pack_weights(dict(words))
 
 
@@ -145,7 +145,7 @@ def _pack_weights(weights: dict[str, float]) -> tuple[list[int], list[float]]:
 
 @contextmanager
 def in_one_sentence(where: str) -> Iterator[None]:
-    """Translate the client's errors to KnowledgeError."""
+    """Convert the client's errors to KnowledgeError."""
     from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
     from qdrant_client.http import exceptions as client
 
@@ -176,7 +176,7 @@ def in_one_sentence(where: str) -> Iterator[None]:
 
 @contextmanager
 def nothing_there() -> Iterator[None]:
-    """Skip the rest of the block if the collection is missing."""
+    """Skip the rest of the block if the collection does not exist."""
     from qdrant_client.http.exceptions import UnexpectedResponse
 
     try:
@@ -192,14 +192,15 @@ def nothing_there() -> Iterator[None]:
 #: Passages proposed for a question, and the weight of an optional word.
 PROPOSED, OPTIONAL = 60, 0.3
 BATCH = 64
-#: Deadline of a whole response, since one that trickles never times out.
+#: Seconds for a whole response, because one that trickles in never times out.
 WHOLE_SECONDS = 10.0
 
 
 class QdrantKnowledge:
-    """A store in a Qdrant collection. `connect` creates the client; `where` names the server.
-    An embedder adds a search by vectors, fused by RRF. Each model has its own collection, since the
-    vectors of different models cannot be compared.
+    """A store in a Qdrant collection.
+    `connect` creates the client, and `where` names the server. An embedder adds a search by
+    vectors, fused by RRF. Each model has its own collection, because vectors of different models
+    cannot be compared.
     """
 
     def __init__(
@@ -219,7 +220,7 @@ class QdrantKnowledge:
 
     @property
     def describes(self) -> str:
-        """The store's location."""
+        """The store's location, for messages."""
         return f"the knowledge store {self._collection} in Qdrant at {self._where}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
@@ -240,7 +241,7 @@ class QdrantKnowledge:
             and known[key].page.content_hash == point.payload["hash"]
         ]
         pages = {numbers[key]: entry for key, entry in known.items()}
-        # The server reports no rarity: all needed words count alike.
+        # The server reports no rarity, so all needed words count alike.
         weights = {term.text: 1.0 for term in question.terms}
         return await asyncio.to_thread(answer, matches, pages, question, weights, limit)
 
@@ -319,7 +320,8 @@ class QdrantKnowledge:
         name_lookup.install_resolver()
         async with self._connecting:
             if self._client is None:
-                # Importing the client takes seconds, for which the end of a run must not wait.
+                # Importing the client takes seconds. A thread keeps that from delaying the end of a
+                # run.
                 self._client = await aside(_without_warnings, self._connect)
         return self._client
 
@@ -376,7 +378,9 @@ class QdrantKnowledge:
 def client_of(
     url: str, key: str, seconds: float, whole: float = WHOLE_SECONDS
 ) -> Callable[[], AsyncQdrantClient]:
-    """Return a function that connects, allowing `seconds` of silence and `whole` per response."""
+    """Return a function that connects.
+    It allows `seconds` of silence and `whole` seconds per response.
+    """
 
     def connect() -> AsyncQdrantClient:
         from qdrant_client import AsyncQdrantClient
@@ -396,7 +400,9 @@ async def _with_timeout(seconds: float, request: Any, send: Callable[[Any], Awai
 
 
 def _without_warnings(connect: Callable[[], AsyncQdrantClient]) -> AsyncQdrantClient:
-    """Connect without warnings; the server's owner decides if a key may go over plain HTTP."""
+    """Connect without warnings.
+    Whether a key may go over plain HTTP is the server owner's decision.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return connect()

@@ -15,20 +15,20 @@ from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from spadework.tools.knowledge.entry import Knowledge
 from spadework.tools.web.urls import host_of
 
-#: Longest wait for a response of a server.
 SERVER_SECONDS = 2.0
-#: Maximum compressed bytes; the least recently used pages are deleted first.
+#: Maximum bytes (compressed). The least recently used pages are deleted first.
 MOST_BYTES = 200_000_000
 
 
 def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge | None:
-    """Return the store of the settings, not opened; None if disabled. Raises SettingsError."""
+    """Return the settings' store without opening it, or None if disabled. Raises SettingsError."""
     return store_of(settings, meaning) if settings.knowledge else None
 
 
 def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
-    """Return the store, whether enabled or not; `meaning` serves only the embedded one.
-    Raises SettingsError for an invalid server, or if its client is missing.
+    """Return the settings' store, even if disabled.
+    Only the embedded store uses `meaning`. Raises SettingsError for an invalid server address or a
+    missing client package.
     """
     if settings.database_url is not None and not settings.qdrant_url:
         shared: Knowledge = backend_of(settings).knowledge(settings, MOST_BYTES)
@@ -46,5 +46,5 @@ def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
 
     key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else ""
     client = client_of(settings.qdrant_url, key, SERVER_SECONDS)
-    where = host_of(settings.qdrant_url)  # nothing that could be a key
+    where = host_of(settings.qdrant_url)  # contains nothing that could be a key
     return QdrantKnowledge(client, settings.qdrant_collection, where, embedder(settings))

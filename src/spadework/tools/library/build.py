@@ -1,7 +1,7 @@
-"""Builds the index of a library as a child process: `python -m spadework.tools.library.build`.
+"""Build a library's index as a child process: `python -m spadework.tools.library.build`.
 
-Reads a JSON request from standard input and writes JSON lines: {"done": 3, "of": 150} as progress,
-{"error": "…"} on failure. A child process can be killed at any time and returns its memory.
+Reads a JSON request from standard input and writes JSON lines: {"done": 3, "of": 150} for progress,
+{"error": "…"} for failure. A child process can be killed at any time and returns its memory.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from spadework.tools.library.source_reader import (
 )
 from spadework.tools.stores.private_files import private_folder
 
-#: How much a killed process loses at most.
+#: Passages and seconds between commits, which limit what a killed process loses.
 COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0
 _HEAP_BYTES = 64_000_000
 
@@ -89,7 +89,7 @@ class StoreWriter:
         self._settle(max(last, self._indexed))
 
     def add(self, cut: Cut, source: str = "") -> int | None:
-        """Store and index a document and return its number; None if its URL is stored already."""
+        """Store and index a document. Return its number, or None if its URL is already stored."""
         document = cut.document
         names = " ".join(cut.used), " ".join(cut.defined)
         made = (cut.sketch, *names, source or document.url, self._batch)
@@ -110,7 +110,7 @@ class StoreWriter:
         digest: str = "",
         skipped: Iterable[Skipped] = (),
     ) -> None:
-        """Record a source as read, with what could not be read of it."""
+        """Record that a source was read, and what could not be read of it."""
         self._db.execute(
             "insert or replace into sources values (?, ?, ?, ?)", (source, size, mtime, digest)
         )
@@ -137,9 +137,7 @@ class StoreWriter:
         self._db.execute("drop table kept")
 
     def source(self, name: str) -> tuple[int, int, str] | None:
-        """Return the size, mtime (ns) and digest of a source when last read; None if it is
-        unknown.
-        """
+        """Return a source's size, mtime (ns) and digest when last read, or None if unknown."""
         row: tuple[int, int, str] | None = self._db.execute(
             "select size, mtime, digest from sources where name = ?", (name,)
         ).fetchone()
@@ -167,7 +165,6 @@ class StoreWriter:
         self._passages, self._due = 0, time.monotonic() + COMMIT_SECONDS
 
     def _settle(self, batch: int) -> None:
-        """Commit to the full-text index what the tables hold up to `batch`."""
         self._writer.commit()
         with self._db:
             self._db.execute("begin")
@@ -189,7 +186,7 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count uses between documents and close the folder, which is then read-only."""
+        """Count uses between documents and close the folder, which is read-only afterwards."""
         self._note_uses()
         self.commit()
         self._db.execute("commit")
@@ -224,7 +221,7 @@ class StoreWriter:
 def index_passages(
     number: int, document: Document, passages: Sequence[Piece]
 ) -> Iterator[tantivy.Document]:
-    """Yield the passages of a document as entries of the index."""
+    """Convert a document's passages to entries of the index."""
     title, address = spread(document.title), document.url.partition("://")[2].replace("/", " ")
     for passage in passages:
         body = document.markdown[passage.start : passage.end]
@@ -240,15 +237,15 @@ def index_passages(
         yield entry
 
 
-#: Seconds to wait for another process that builds this library.
+#: Seconds to wait for another process that is building the same library.
 WAIT_SECONDS = 1_200
-#: Older states kept, since other processes may be reading them.
+#: Older states kept, because other processes may be reading them.
 _KEPT = 2
 _ABANDONED_SECONDS = 86_400
 
 
 def build(plan: Plan) -> None:
-    """Build the folder of a plan, or wait for another process that is building it."""
+    """Build a plan's folder, or wait for another process that is building it."""
     private_folder(plan.shelf)
     with _exclusive(plan):
         if plan.folder.exists():
@@ -287,7 +284,7 @@ def _sweep(plan: Plan) -> None:
 
 
 def _prepare(plan: Plan) -> None:
-    """Start the draft from the last state, with hard links: index files never change."""
+    """Start the draft from the last state. Index files never change, so they are linked."""
     if plan.draft.exists() or not plan.relatives:
         return
     copy = Path(tempfile.mkdtemp(dir=plan.shelf, prefix=".copy-"))
@@ -302,11 +299,10 @@ def _prepare(plan: Plan) -> None:
 
 
 def _draft(plan: Plan) -> StoreWriter:
-    """Open the draft, or start over if it is damaged."""
     try:
         with no_panic():
             return StoreWriter(plan.draft)
-    except sqlite3.OperationalError:  # a full disk damages nothing
+    except sqlite3.OperationalError:  # for example a full disk, which damages nothing
         raise
     except DAMAGED:
         shutil.rmtree(plan.draft)
@@ -320,20 +316,20 @@ def _link(source: str, target: str) -> None:
         return
     try:
         Path(target).hardlink_to(source)
-    except OSError:  # the file system has no links
+    except OSError:  # the file system does not support links
         shutil.copyfile(source, target)
 
 
 def _fill_from_packages(plan: Plan, store: StoreWriter) -> None:
-    """Read new packages. A package's documents stay valid, since it is identified by its
-    version.
+    """Read new packages.
+    Documents already stored stay valid, because packages are named with versions.
     """
 
     def is_whole(place: Path | None) -> bool:
         named = plan.named is None or package_name(place) in plan.named
         return named or store.source(_source((place, True))) is not None
 
-    # The longest work comes first.
+    # The largest packages come first.
     places = [None, *sorted(installed_packages(), key=_weight, reverse=True)]
     wanted = [(place, whole) for place in places if (whole := is_whole(place)) or place]
     store.forget_others(map(_source, wanted))
@@ -369,7 +365,6 @@ def _fill_from_files(plan: Plan, store: StoreWriter) -> None:
 
 
 def _looked_at(plan: Plan, store: StoreWriter, fresh: list[tuple[File, str]]) -> Iterator[str]:
-    """Yield the names of all files, and add the new ones to `fresh` with their last digest."""
     for file in files(plan.paths):
         known = store.source(file.url)
         if known is None or known[:2] != (file.size, file.mtime):
@@ -394,7 +389,7 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Hide standard output from the workers, which could outlive this process."""
+    """Close standard output to the workers, which could outlive this process."""
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)

@@ -1,7 +1,7 @@
-"""Docstrings as Markdown: paragraphs, lists, labelled sections, and unchanged examples.
+"""Convert docstrings to Markdown: paragraphs, lists, labelled sections, unchanged examples.
 
-Parsed line by line: a parser of reStructuredText takes a hundred times as long and rejects most
-docstrings. Indentation alone separates Google, numpy and Sphinx style.
+They are parsed line by line. A reStructuredText parser takes a hundred times as long and rejects
+most of them. Indentation alone suffices for Google, numpy and Sphinx style.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from spadework.tools.extract.markdown_writer import (
     write_heading,
 )
 
-#: Blocks that are nested deeper are shown unchanged.
+#: Nesting depth below which text is shown unchanged.
 MAX_DEPTH = 8
-#: From this level on, a title is a label within one function or attribute.
+#: Heading level from which a title becomes a label within one function or attribute.
 LABEL_LEVEL = 3
 
 _FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")
@@ -56,9 +56,7 @@ _PLAIN_ROLES = frozenset(("doc", "ref", "term", "abbr"))
 
 
 def docstring_markdown(text: str, level: int = 3) -> str:
-    """Return a docstring that `inspect.cleandoc` has cleaned as Markdown, with headings from
-    `level`.
-    """
+    """Convert a docstring cleaned by `inspect.cleandoc` to Markdown, with headings from `level`."""
     return _markdown(text.expandtabs(8).split("\n"), level, 0)
 
 
@@ -95,7 +93,6 @@ class _Docstring:
         self.at = 0
 
     def read(self) -> list[str]:
-        """Return the blocks as Markdown."""
         found: list[str] = []
         while self.at < len(self.lines):
             bare = self.lines[self.at].strip()
@@ -159,7 +156,6 @@ class _Docstring:
         return fence("\n".join(code), language.lower())
 
     def _doctest(self) -> str:
-        """Read prompts and their output, up to an empty line that no prompt follows."""
         margin, start = _indent(self.lines[self.at]), self.at
         while self.at < len(self.lines):
             line = self.lines[self.at]
@@ -223,9 +219,6 @@ class _Docstring:
         return f"**{words(label)}**{between}{text}"
 
     def _items(self, lines: list[str], margin: int) -> str:
-        """Return lines as a list if they are marked or have hanging indents, else as a
-        paragraph.
-        """
         hang = any(_indent(line) > margin for line in lines[1:])
         marked = [_ITEM.match(line.strip()) or _FIELD.match(line.strip()) for line in lines]
         if not hang and not marked[0]:

@@ -1,4 +1,4 @@
-"""Python docstrings as Markdown, read from source with `ast`: no code is run."""
+"""Convert Python docstrings to Markdown, from source parsed with `ast`, without running code."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from spadework.tools.extract.markdown_writer import blocks, write_heading
 from spadework.tools.library.docstring_markup import docstring_markdown, words
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-#: Longer signatures are cut.
 MAX_SIGNATURE = 120
-#: Base classes that make annotations arguments of the constructor.
+#: Base classes whose annotated attributes are arguments of the constructor.
 _KINDS = {"NamedTuple": "tuple", "BaseModel": "model", "BaseSettings": "model"}
 
 
@@ -26,15 +25,15 @@ class _Field(NamedTuple):
 
 
 class _Record(NamedTuple):
-    """A class made of fields: a "dataclass", "tuple" or pydantic "model"."""
+    """The fields of a class whose `kind` is "dataclass", "tuple" or (for pydantic) "model"."""
 
     kind: str
     fields: dict[str, _Field]
 
 
 def signature(node: Function, *, method: bool) -> str:
-    """Return a function's arguments with defaults, without annotations; a long list ends with
-    "…".
+    """Return a function's arguments with defaults and without annotations.
+    A long list ends with "…".
     """
     given = node.args
     names = [*given.posonlyargs, *given.args]
@@ -52,8 +51,8 @@ def signature(node: Function, *, method: bool) -> str:
 
 
 def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> str:
-    """Return the fields of a dataclass, NamedTuple or pydantic model as its arguments, with those
-    inherited from `classes` of its module; "" for another class.
+    """Return the fields of a dataclass, NamedTuple or pydantic model as constructor arguments.
+    Includes those inherited from `classes` of its module. Returns "" for other classes.
     """
     record = _record(node, classes, {})
     if record is None or not record.fields:
@@ -67,9 +66,7 @@ def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> 
 def _record(
     node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], known: dict[str, _Record | None]
 ) -> _Record | None:
-    """Return the fields of a class, with those of its bases. `known` caches them and stops
-    cycles.
-    """
+    """Return a class's fields including inherited ones. `known` caches them and prevents cycles."""
     if node.name not in known:
         known[node.name] = None
         known[node.name] = _make_record(node, classes, known)
@@ -115,7 +112,6 @@ def _own_fields(node: ast.ClassDef, kind: str, keyword_only: bool) -> dict[str, 
 
 
 def _field(value: ast.expr | None, keyword_only: bool) -> _Field | None:
-    """Return a field and its default; None if it is not an argument of the constructor."""
     if not isinstance(value, ast.Call) or _name(value) not in ("field", "Field"):
         return _Field(value, keyword_only)
     options = _options(value)
@@ -156,16 +152,14 @@ def _argument(name: str, default: ast.expr | None) -> str:
     return f"{name}={value if len(value) <= 30 else '…'}"
 
 
-#: A shorter docstring only repeats a name (benchmarks/installed.py).
+#: Minimum characters of a docstring. Shorter ones only repeat the name (benchmarks/installed.py).
 MIN_CHARS = 24
 _CHANGES = frozenset(("setter", "deleter"))
 
 
 @dataclass(frozen=True)
 class ModuleText:
-    """The documentation of a module. `names` are the public names of what it documents, in
-    order.
-    """
+    """A module's documentation. `names` are the public names of what it documents, in order."""
 
     markdown: str
     summary: str
@@ -175,11 +169,11 @@ class ModuleText:
 def module_markdown(
     tree: ast.Module, module: str, public: Mapping[str, str] | None = None
 ) -> ModuleText:
-    """Return the documentation of the module with the dotted name `module`. Headings look like `##
-    class pkg.Client(url, timeout=5)` and `### Client.get(path)`.
+    """Return the documentation of the module with the dotted name `module`.
 
-    `public` maps names in this module to the dotted names that document them; in a private module,
-    only those count.
+    Headings look like `## class pkg.Client(url, timeout=5)` and `### Client.get(path)`. `public`
+    maps names in this module to their public dotted names. Only these are documented in a private
+    module.
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))
@@ -205,8 +199,8 @@ def module_markdown(
 
 
 def _definitions(body: list[ast.stmt]) -> dict[str, Function | ast.ClassDef]:
-    """Return classes and functions by name, also under `if` and `try`. The last definition with a
-    docstring counts, unless it only sets or deletes a property.
+    """Return classes and functions by name, including those under `if` and `try`.
+    The last definition with a docstring counts, unless it only sets or deletes a property.
     """
     found: dict[str, Function | ast.ClassDef] = {}
     for node in _flat(body):
@@ -245,7 +239,7 @@ def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -
         if (text := _function(method, f"{node.name}.{method.name}", 3))
     ]
     if len(own) < MIN_CHARS and not inner:
-        # Such attributes are mostly generated, and described elsewhere.
+        # Such classes are mostly generated and documented elsewhere.
         return ""
     values = _values(node.body, node.name, 3)
     made = signature(init, method=True) if init else field_signature(node, classes)
@@ -296,7 +290,7 @@ def _assigned_docstring(tree: ast.Module) -> str:
 
 
 def _summary(text: str, module: str) -> str:
-    """Return the first sentence, after a paragraph that only names the module."""
+    """Return the docstring's first sentence, skipping paragraphs that only name the module."""
     for part in text.split("\n\n"):
         lines = [line.strip() for line in part.split("\n")]
         first = " ".join(words(line) for line in lines if re.search(r"\w", line)).replace("`", "")

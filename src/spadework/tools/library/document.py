@@ -1,4 +1,4 @@
-"""Documents of the library: how they are cut for the index, and the tables that store them."""
+"""Split documents into passages for the index, and store them in tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from spadework.tools.ranking.near_duplicates import resemblance as similarity
 from spadework.tools.text.markdown import blocks
 from spadework.tools.text.passages import cut
 
-#: Maximum length of a passage, except for code and tables.
+#: Maximum characters of a passage, except for code and tables.
 PASSAGE_CHARS = 1_500
 _VERSION = re.compile(r"-v?\d[^-]*$")
 _DEPTH = 12
@@ -30,9 +30,10 @@ _TOP = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)")
 
 @dataclass(frozen=True)
 class Document:
-    """A document as clean Markdown. `url` is library://<collection>/<relative path>, `uses` counts
-    other documents whose code uses what this one documents, `kind` is the file type ("pdf"), and
-    `changed_at` when the file last changed.
+    """A document as clean Markdown.
+    `url` is library://<collection>/<relative path>. `uses` counts other documents whose code uses
+    what this one documents. `kind` is the file type ("pdf"). `changed_at` is when the file last
+    changed.
     """
 
     url: str
@@ -47,7 +48,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Part:
-    """A document to be read. `read` returns it, None if it is empty, and may raise anything."""
+    """A document to be read. `read` returns None if it is empty, and may raise any exception."""
 
     url: str
     read: Callable[[], Document | None]
@@ -55,7 +56,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file, document or package that could not be included, and why."""
+    """A file, document or package that could not be read, and the reason."""
 
     url: str
     reason: str
@@ -66,7 +67,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Piece:
-    """A passage `start:end` of a document's Markdown, with its path of headings."""
+    """A passage `start:end` of a document's Markdown, with the path of headings above it."""
 
     start: int
     end: int
@@ -75,7 +76,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Cut:
-    """A document with its passages, its sketch, and the names that its code uses and defines."""
+    """A document with its passages, its sketch, and the names its code uses and defines."""
 
     document: Document
     passages: list[Piece]
@@ -97,8 +98,8 @@ def _storable(text: str) -> str:
 
 
 def pieces(document: Document, max_chars: int = PASSAGE_CHARS) -> list[Piece]:
-    """Return a document's passages, of at most `max_chars` except for code and tables. Small ones
-    are joined with a neighbour.
+    """Split a document into passages of at most `max_chars`, except for code and tables.
+    Small passages are joined with a neighbour.
     """
     joined: list[Piece] = []
     spans = cut(document.markdown, max_chars)
@@ -117,7 +118,6 @@ def pieces(document: Document, max_chars: int = PASSAGE_CHARS) -> list[Piece]:
 
 
 def _paths(markdown: str, spans: list[tuple[int, int]]) -> list[str]:
-    """Return the path of headings above each span, like "Install > Linux"."""
     waiting = [block for block in reversed(blocks(markdown)) if block.kind == "heading"]
     path: list[tuple[int, str]] = []
     found = []
@@ -134,14 +134,11 @@ def _paths(markdown: str, spans: list[tuple[int, int]]) -> list[str]:
 
 
 def _near(above: str, below: str) -> bool:
-    """Return whether two passages may be joined: they are under one heading or section."""
     return above.split(" > ")[:2] == below.split(" > ")[:2] or below.startswith(f"{above} > ")
 
 
 def packages_of(url: str) -> set[str]:
-    """Return the distribution name and import name of the package at a URL; none if it names no
-    version.
-    """
+    """Return the distribution and import names of a URL's package, if the URL names a version."""
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)
@@ -156,8 +153,9 @@ def plain_name(name: str) -> str:
 
 
 def places(url: str) -> list[str]:
-    """Return the places that contain a URL: library://Notes/Soup/Onion.md is in notes, /soup and
-    /soup/onion.md. A package is also found without its version, a saved site by its parent domains.
+    """Return the places that contain a URL, for filters.
+    library://Notes/Soup/Onion.md is in notes, /soup and /soup/onion.md. A package is also in its
+    name without version, a saved site in its parent domains.
     """
     site, _, path = unquote(url.partition("://")[2]).lower().partition("/")
     parts = path.split("/")
@@ -168,7 +166,7 @@ def places(url: str) -> list[str]:
     return [*dict.fromkeys([site, name, *above]), *("/" + "/".join(parts[:end]) for end in ends)]
 
 
-#: A source is a file or package. `batch` is the commit that wrote a row; rows after `state.indexed`
+#: A source is a file or package. `batch` is the commit that wrote a row. Rows after `state.indexed`
 #: are missing from the full-text index.
 _TABLES = """
 create table if not exists documents (
@@ -196,7 +194,7 @@ create table if not exists removed (document integer not null, batch integer not
 create table if not exists state (indexed integer not null);
 insert into state select 0 where not exists (select * from state);
 """
-#: What a damaged folder raises.
+#: Exceptions that reading a damaged folder raises.
 DAMAGED = (sqlite3.DatabaseError, ValueError, zstandard.ZstdError)
 _SECONDS = 30
 COLUMNS = "url, title, markdown, published_at, uses, kind, changed_at, author"
@@ -206,8 +204,8 @@ _COMPRESSION = 1
 
 
 def open_to_write(folder: Path) -> sqlite3.Connection:
-    """Open the tables in `folder`, creating them if missing. Commits survive a crash of the
-    process.
+    """Open the tables in `folder`, creating them if missing.
+    Commits survive a crash of the process.
     """
     db = sqlite3.connect(folder / "documents.db", isolation_level=None, timeout=_SECONDS)
     db.executescript("pragma journal_mode=wal; pragma synchronous=normal;" + _TABLES)
@@ -215,7 +213,7 @@ def open_to_write(folder: Path) -> sqlite3.Connection:
 
 
 def row_of(document: Document) -> tuple[Any, ...]:
-    """Return the row of a document."""
+    """Convert a document to a row."""
     text = zstandard.compress(document.markdown.encode(errors="replace"), _COMPRESSION)
     dates = [
         moment.isoformat() if moment else None
@@ -226,7 +224,7 @@ def row_of(document: Document) -> tuple[Any, ...]:
 
 
 def document_of(row: Sequence[Any]) -> Document:
-    """Return the document of a row."""
+    """Convert a row to a document."""
     url, title, packed, published_at, uses, kind, changed_at, author = row
     text = zstandard.decompress(packed).decode()
     published, changed = _moment(published_at), _moment(changed_at)
@@ -238,7 +236,7 @@ def _moment(text: str | None) -> datetime | None:
 
 
 class StoreReader:
-    """Reads the documents of a finished folder; thread-safe."""
+    """Reads the documents of a finished folder. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         # A finished folder never changes.
@@ -277,7 +275,7 @@ class StoreReader:
         return [row[0] for row in self._rows(query, *packages, most)]
 
     def skipped(self) -> list[Skipped]:
-        """Return everything that could not be read, by URL."""
+        """Return everything that could not be read, sorted by URL."""
         rows = self._rows("select url, reason from skipped order by url")
         return [Skipped(*row) for row in rows]
 
@@ -291,14 +289,15 @@ class StoreReader:
             return self._db.execute(query, values).fetchall()
 
 
-#: Texts are compared by the letters of their clauses; shorter clauses than _CLAUSE are ignored.
+#: Texts are compared by the letters of their clauses. Clauses shorter than _CLAUSE are ignored.
 _ENDS = b".!?,;:()\n"
 _AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
 _LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)
 _CLAUSE = 12
-#: The smallest hashes are an unbiased sample (Broder 1997); a text with too few cannot be judged.
+#: Hashes kept per text, and the minimum for a judgement. The smallest hashes are an unbiased sample
+#: (Broder 1997).
 _SAMPLE, _LEAST = 48, 4
-#: Texts that share this much are copies.
+#: Fraction of clauses that two texts must share to be copies.
 COPY = 0.7
 
 T = TypeVar("T")
@@ -314,15 +313,13 @@ def sketch(text: str) -> bytes:
 
 
 def resemblance(one: bytes, other: bytes) -> float:
-    """Estimate from two sketches which share of their texts is common, 0 to 1; 0 if one is too
-    short.
-    """
+    """Estimate two texts' similarity from their sketches, 0..1, or 0 if one text is too short."""
     a, b = frozenset(array("I", one)), frozenset(array("I", other))
     return similarity(a, b, _SAMPLE) if min(len(a), len(b)) >= _LEAST else 0.0
 
 
 def without_copies(ranked: Iterable[T], sketch_of: Callable[[T], bytes], most: int) -> list[T]:
-    """Return the first `most` items that are no copies of an earlier one."""
+    """Return the first `most` items that are not copies of an earlier one."""
     kept: list[T] = []
     sketches: list[bytes] = []
     for item in ranked:

@@ -1,4 +1,4 @@
-"""Full-text index: fields, terms and queries."""
+"""Define the full-text index: its fields, terms and queries."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from spadework.tools.library.source_reader import KINDS
 from spadework.tools.ranking.query_operators import Only
 from spadework.tools.ranking.relevance import query_terms
 
-#: Terms that need their signs: C++, C#, .NET. Starting with the sign makes the patterns fast.
+#: Terms whose signs matter: C++, C#, .NET. Starting with the sign makes the patterns fast.
 _DOT_FIRST = re.compile(r"\.(?<![\w.]\.)[A-Za-z]{2,}\b")
 _SIGNS_LAST = (re.compile(r"\+\+(?!\w)"), re.compile(r"#(?!\w)"))
-#: A capital that starts a word inside a name. Matching it first is faster than looking around.
+#: A capital that starts a word inside a name. Matching the letter before its context is faster.
 _CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
-#: Scripts without spaces: every character counts as a word.
+#: Scripts without spaces, in which every character is indexed as a word.
 _UNSPACED = re.compile(
     r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])"
 )
 _WORD = re.compile(r"[^\W_]+")
-#: Stems that do not start their words (dying), apart from the last letter (hoping, happy).
+#: Stems that are not a prefix of their words (dying: die), ignoring a changed last letter (happy:
+#: happi).
 _IRREGULAR = frozenset(("die", "lie", "tie"))
 _NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
 
@@ -37,11 +38,12 @@ BOOSTS = {"title": 1.5, "heading": 1.2, "body": 1.0}
 
 @lru_cache(maxsize=1)
 def schema() -> tantivy.Schema:
-    """Return the fields of a passage; texts are stored elsewhere.
+    """Return the fields of an indexed passage.
+    Its text is stored elsewhere.
 
-    `names` holds the words of title, URL and headings as written, `signed` the terms that need
-    their signs, and `subject` the title as one term, on a document's first passage only. `places`,
-    `kind` and `day` (`date.toordinal`) are filters.
+    `names` holds the words of title, URL and headings as written, and `signed` the terms whose
+    signs matter. `subject` is the title as one term, on a document's first passage only. `places`,
+    `kind` and `day` (`date.toordinal`) are for filters.
     """
     builder = tantivy.SchemaBuilder()
     for name in BOOSTS:
@@ -60,7 +62,7 @@ def schema() -> tantivy.Schema:
 
 @lru_cache(maxsize=1)
 def word_analyzer() -> tantivy.TextAnalyzer:
-    """Return an analyzer that reduces words to English stems, without case and accents."""
+    """Return an analyzer that reduces words to English stems without case and accents."""
     only = tantivy.Filter
     filters = only.lowercase(), only.ascii_fold(), only.remove_long(60), only.stemmer("english")
     return _analyzer(tantivy.Tokenizer.simple(), *filters)
@@ -68,7 +70,7 @@ def word_analyzer() -> tantivy.TextAnalyzer:
 
 @lru_cache(maxsize=1)
 def name_analyzer() -> tantivy.TextAnalyzer:
-    """Return an analyzer that keeps names as written, but for case."""
+    """Return an analyzer that keeps names as written, in lower case."""
     return _analyzer(tantivy.Tokenizer.regex(_NAME), tantivy.Filter.lowercase())
 
 
@@ -81,11 +83,11 @@ def _analyzer(tokenizer: tantivy.Tokenizer, *filters: tantivy.Filter) -> tantivy
 
 @contextmanager
 def no_panic() -> Iterator[None]:
-    """Raise ValueError where a damaged index panics; a panic is not an Exception."""
+    """Raise ValueError if tantivy panics over a damaged index. A panic is not an Exception."""
     try:
         yield
     except BaseException as error:
-        if type(error).__name__ == "PanicException":  # it cannot be imported
+        if type(error).__name__ == "PanicException":  # the class cannot be imported
             raise ValueError("the index is damaged") from error
         raise
 
@@ -102,8 +104,9 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """Open the only writer of an index. A first deletion of nothing avoids a bug in tantivy 0.27:
-    until the first commit, a merge loses the deletion that has the number of the last commit.
+    """Open the only writer of an index.
+    A deletion without effect avoids a bug in tantivy 0.27. Until the first commit, a merge would
+    lose the deletion with the number of the last commit.
     """
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
@@ -111,7 +114,7 @@ def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
 
 
 def space_signs(text: str) -> str:
-    """Put spaces around each character of a script without spaces."""
+    """Put spaces around each character of scripts without spaces."""
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
@@ -122,7 +125,7 @@ def spread(text: str) -> str:
 
 
 def stems(text: str) -> set[str]:
-    """Return the distinct stems of a text as `word_analyzer` finds them, but faster."""
+    """Return a text's distinct stems, as `word_analyzer` finds them but faster."""
     if not text.isascii():
         plain, odd = _split_ascii(text)
         return set(word_analyzer().analyze(space_signs(odd))) | stems(plain)
@@ -130,16 +133,14 @@ def stems(text: str) -> set[str]:
 
 
 class StemFinder:
-    """Finds a few stems in many texts. Fast, since only words with a matching prefix are
-    stemmed.
-    """
+    """Finds a few stems in many texts quickly, by stemming only words with a matching prefix."""
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)
         self._words = [(stem, _stem_pattern(stem)) for stem in self._wanted if stem.isascii()]
 
     def find(self, text: str) -> set[str]:
-        """Return the wanted stems that `stems` would find in a text."""
+        """Return those of the wanted stems that occur in a text."""
         if text.isascii():
             lower = text.lower()
             return {
@@ -159,7 +160,7 @@ def _split_ascii(text: str) -> tuple[str, str]:
 
 
 def _stem_pattern(stem: str) -> re.Pattern[str]:
-    """Return a pattern of words that may have a stem, fast because its letters come first."""
+    """Return a pattern for words that may have a stem. Starting with its letters makes it fast."""
     letters = re.escape(stem[:1] if stem in _IRREGULAR else stem[: max(2, len(stem) - 1)])
     return re.compile(rf"{letters}(?<![a-z0-9]{letters})[a-z0-9]*")
 
@@ -171,17 +172,17 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def subject(title: str) -> str:
-    """Return the subject of a document: the stems of its title, up to a colon."""
+    """Return a document's subject: the stems of its title, up to a colon."""
     return " ".join(word_analyzer().analyze(space_signs(title.partition(": ")[0])))
 
 
 def all_terms(text: str) -> list[str]:
-    """Return the stems of a text in order, also of words inside names, then its signed terms."""
+    """Return a text's stems in order, including words inside names, and then its signed terms."""
     return [*word_analyzer().analyze(spread(text)), *signed_terms(text)]
 
 
 def signed_terms(text: str) -> list[str]:
-    """Return the terms that need their signs, C++ for example, in lower case."""
+    """Return the terms whose signs matter, such as C++, in lower case."""
     found = _DOT_FIRST.findall(text)
     for pattern in _SIGNS_LAST:
         for sign in pattern.finditer(text):
@@ -193,7 +194,7 @@ def signed_terms(text: str) -> list[str]:
     return [term.lower() for term in found]
 
 
-#: Words about the kind of answer: they help ranking, but are optional.
+#: Words about the kind of answer. They help ranking, but are optional.
 _INTENT_WORDS = """
 advantages answer basic basics benefits best better case cases choose code common compare
 comparison concept concepts define definition describe detail details difference
@@ -210,10 +211,10 @@ _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|c
 _COMPARES = re.compile(
     r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I
 )
-#: The first words of a question carry its subject.
+#: Characters of a question that are read, since its subject comes first.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
-#: The rarest terms are kept: each costs a lookup in four fields of every matching passage.
+#: Maximum terms, rarest first. Each costs a lookup in four fields of every matching passage.
 MOST_TERMS = 14
 _MAX_SUBJECT = 5
 _INTENT_WEIGHT = 0.3
@@ -222,7 +223,7 @@ _NAME_BOOST = 2.0
 
 @dataclass(frozen=True)
 class Term:
-    """A term as written (in lower case) and as stems. A passage should contain it if `needed`."""
+    """A query term in lower case and as stems. A passage should contain it if it is `needed`."""
 
     text: str
     words: tuple[str, ...]
@@ -232,8 +233,8 @@ class Term:
 
 @dataclass(frozen=True)
 class Asked:
-    """The terms of a question and what it may name: `subjects` as stems, package `names` as
-    written. A `practical` question asks how to do something, a `comparing` one compares.
+    """A parsed question and what it may name: `subjects` as stems, package `names` as written.
+    A `practical` question asks how to do something. A `comparing` question compares.
     """
 
     terms: tuple[Term, ...]
@@ -244,7 +245,7 @@ class Asked:
 
 
 def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked:
-    """Parse a question. Words in `understood` count only if there are no others."""
+    """Parse a question. Words in `understood` are optional, unless there are no others."""
     text = text.encode(errors="replace").decode()[:MAX_CHARS]
     words = word_analyzer().analyze(space_signs(text))
     optional = _INTENT | understood
@@ -270,7 +271,7 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
 
 
 def rarest_terms(question: Asked, weights: Mapping[str, float]) -> Asked:
-    """Return a question with no more than its MOST_TERMS rarest terms."""
+    """Limit a question to its MOST_TERMS rarest terms. Terms that are needed come first."""
     if len(question.terms) <= MOST_TERMS:
         return question
     rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))
@@ -284,14 +285,16 @@ def _term(text: str, needed: bool) -> Term:
 
 
 def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages with any of the terms; those with more score higher."""
+    """Return a query for passages with any of the terms.
+    Passages with more of them score higher.
+    """
     weighed = ((_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in terms)
     parts = [tantivy.Query.boost_query(*each) for each in weighed]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts])
 
 
 def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages with every needed term, scored as by `any_of`."""
+    """Return a query for passages with all needed terms, scored like `any_of`."""
     musts = [(tantivy.Occur.Must, _either(term)) for term in terms if term.needed]
     others = (_either(term) for term in terms if not term.needed)
     weighed = (tantivy.Query.boost_query(other, _INTENT_WEIGHT) for other in others)
@@ -299,13 +302,13 @@ def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for the first passages of documents about a subject, scored as by `any_of`."""
+    """Return a query for first passages of documents about the subjects, scored like `any_of`."""
     named = _kept_to("subject", sorted(subjects))
     return tantivy.Query.boolean_query([named, (tantivy.Occur.Should, any_of(terms))])
 
 
 def query_documents(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages of these documents with any of the terms."""
+    """Return a query for passages of certain documents with any of the terms."""
     chosen = _kept_to("document", documents)
     return tantivy.Query.boolean_query([chosen, (tantivy.Occur.Must, any_of(terms))])
 
@@ -336,7 +339,7 @@ Limits = list[tuple[tantivy.Occur, tantivy.Query]]
 
 
 def kept_to(only: Only) -> Limits:
-    """Return the filters for a query. Raises SearchError for an unknown kind of file."""
+    """Convert a query's filters for tantivy. Raises SearchError for an unknown kind of file."""
     limits = [_any("places", named) for named in (only.sites, only.paths) if named]
     limits += [_any("kind", _kinds(only.kinds))] if only.kinds else []
     limits += [_days(only)] if only.after or only.before else []

@@ -1,4 +1,4 @@
-"""The packages and documentation installed with Python."""
+"""Find the packages and documentation installed with Python."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ from spadework.tools.library.standard import borrowed_names, compiled_modules, l
 from spadework.tools.text.passages import headings
 from spadework.tools.text.tokens import is_ordinary
 
-#: Longer descriptions are cut.
 MAX_DESCRIPTION = 300_000
-#: Left out: our README quotes questions, and would be their best hit.
+#: Left out, because our README quotes questions and would be their best hit.
 OURS = "spadework"
 #: A distribution's metadata folder (None: the standard library), and whether to read more than its
 #: description.
@@ -33,7 +32,7 @@ Wanted = tuple[Path | None, bool]
 
 @dataclass(frozen=True)
 class Package:
-    """A distribution or the standard library, with its files below `root`."""
+    """A distribution or the standard library, with files relative to `root`."""
 
     name: str
     version: str
@@ -45,12 +44,12 @@ class Package:
 
     @property
     def collection(self) -> str:
-        """The first part of its documents' URLs."""
+        """The collection name, which is the first part of its documents' URLs."""
         return f"{self.name}-{self.version}"
 
 
 def installed_packages() -> list[Path]:
-    """Return the metadata folder of every distribution except ours and stubs, by name."""
+    """Return every distribution's metadata folder, sorted by name, except ours and stubs."""
     found: dict[str, Path] = {}
     for place in map(Path, sys.path):
         if place.is_dir():
@@ -60,20 +59,21 @@ def installed_packages() -> list[Path]:
 
 
 def package_name(place: Path | None) -> str:
-    """Return the name of the distribution with this metadata folder; "python" for None."""
+    """Return the distribution name of a metadata folder, or "python" for None."""
     return place.stem.partition("-")[0].lower().replace("_", "-") if place else "python"
 
 
 def packages_in(text: str) -> frozenset[str]:
-    """Return the installed packages that a text names, with the rest of their families
-    ("langgraph-sdk"). "python" is among them if the text says so, or if it names only a standard
-    module, as code.
+    """Return the installed packages that a text names, with their families ("langgraph-sdk").
+    "python" is included if the text contains it, or if it names no package but a standard module,
+    written as code.
     """
     installed = [package_name(place) for place in installed_packages()]
     words = re.sub(r"[\W_]+", " ", text.lower())
     spelled = {name: f" {re.sub(r'[^a-z0-9]+', ' ', name)} " for name in installed}
     said = [name for name in installed if spelled[name] in f" {words} "]
-    python = "python" in words.split()  # then "requests" is more likely the package than the word
+    # In a text about Python, "requests" is more likely the package than the word.
+    python = "python" in words.split()
     named = [name for name in said if python or not is_ordinary(name) or _is_name(text, name)]
     family = tuple(f"{name}-" for name in named)
     others = (name for name in installed if name.startswith(family))
@@ -84,7 +84,6 @@ def packages_in(text: str) -> frozenset[str]:
 
 
 def _is_name(text: str, word: str) -> bool:
-    """Return whether a word is written as code, or capitalized inside a sentence."""
     return _is_code(text, word) or bool(re.search(rf"[\w,] {word.capitalize()}\b", text))
 
 
@@ -96,13 +95,13 @@ def _is_code(text: str, name: str) -> bool:
 
 
 def package_at(place: Path | None) -> Package:
-    """Return the distribution with metadata at `place`; for None, the standard library."""
+    """Return the distribution with its metadata at `place`, or the standard library for None."""
     if place is None:
         root = Path(sysconfig.get_path("stdlib"))
         files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
         return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))
     distribution = importlib.metadata.Distribution.at(place)
-    # Future Pythons raise an error for missing keys, but not in a dict.
+    # Future Pythons raise an error for missing keys, except in this dict.
     said = {name: str(value) for name, value in distribution.metadata.json.items()}
     return Package(
         name=(said.get("name") or place.stem.partition("-")[0]).lower(),
@@ -132,14 +131,11 @@ _HISTORY = re.compile(
     re.I,
 )
 _VERSION = re.compile(r"\W*(?:version |release )?v?\d+\.\d+|\W*unreleased|\W*\d{4}-\d\d-\d\d", re.I)
-#: Shorter documents say nothing.
 MIN_CHARS = 80
 
 
 def parts_of(package: Package) -> Iterator[Part]:
-    """Yield a package's documents: its description, shipped text files, and the docstrings of its
-    public modules.
-    """
+    """Yield a package's documents: description, text files, and docstrings of public modules."""
     if package.name == "python":
         yield from language_reference(package.root, package.collection)
         yield from compiled_modules(package.collection)
@@ -171,7 +167,7 @@ def _guess_format(description: str) -> str:
 
 
 def without_history(markdown: str) -> str:
-    """Return Markdown without sections on changes and credits or named after versions."""
+    """Remove sections about changes and credits, or named after versions, from Markdown."""
     kept: list[str] = []
     at = 0
     cutting = 0
@@ -232,9 +228,7 @@ def _module(url: str, module: Module, public: Mapping[str, str] | None) -> Docum
 
 
 def _title(module: Module, text: ModuleText) -> str:
-    """Return `pkg.module: its purpose`; for a private module what it defines: `pkg.Client,
-    Other`.
-    """
+    """Return `pkg.module: its purpose`; for a private module, its names: `pkg.Client, Other`."""
     names = [name.rpartition(".")[2] for name in text.names[:4]]
     if module.private:
         return ", ".join([text.names[0], *names[1:]])

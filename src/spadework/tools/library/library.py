@@ -1,4 +1,4 @@
-"""The library: offline documents from the user's folders, or installed with Python."""
+"""Open the library: offline documents from the user's folders, or installed with Python."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from spadework.tools.ranking.query_operators import without_operators
 from spadework.tools.web.background_threads import kill_group
 from spadework.values import Hit, SourceKind
 
-#: Raise it when stored data, parsing or chunking changes.
+#: Version of the index format. Raise it when stored data, parsing or splitting changes.
 FORMAT = 5
 _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A library to open: of `paths`, or of the installed documentation if there are none.
+    """A library to open, of `paths` or of the installed documentation.
 
-    `family` identifies its sources, `state` their current content; `words` describe it. Only the
-    descriptions of packages that are not `named` are read; if it is None, all are read whole.
+    `family` identifies its sources, `state` their content, and `words` describes it to users.
+    Packages not `named` are read only as far as their description, unless `named` is None.
     """
 
     paths: tuple[Path, ...]
@@ -52,23 +52,23 @@ class Plan:
 
     @property
     def folder(self) -> Path:
-        """The folder of the index, which may not exist."""
+        """The folder of the index, which may not exist yet."""
         return self.shelf / f"{self.family}-{self.state}"
 
     @property
     def draft(self) -> Path:
-        """The folder where one process at a time builds, continuing the work of a killed one."""
+        """The folder of an unfinished build, which a later process may continue."""
         return self.shelf / f".draft-{self.family}"
 
     @property
     def relatives(self) -> list[Path]:
-        """Folders of these sources in other states, newest first."""
+        """Folders of the same sources in other states, newest first."""
         others = [path for path in self.shelf.glob(f"{self.family}-*") if path != self.folder]
         return sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)
 
     @property
     def outdated(self) -> list[Path]:
-        """Folders of former formats, which can no longer be read."""
+        """Folders in older formats, which can no longer be read."""
         return [
             path
             for path in self.shelf.iterdir()
@@ -77,8 +77,8 @@ class Plan:
 
 
 def plan(paths: Sequence[Path], home: Path) -> Plan:
-    """Return the current plan for these paths. Raises SettingsError if one is missing or
-    unreadable.
+    """Return the current plan for these paths.
+    Raises SettingsError if one is missing or unreadable.
     """
     shelf = home / "library"
     if not paths:
@@ -110,18 +110,17 @@ def _digest(lines: Iterable[str]) -> str:
 
 
 BUILD_SECONDS = 1_800
-#: Builds of one index that may fail before the one that is open is searched as it is.
+#: Attempts to build a wider index before the open one is used as it is.
 TRIES = 2
-#: Seconds between two reports of progress.
 PAUSE_SECONDS = 10.0
 
 
 async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
-    """Build the folder of a plan in a child process, which ends with this call. Raises
-    SettingsError.
+    """Build a plan's folder in a child process, which does not outlive this call.
+    Raises SettingsError.
     """
-    # -P keeps the current folder out of the module path. PYTHONPATH lets the child import what we
-    # can.
+    # -P keeps the current folder out of the module path. PYTHONPATH gives the child the same
+    # modules.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "spadework.tools.library.build"),
@@ -140,7 +139,7 @@ async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
             hint="Choose fewer folders.",
         ) from None
     finally:
-        if process.returncode != 0:  # still running, or its workers are
+        if process.returncode != 0:  # the child or its workers still run
             kill_group(process)
             await process.wait()
 
@@ -169,12 +168,12 @@ async def _attend(process: Process, plan: Plan, progress: Callable[[str], None])
 
 
 T = TypeVar("T")
-#: All installed documentation is about Python, so the word adds nothing.
+#: All installed documentation is about Python, so the word is optional.
 _UNDERSTOOD = frozenset(("python",))
 
 
 class Shelved:
-    """The opened index of a plan. `searcher` reads it."""
+    """The opened index of a plan, which `searcher` reads."""
 
     searcher: Searcher
 
@@ -195,9 +194,9 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan. If it must be built, `lazily` reads only descriptions; if it is
-        damaged, it is built again if it `rebuilds`. Raises SettingsError if it cannot be written,
-        SearchError.
+        """Open the index of a plan, building it if missing.
+        `lazily` then reads only package descriptions. If the index is damaged, it is rebuilt unless
+        `rebuilds` is False. Raises SettingsError if it cannot be written, or SearchError.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
@@ -220,19 +219,20 @@ class Shelved:
 
     @property
     def words(self) -> str:
-        """What the index holds, in words."""
+        """A description of the index for users."""
         held = self.searcher.documents
         count = f" ({held} document{'s' * (held != 1)})" if self._plan.paths else ""
         return self._plan.words + count
 
     @property
     def kind(self) -> SourceKind:
-        """The kind of source that its documents are."""
+        """The kind of source of its documents."""
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
-        """Read whole the packages that a text names, or all if none has been named. Callers share
-        one build, which goes on if they are cancelled. Raises SettingsError, SearchError.
+        """Read whole the packages that a text names, or all packages if none was ever named.
+        Callers share one build, which continues if they are cancelled. Raises SettingsError or
+        SearchError.
         """
         if self._plan.named is None:
             return
@@ -259,7 +259,7 @@ class Shelved:
             self.searcher, self._plan = searcher, wanted
 
     async def close(self) -> None:
-        """Close the index in all its states, and end a build that is under way."""
+        """Close the index in all its states, and cancel a running build."""
         for searcher in (*self._former, self.searcher):
             searcher.store.close()
         if self._widening:
@@ -267,8 +267,8 @@ class Shelved:
             await asyncio.gather(self._widening, return_exceptions=True)
 
     async def ask(self, work: Callable[[Searcher], T]) -> T:
-        """Run `work` on the index in a thread. A damaged index is rebuilt first; raises SearchError
-        if it stays damaged.
+        """Run `work` on the index in a thread.
+        A damaged index is rebuilt first. Raises SearchError if it is still damaged.
         """
         searcher = self.searcher
         try:
@@ -276,7 +276,7 @@ class Shelved:
         except sqlite3.ProgrammingError:
             raise SearchError("The library is closed.") from None
         except DAMAGED as error:
-            async with self._lock:  # one call rebuilds it, the others wait
+            async with self._lock:  # one call rebuilds it while the others wait
                 if self.searcher is searcher:
                     self.searcher = await self._made_anew(self._plan, error)
         try:
@@ -285,7 +285,7 @@ class Shelved:
             raise self._given_up() from error
 
     async def _made_anew(self, wanted: Plan, damage: Exception) -> Searcher:
-        """Move the index aside, for the next build to delete, and build it again."""
+        """Move the index aside, so that the next build deletes it, and build it again."""
         if self._anew:
             raise self._given_up() from damage
         with suppress(FileNotFoundError):  # another process has moved it
@@ -296,7 +296,7 @@ class Shelved:
         except DAMAGED as error:
             self._anew = True
             raise self._given_up() from error
-        self._anew = True  # only now: a cancelled build does not count
+        self._anew = True  # a cancelled build does not count
         return searcher
 
     def _given_up(self) -> SearchError:
@@ -307,8 +307,8 @@ SCHEME = "library://"
 
 
 class Library:
-    """An opened library. While open it reads no new files, but a lazy one may read more
-    packages.
+    """An opened library.
+    It reads no new files while open, but a lazy one may read more packages.
     """
 
     def __init__(self, index: Shelved, dense: Dense | None = None) -> None:
@@ -322,12 +322,12 @@ class Library:
 
     @property
     def describe(self) -> str:
-        """What the index holds, in words."""
+        """A description of the index for users."""
         return self._index.words
 
     @property
     def skipped(self) -> Sequence[Skipped]:
-        """What could not be read."""
+        """Files and packages that could not be read."""
         return self._index.searcher.skipped
 
     @classmethod
@@ -340,9 +340,9 @@ class Library:
         meaning: Meaning | None = None,
         lazily: bool = False,
     ) -> Library:
-        """Open the library of `paths`, or of the installed documentation, building its index if it
-        is missing or damaged. `lazily` reads a package whole only once a search names it. With
-        `meaning`, vectors are searched too, if `embed` has made any. `progress` receives sentences.
+        """Open the library of `paths` or of the installed documentation.
+        Its index is built if needed. `lazily` reads a package whole only when a search names it.
+        With `meaning`, vectors made by `embed` are searched too. `progress` receives sentences.
 
         Raises SettingsError if a path is missing or unreadable, or the index cannot be written.
         """
@@ -355,9 +355,9 @@ class Library:
 
     @classmethod
     async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
-        """Return what the library holds, in words, and the library as last built; None if its index
-        must be built or updated. Raises what `open` raises, and SearchError if the index is
-        damaged.
+        """Return a description of the library, and the library as last built.
+        The library is None if its index must be built or updated. Raises the errors of `open`, and
+        SearchError if the index is damaged.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         if not await asyncio.to_thread(wanted.folder.exists):
@@ -369,12 +369,12 @@ class Library:
         return wanted.words, cls(await Shelved.open(wanted, None, rebuilds=False))
 
     async def widen(self, text: str) -> None:
-        """Read whole the packages that a text names. Raises SettingsError, SearchError."""
+        """Read whole the packages that a text names. Raises SettingsError or SearchError."""
         await self._index.widen(text)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
-        """Return at most `limit` documents for a question as hits, best first; `relevance` is 0 to
-        1.
+        """Return at most `limit` documents for a question as hits, best first.
+        Relevance is 0..1.
         """
         await self._index.widen(text)
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else no_passages
@@ -395,8 +395,9 @@ class Library:
         ]
 
     async def embed(self, progress: Callable[[int], None] = lambda documents: None) -> int:
-        """Embed every passage and return how many texts were sent to the model. `progress` receives
-        the number of documents done. Raises ModelError; finished vectors remain.
+        """Embed all new passages and return the number of texts sent to the model.
+        `progress` receives the number of documents done. Raises ModelError; vectors already made
+        are kept.
         """
         if self._dense is None:
             return 0
@@ -418,8 +419,8 @@ class Library:
             yield passages(number, self._index.searcher.store.by_numbers([number])[number][0])
 
     async def document(self, url: str) -> Document:
-        """Return the document at a library URL. Raises NotAllowed for another URL, Unreadable if it
-        is missing.
+        """Return the document at a library URL.
+        Raises NotAllowed for other URLs, and Unreadable if the document is missing.
         """
         if not url.startswith(SCHEME):
             raise NotAllowed(f"{url[:200]} is not the address of a document in the library.")
@@ -430,7 +431,7 @@ class Library:
         return found
 
     async def some(self, most: int) -> list[Document]:
-        """Return at most `most` documents, taken evenly from the library."""
+        """Return at most `most` documents, spread evenly over the library."""
 
         def spread(searcher: Searcher) -> list[Document]:
             numbers = searcher.store.numbers()
@@ -440,5 +441,5 @@ class Library:
         return await self._index.ask(spread)
 
     async def close(self) -> None:
-        """Close the index, and end a build that is under way."""
+        """Close the index and cancel a running build."""
         await self._index.close()

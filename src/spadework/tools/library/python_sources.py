@@ -1,4 +1,4 @@
-"""The Python sources of a package, read on demand, and its public names.
+"""Read a package's Python sources on demand, and find its public names.
 
 Most private modules are never read. A class defined in `pkg/_client.py` and imported by
 `pkg/__init__.py` is public as `pkg.Client`.
@@ -14,14 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-#: Longer sources are generated.
+#: Characters above which a source is skipped as generated.
 MAX_CHARS = 2_000_000
 
 
 @dataclass
 class Module:
-    """What a module defines and re-exports. `imports` maps names to (module, name); `stars` are the
-    modules imported with `*`.
+    """The names that a module defines and re-exports.
+    `imports` maps names to (module, name). `stars` are the modules imported with `*`.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Module:
 
     @property
     def private(self) -> bool:
-        """Whether the module is private."""
+        """Whether a part of the module's name starts with an underscore."""
         return is_private(self.name)
 
 
@@ -44,7 +44,7 @@ def is_private(name: str) -> bool:
 
 
 def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
-    """Return what a module defines and imports."""
+    """Collect the names that a module defines and imports."""
     module = Module(name, tree, is_package)
     defined = set()
     for node in _statements(tree.body):
@@ -59,7 +59,7 @@ def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
 
 
 class Sources:
-    """The modules of a package by dotted name. A stub replaces a module without Python source."""
+    """A package's modules by dotted name. A stub replaces a module without Python source."""
 
     def __init__(self, root: Path, files: Iterable[str]) -> None:
         self.root = root
@@ -80,7 +80,7 @@ class Sources:
                 yield module
 
     def get(self, name: str) -> Module | None:
-        """Return a module; None if it is missing, cannot be parsed or has no documentation."""
+        """Return a module, or None if it is missing, invalid or has no docstrings."""
         if name not in self._read:
             file = self.files.get(name)
             self._read[name] = self._survey(name, file) if file else None
@@ -104,7 +104,7 @@ class Sources:
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a file; "" if it is unreadable or not UTF-8."""
+    """Return a file's text, or "" if it is unreadable or not UTF-8."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -141,21 +141,18 @@ def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) 
         return
     parts = list(ast.walk(node.value))
     if any(isinstance(part, ast.Name | ast.Attribute) for part in parts):
-        # The imports lead to the names in other modules' lists.
+        # The names in other modules' lists are found through the imports.
         return
     constants = {part.value for part in parts if isinstance(part, ast.Constant)}
     names = {value for value in constants if isinstance(value, str)}
     module.listed = (module.listed or frozenset()) | names
 
 
-#: Maximum re-exports followed for a name.
 _MAX_HOPS = 5
 
 
 def public_names(sources: Sources) -> dict[tuple[str, str], str]:
-    """Return the shortest public dotted name of each (module, name) that public modules
-    re-export.
-    """
+    """Map each (module, name) that public modules re-export to its shortest public dotted name."""
     found: dict[tuple[str, str], str] = {}
     for module in sources.public():
         for name in _passed_on(module, sources):
@@ -168,8 +165,8 @@ def public_names(sources: Sources) -> dict[tuple[str, str], str]:
 
 
 def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
-    """Yield re-exported public names. Without `__all__`, only packages re-export what they
-    import.
+    """Yield a module's re-exported public names.
+    Without `__all__`, only packages count as re-exporting their imports.
     """
     if module.listed is not None:
         yield from module.listed - module.defined
@@ -184,7 +181,7 @@ def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
 
 
 def _origin(sources: Sources, where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
-    """Return the module that defines `where.name`, and its name there; None outside the package."""
+    """Return the module that defines `where.name`, and its name there; None if outside."""
     module = sources.get(where)
     if module is None or hops > _MAX_HOPS:
         return None
@@ -227,8 +224,8 @@ def defined_names(markdown: str) -> list[str]:
 def count_uses(
     documents: Iterable[tuple[int, Sequence[str], frozenset[str]]],
 ) -> Iterator[tuple[int, int]]:
-    """Yield (uses, number) for each document whose names others use. A document is given as its
-    number, defined names and used names.
+    """Yield (uses, number) for each document whose names other documents use.
+    A document is given as its number, defined names and used names.
     """
     users: Counter[str] = Counter()
     defining = []

@@ -1,4 +1,4 @@
-"""Search of a built library: by words, and by vectors if it has any."""
+"""Search a built library by words and, if it has vectors, by meaning."""
 
 from __future__ import annotations
 
@@ -46,25 +46,26 @@ from spadework.tools.ranking.query_operators import only, without_operators
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Part of the score that every passage keeps (benchmarks/installed.py).
+#: Fraction of the word score that every passage keeps (benchmarks/installed.py).
 _FLOOR = 0.1
-#: The rest grows with this power of the share of needed words that the passage has.
+#: Power of the fraction of needed words in a passage, with which the rest of its score grows.
 _POWER = 3
-#: With so few needed terms, passages that have them all come first.
+#: Needed terms up to which passages that contain all of them come first.
 _FEW = 2
 _WHOLE = 1 - 1e-9
-#: Factor if the question names what the document is about.
+#: Factors for documents whose subject or package the question names.
 _SUBJECT = 1.4
 _PACKAGE = 1.3
-#: The share that a document on one side of a comparison is taken to answer.
+#: Fraction of a comparison that a document about one side counts as answering.
 _SIDE = 0.75
 #: Weight of a document's further passages.
 _FURTHER = 0.05
-#: Factor for documents with code, if a how-to is asked (benchmarks/installed.py).
+#: Factors for code if a how-to is asked for, for outdated documents, and for the standard library
+#: (benchmarks/installed.py).
 _CODE = 1.2
 _OUTDATED = 0.75
 _STANDARD = 1.2
-#: Gain for each doubling of the documents that use what it documents, and its maximum.
+#: Gain per doubling of the documents that use what this one documents, and its maximum.
 _USED = 0.1
 _MOST_USED = 0.5
 
@@ -76,7 +77,7 @@ _MODULE = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)(?:/__init__\.pyi?|\.
 
 @dataclass(frozen=True)
 class Match:
-    """A passage `start:end` of document `number` found by the index, with its score."""
+    """A passage `start:end` of document `number` that the index found, with its score."""
 
     number: int
     start: int
@@ -86,11 +87,11 @@ class Match:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A document with its best passage, ordered by `score`.
+    """A document with its best passage and score.
 
-    `share` is the weight of the needed terms it has (0 to 1), `own` that before sides of a
-    comparison are balanced. It `introduces` what the question names if it is a package's README, a
-    top-level module or a page with exactly that title.
+    `share` is the weighted fraction of needed terms it contains, 0..1. `own` is the same before
+    comparisons are balanced. A document `introduces` what the question names if it is a package's
+    README, a top-level module, or a page with exactly that title.
     """
 
     document: Document
@@ -107,7 +108,7 @@ def rank(
     question: Asked,
     weights: Mapping[str, float],
 ) -> list[Ranked]:
-    """Return documents, best first. `weights` is the rarity of each term."""
+    """Rank documents by their matches, best first. `weights` is the rarity of each term."""
     grouped: dict[int, dict[int, Match]] = {}
     for match in matches:
         grouped.setdefault(match.number, {})[match.start] = match
@@ -129,7 +130,9 @@ def rank(
 
 
 def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
-    """Balance the sides of a comparison: each answers half, and rarer names would win."""
+    """Scale scores so that both sides of a comparison are equal.
+    The rarer name would win otherwise.
+    """
     sides = {each.document.url: _side(each, question) for each in ranked}
     best: dict[str, float] = {}
     for each in ranked:
@@ -147,14 +150,13 @@ def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
 
 
 def _side(each: Ranked, question: Asked) -> str:
-    """Return the named package of a document, or the subject it introduces, or ""."""
     named = sorted(packages_of(each.document.url) & question.names)
     return named[0] if named else subject(each.document.title) if each.introduces else ""
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Return whether the question names only subjects with an introduction: one, or those
-    compared.
+    """Return whether the question only names subjects that documents introduce.
+    All of them together count for a comparison, otherwise only one.
     """
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named
@@ -203,8 +205,8 @@ class _Judge:
         return prior * (_PACKAGE if self.names.intersection(packages_of(document.url)) else 1.0)
 
     def _named(self, document: Document) -> bool:
-        """Return whether the question names the subject of the document. A package must be named
-        exactly: `request` is not requests.
+        """Return whether the question names the document's subject.
+        Packages must be named exactly: `request` is not requests.
         """
         about = subject(document.title)
         if about not in self.question.subjects:
@@ -222,12 +224,12 @@ def _weigh_match(match: Match, share: float) -> float:
 
 MAX_CHARS = 300
 _SENTENCES = 6
-#: Characters of Markdown markup; a text without them is plain already.
+#: Characters of Markdown markup. A text without any is already plain.
 _MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 
 def snippet(passage: str, words: set[str]) -> str:
-    """Return at most 300 characters of plain text, from where most of the stems `words` follow.
+    """Return at most 300 characters of plain text, starting where most of the stems `words` follow.
     Code and tables are shown from their start.
     """
     shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [
@@ -267,7 +269,8 @@ def _flat(text: str) -> str:
 #: Passages proposed by vectors, and the weight of their ranking relative to that by words.
 PROPOSED, WEIGHT = 120, 0.7
 
-#: Returns the passages nearest to a question, given the word matches and a filter (None: all).
+#: Returns the passages nearest to a question, given the word matches and the documents to search
+#: (None: all).
 Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]
 
 
@@ -278,8 +281,8 @@ def no_passages(matches: Sequence[Match], within: Collection[int] | None) -> lis
 
 @dataclass(frozen=True)
 class Dense:
-    """The vectors of an index, and the model that embeds questions. `remedy` says how to create
-    vectors.
+    """An index's vectors and the model that embeds questions.
+    `remedy` says how to create vectors.
     """
 
     vectors: Vectors
@@ -287,8 +290,8 @@ class Dense:
     remedy: str = ""
 
     async def nearest(self, question: str) -> Nearest:
-        """Return a function that finds the passages nearest to a question. After a fault, which is
-        reported, it finds none.
+        """Return a function that finds the passages nearest to a question.
+        After a fault, which is reported, it finds none.
         """
         try:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
@@ -324,7 +327,7 @@ class Dense:
 
 
 def passages(number: int, document: Document) -> list[Passage]:
-    """Return a document's passages for an embedder, each with its headings."""
+    """Return a document's passages for embedding, each with its headings."""
     found = []
     for piece in pieces(document):
         body = document.markdown[piece.start : piece.end]
@@ -336,7 +339,7 @@ def passages(number: int, document: Document) -> list[Passage]:
 def with_near(
     matches: Sequence[Match], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Match]:
-    """Add to the word matches the nearest passage of every other document, with score 0."""
+    """Add the nearest passage of each document without word matches, with score 0."""
     known = {match.number for match in matches}
     nearest: dict[int, Near] = {}
     for one in near:
@@ -348,7 +351,7 @@ def with_near(
 def blend_rankings(
     ranked: list[Ranked], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Ranked]:
-    """Fuse the rankings by words and by vectors; without near passages, return the first."""
+    """Fuse the rankings by words and by vectors. Without near passages, return the first."""
     if not near:
         return ranked
     by_words = [each.best.number for each in ranked if each.best.score]
@@ -364,17 +367,15 @@ def _stands(one: Near, documents: Mapping[int, Document]) -> bool:
 
 #: Maximum passages proposed with any term, with all needed terms, and about a named subject.
 _PROPOSED = (120, 60, 20)
-#: Maximum documents of the named packages that are searched on their own: those used most in code.
+#: Maximum documents of named packages to search on their own: those most used in code.
 _CENTRAL = 6
-#: Maximum passages proposed from them.
+#: Maximum passages proposed from these documents.
 _WITHIN = 40
 
 
 @dataclass(frozen=True)
 class Found:
-    """A document that answers a question, with its best passage as plain text. `score` is 0 to
-    1.
-    """
+    """A document that answers a question, its best passage as text, and a `score`, 0..1."""
 
     document: Document
     snippet: str
@@ -382,8 +383,8 @@ class Found:
 
 
 class Searcher:
-    """Searches one built folder; thread-safe. `documents` is their number, `skipped` what could not
-    be read.
+    """Searches one built folder.
+    Thread-safe. `documents` is their number, and `skipped` lists what could not be read.
     """
 
     def __init__(self, folder: Path, understood: frozenset[str] = frozenset()) -> None:
@@ -399,8 +400,9 @@ class Searcher:
         return int(self._searcher.num_docs)
 
     def search(self, text: str, limit: int, nearest: Nearest = no_passages) -> list[Found]:
-        """Return at most `limit` documents that have a word of the question or are near it, best
-        first, without copies. Operators filter (see `Only`). Raises SearchError for an invalid one.
+        """Return at most `limit` documents that contain a word of the question or are near it.
+        They are sorted best first, without copies. Operators in the text are filters (see `Only`);
+        an invalid one raises SearchError.
         """
         question = parse_question(without_operators(text), self._understood)
         within = kept_to(only(text))
@@ -438,8 +440,8 @@ class Searcher:
 def propose_passages(
     searcher: tantivy.Searcher, question: Asked, most: tuple[int, int, int], kept: Limits
 ) -> Iterator[Match]:
-    """Yield passages with any term, with all needed terms, and about a named subject; `most`
-    limits each group.
+    """Yield passages with any term, with all needed terms, and about a named subject.
+    `most` limits each group.
     """
     yield from find_passages(searcher, any_of(question.terms), most[0], kept)
     if sum(term.needed for term in question.terms) > 1:
@@ -452,7 +454,7 @@ def propose_passages(
 def find_passages(
     searcher: tantivy.Searcher, query: tantivy.Query, most: int, kept: Limits
 ) -> Iterator[Match]:
-    """Yield the `most` best passages for a query within the filters."""
+    """Yield the `most` best passages for a query that pass the filters `kept`."""
     must = (tantivy.Occur.Must, query)
     wanted = tantivy.Query.boolean_query([must, *kept]) if kept else query
     hits = searcher.search(wanted, most, count=False).hits
@@ -465,8 +467,8 @@ def find_passages(
 
 
 def rarity(searcher: tantivy.Searcher, term: Term, others: int = 0) -> float:
-    """Return a term's rarity (BM25's inverse document frequency), counting `others` as further
-    passages without it.
+    """Return a term's rarity: BM25's inverse document frequency.
+    `others` counts further passages without the term.
     """
     counts = [searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
     count = min(counts, default=searcher.doc_freq("signed", term.text))
@@ -474,7 +476,6 @@ def rarity(searcher: tantivy.Searcher, term: Term, others: int = 0) -> float:
 
 
 def _show_documents(ranked: list[Ranked], question: Asked) -> list[Found]:
-    """Return the results to show, scored by share of the question and relative match."""
     words = {word for term in question.terms for word in term.words}
     best = max((each.score for each in ranked), default=0.0) or 1.0
     found = []

@@ -1,4 +1,4 @@
-"""Reads the packages and files of a library in worker processes."""
+"""Read the packages and files of a library in worker processes."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ MEDIA_TYPES = {
     ".csv": "text/csv", ".tsv": "text/tab-separated-values",
     ".ipynb": "application/x-ipynb+json", ".eml": "message/rfc822",
 }  # fmt: skip
-#: File kinds for filters (`kind:pdf`): the first extension of each media type.
+#: File kinds for filters such as `kind:pdf`: the first extension of each media type.
 KINDS = {
     suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:]
     for suffix, kind in MEDIA_TYPES.items()
 }
-#: Folders without documents, or with sources of HTML pages (Sphinx).
+#: Folders without documents, or with the sources of HTML pages (Sphinx).
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
-#: If a page and its possible source have one name, the page is read.
+#: Extensions of pages and of their sources. If both have the same name, the page is read.
 _PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
 #: Names of text files without an extension.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
@@ -63,7 +63,7 @@ _SIGNS = re.compile(r"[^\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to read; `mtime` is in nanoseconds, `kind` one of `KINDS`."""
+    """A file to read. `mtime` is in nanoseconds, and `kind` is one of `KINDS`."""
 
     path: str
     url: str
@@ -73,13 +73,14 @@ class File:
 
     @property
     def media_type(self) -> str:
-        """The media type."""
+        """The media type of the file's kind."""
         return MEDIA_TYPES[f".{self.kind}"]
 
 
 def collections(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return the paths in order, each under a unique name: its folder's, after the parent's where
-    folders share a name. Raises SettingsError if a path is missing or unreadable.
+    """Return the paths in order under unique names.
+    A name is the folder's own, preceded by its parent's if several folders have the same name.
+    Raises SettingsError if a path is missing or unreadable.
     """
     found: dict[str, Path] = {}
     given = dict.fromkeys(Path(each).expanduser().absolute() for each in paths)
@@ -117,9 +118,9 @@ def _check(path: Path) -> None:
 
 
 def files(paths: Sequence[Path]) -> Iterator[File]:
-    """Yield every document in the paths, ordered by name. Skips hidden files and folders, links
-    that lead outside, and texts next to an HTML page of the same name. Raises what `collections`
-    raises.
+    """Yield every document in the paths, ordered by name.
+    Skips hidden files and folders, links that lead outside, and texts next to an HTML page of the
+    same name. Raises the errors of `collections`.
     """
     return _files(collections(paths))
 
@@ -134,11 +135,11 @@ def _files(named: dict[str, Path]) -> Iterator[File]:
 
 
 def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
-    """Yield the files of a folder. Written for speed: a million may be visited on every start."""
+    """Yield a folder's files. Written for speed, because each start may visit a million."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
-        return  # unreadable, or gone
+        return  # unreadable or deleted
     pages = {_stem(e.name) for e in entries if e.name.lower().endswith(_PAGES)}
     for entry in entries:
         name = entry.name
@@ -151,17 +152,16 @@ def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
                 if file := _file(name, entry.path, url + _quoted(name), entry.stat()):
                     yield file
             except OSError:
-                continue  # gone meanwhile, or a broken or circular link
+                continue  # deleted meanwhile, or a broken or circular link
 
 
 def _is_left_out(name: str, pages: Collection[str]) -> bool:
-    """Return whether a file is never read; `pages` are the stems of HTML pages beside it."""
     made_from = bool(pages) and name.lower().endswith(_MADE_FROM)
     return name.startswith(".") or name.lower() in _LEFT_OUT or (made_from and _stem(name) in pages)
 
 
 def _quoted(name: str) -> str:
-    """Return a name as in a URL: by its bytes, which may not be UTF-8."""
+    """Return a name escaped for a URL by its bytes, which may not be UTF-8."""
     return name if _PLAIN(name) else quote(os.fsencode(name))
 
 
@@ -188,8 +188,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SourceText:
-    """The documents of a file or package, and what could not be read. `digest` is a file's; `same`
-    means that it has not changed and was not read.
+    """The documents of a file or package, and what could not be read of it.
+    `digest` is set for files. `same` means that the file has not changed and was not parsed.
     """
 
     cuts: list[Cut]
@@ -199,21 +199,21 @@ class SourceText:
 
     @classmethod
     def lost(cls, url: str, reason: str, digest: str = "") -> SourceText:
-        """Return an empty result with the reason."""
+        """Return a result without documents, with the reason."""
         return cls([], [Skipped(url, reason)], digest)
 
 
 def start_worker() -> None:
-    """Turn off garbage collection in a worker: syntax trees have no cycles, and looking for them
-    takes half the time.
+    """Disable garbage collection in a worker process.
+    Syntax trees have no cycles, and looking for them takes half the time.
     """
     gc.disable()
 
 
 def cut_package(wanted: Wanted) -> SourceText:
-    """Return the documents of a package, or of its description alone. Never raises."""
+    """Return the documents of a package, or only its description. Never raises."""
     place, whole = wanted
-    most = None if whole else 1  # only the description
+    most = None if whole else 1  # the description comes first
     parts = _try_reading(lambda: list(islice(parts_of(package_at(place)), most)))
     if isinstance(parts, str):
         return SourceText.lost(package_url(place), parts)
@@ -228,7 +228,7 @@ def cut_package(wanted: Wanted) -> SourceText:
 
 
 def package_url(place: Path | None) -> str:
-    """Return the start of the URLs of a package's documents."""
+    """Return the beginning of the URLs of a package's documents."""
     name = place.stem if place else "python-" + ".".join(map(str, sys.version_info[:3]))
     return f"library://{name}"
 
@@ -240,7 +240,7 @@ def _cut_part(part: Part) -> Cut | None:
 
 
 def cut_file(file: File, known: str = "") -> SourceText:
-    """Return the document of a file, unless its digest is `known`. Never raises."""
+    """Return the document of a file, unless its digest equals `known`. Never raises."""
     if file.size > MAX_FILE_BYTES:
         return SourceText.lost(file.url, f"larger than {MAX_FILE_BYTES // 1_000_000} MB")
     try:
@@ -287,7 +287,6 @@ def changed_at(file: File) -> datetime:
 
 
 def _try_reading(read: Callable[[], T]) -> T | str:
-    """Return what `read` returns, or the reason why it failed."""
     try:
         return read()
     except FetchError as error:
@@ -298,7 +297,9 @@ def _try_reading(read: Callable[[], T]) -> T | str:
 
 @contextlib.contextmanager
 def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
-    """End this process if the block takes too long; only a thread in C can."""
+    """End this process if the block takes too long.
+    Only a C thread can interrupt a stuck parser.
+    """
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:
@@ -308,9 +309,10 @@ def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
 
 
 WORKERS = 2
-#: Keeps the workers busy without piling up results.
+#: Maximum submitted sources, which keeps workers busy without piling up results.
 _AT_ONCE = 8 * WORKERS
-#: Short plain text is read in this process: it cannot crash, and a worker takes a second to start.
+#: Size and types of texts read in this process: they cannot crash it, and a worker takes a second
+#: to start.
 PLAIN_BYTES, PLAIN = 50_000, frozenset(("text/plain", "text/markdown"))
 _SPAWN = multiprocessing.get_context("spawn")
 _BROKEN = "the reader crashed or took too long"
@@ -337,7 +339,7 @@ def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, Source
 
 
 def read_packages(wanted: Iterable[Wanted]) -> Iterator[tuple[Wanted, SourceText]]:
-    """Read packages, each whole or only its description."""
+    """Read packages, either whole or only their description."""
     reader = Reader(cut_package, lambda one, why: SourceText.lost(package_url(one[0]), why))
     return reader.read(deque(wanted))
 
@@ -348,14 +350,14 @@ def _cut_known(asked: tuple[File, str]) -> SourceText:
 
 @dataclass(frozen=True)
 class Reader(Generic[Source, Text]):
-    """Reads sources in workers. A source that kills its worker becomes `lost`."""
+    """Reads sources in worker processes. A source that kills its worker is passed to `lost`."""
 
     cut: Callable[[Source], Text]
     lost: Callable[[Source, str], Text]
 
     def read(self, waiting: deque[Source]) -> Iterator[tuple[Source, Text]]:
-        """Read all sources, in any order. If a worker dies, those it may have been reading are read
-        one by one.
+        """Read all sources, in any order.
+        If a worker dies, the sources it may have been reading are retried one by one.
         """
         under_way: dict[Future[Text], Source] = {}
         while waiting or under_way:
@@ -373,7 +375,6 @@ class Reader(Generic[Source, Text]):
                 yield from ((source, self._read_alone(source)) for source in suspects)
 
     def _outcome(self, job: Future[Text], source: Source) -> Text:
-        """Return the result of a job. Raises BrokenProcessPool if its worker died."""
         error: BaseException | None = job.exception()
         if isinstance(error, BrokenProcessPool):
             raise error

@@ -1,6 +1,4 @@
-"""Documentation of the standard library beyond its Python sources: language reference, C
-modules.
-"""
+"""Document what Python sources do not: the language reference and C modules."""
 
 from __future__ import annotations
 
@@ -23,13 +21,13 @@ from spadework.tools.library.docstrings import MIN_CHARS
 from spadework.tools.library.document import Document, Part
 from spadework.tools.library.python_sources import Module
 
-#: Importing these prints something or opens a browser.
+#: Modules that print something or open a window when imported.
 _NOT_IMPORTED = frozenset((
     "antigravity", "this", "idlelib", "turtle", "turtledemo", "tkinter", "readline", "rlcompleter",
     "nis", "ossaudiodev", "spwd",
 ))  # fmt: skip
 _NOT_SHOWN = frozenset(("__loader__", "__spec__", "__builtins__"))
-#: Errors of `inspect.signature`, which evaluates the text of a compiled signature.
+#: Exceptions from `inspect.signature`, which evaluates the signature text of compiled functions.
 _NO_SIGNATURE = (ValueError, TypeError, AttributeError, NameError, LookupError, SyntaxError)
 
 
@@ -53,7 +51,7 @@ def _chapter(url: str, text: str) -> Document:
 
 
 def compiled_modules(collection: str) -> Iterator[Part]:
-    """Yield the public standard modules that have no Python source, by introspection."""
+    """Yield the public standard modules without Python source, documented by introspection."""
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
         if not name.startswith("_") and _is_compiled(name):
             url = _url(collection, name)
@@ -70,7 +68,7 @@ def _read_compiled(url: str, name: str) -> Document | None:
 
 
 def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Part]:
-    """Yield what Python modules re-export from C modules, `collections.deque` for example."""
+    """Yield what Python modules re-export from C modules, such as `collections.deque`."""
     for module in modules:
         if not module.private:
             url = _url(collection, module.name)
@@ -104,9 +102,6 @@ def _document(url: str, name: str, own: str, members: Iterable[tuple[str, Any]])
 
 
 def _object(name: str, value: Any, level: int) -> str:
-    """Return a class with its methods, or a function; "" for anything else, or without
-    documentation.
-    """
     if (
         name.rpartition(".")[2].startswith("_")
         or name in _NOT_SHOWN
@@ -146,4 +141,4 @@ def _import_quietly(name: str) -> ModuleType | None:
             warnings.simplefilter("ignore")
             return importlib.import_module(name)
     except ImportError:
-        return None  # not built in, or not for this platform
+        return None  # not built, or not for this platform

@@ -1,1 +1,1 @@
-"""Rank hits and pages, find duplicates and contradictions, and judge trust."""
+"""Rank hits and pages, find duplicates and contradictions, and estimate trust."""

@@ -1,8 +1,8 @@
 """Find evidence that contradicts other evidence, and weigh both sides.
-An index pairs statements that have different values of one unit near a common word, different names
-in a relation, or a denial, so that the time grows linearly. A side weighs as much as its
-independent voices, including pages that were read but not quoted. Copies of a page or of a long
-sentence add nothing.
+Only statements with a common index key are compared, so that run time grows linearly: different
+values of one unit near a common word, different names in a relation, or a denial. A side's weight
+is the sum of its independent pages, including pages that were read but not quoted. Copies of a page
+or of a long sentence add nothing.
 """
 
 from __future__ import annotations
@@ -36,19 +36,20 @@ from spadework.values import Conflict, Evidence, Side
 
 Kind = Literal["number", "date", "negation", "value", ""]
 
-#: Statements about one thing share this much of the shorter one's content words, and this many.
+#: Fraction and number of the shorter statement's content words that two statements must share to be
+#: about the same thing.
 SAME, LEAST = 0.6, 2
-#: A denial changes little else: the longer sentence keeps this share of its words.
+#: Fraction of the longer sentence's words that a sentence and its denial share.
 SAME_BUT_DENIED = 0.8
-#: A page is about a title if it has this share of the title's words.
+#: Fraction of a title's words that a statement about it contains.
 TITLED = 0.5
 
 
 def disagreement(
     one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
 ) -> Kind:
-    """Return how two statements disagree; "" if they do not, or are about different things.
-    Different values near one of the stems `asked` always disagree. `titles` are those of the pages.
+    """Return how two statements disagree, or "" if they do not or are about different things.
+    Different values near one of the stems `asked` always disagree. `titles` are the pages' titles.
     """
     code = spoken(one, other)
     sought = frozenset(asked)
@@ -65,7 +66,7 @@ def compare(
     asked: frozenset[str] = frozenset(),
     titles: tuple[str, str] = ("", ""),
 ) -> Kind:
-    """Return how two sentences disagree; see `disagreement`."""
+    """Return how two sentences disagree, as `disagreement` does."""
     kind: Kind = ""
     if not (a.is_sentence and b.is_sentence):
         return ""
@@ -79,7 +80,9 @@ def compare(
 
 
 def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | None:
-    """Return the figures (or `years`: dates), as written, on which two statements differ."""
+    """Return the figures on which two statements differ, as written, or None.
+    With `years`, compare dates instead.
+    """
     code = spoken(one, other)
     for a, b in product(statements(one, code), statements(other, code)):
         for x, y in _likes(a, b):
@@ -89,15 +92,15 @@ def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | Non
 
 
 def agree(one: str, other: str) -> bool:
-    """Return whether two statements share a figure or date of one unit."""
+    """Return whether two statements share a figure or date of the same unit."""
     code = spoken(one, other)
     pairs = product(statements(one, code), statements(other, code))
     return any(not _differ(x, y) for a, b in pairs for x, y in _likes(a, b))
 
 
 def keys(statement: Statement) -> Iterator[tuple[tuple[str, ...], Hashable]]:
-    """Yield the statement's index keys with its values.
-    Statements that disagree have different values for a common key.
+    """Yield the statement's index keys and values.
+    Statements that disagree have a key in common with different values.
     """
     for value in statement.values:
         for word in value.near - statement.names:
@@ -121,8 +124,9 @@ def _names_others(a: Statement, b: Statement) -> bool:
 
 
 def _pages_are_of_others(a: Statement, b: Statement, titles: tuple[str, str]) -> bool:
-    """Return whether two statements are about different things, by the titles of their pages.
-    Each starts with its own page's title, or the titles differ and neither mentions the other's.
+    """Return whether page titles show that two statements are about different things.
+    This is so if each starts with its own page's title, or if the titles differ and neither
+    statement mentions the other's title.
     """
     first, second = (_title_stems(title, a.code) for title in titles)
     if not first or not second:
@@ -147,8 +151,8 @@ def _opens(statement: Statement, title: str) -> bool:
 def _values_apart(
     a: Statement, b: Statement, asked: frozenset[str]
 ) -> Literal["date", "number", ""]:
-    """Return how two statements differ in the values of one thing or of what was asked; "" if not.
-    Values that occur in both are left out; figures of different years may differ.
+    """Return how two statements differ in values of the same thing or of what was asked, or "".
+    Values that occur in both are ignored, and figures of different years may differ.
     """
     alike = _is_alike(a, b)
     likes = [(x, y, _differ(x, y)) for x, y in _likes(a, b)]
@@ -177,7 +181,6 @@ def _is_alike(a: Statement, b: Statement) -> bool:
 
 
 def _differ(x: Value, y: Value) -> bool:
-    """Return whether two values of one unit cannot both be true."""
     if x.unit == DATE:
         return any(
             one and other and one != other for one, other in zip(x.date, y.date, strict=True)
@@ -203,7 +206,8 @@ def _overlap(one: tuple[Quantity, Quantity], other: tuple[Quantity, Quantity]) -
 
 def _contrast(a: Statement, b: Statement) -> bool:
     """Return whether parallel sentences are about two things ("adults pay", "children pay").
-    A word then replaces another, except the verb before a figure and words far behind the last one.
+    They are if a word replaces another. The verb before a figure and words far behind the last
+    value do not count.
     """
     values = [n for n, word in enumerate(a.frame) if word in (DATE, FIGURE)]
     last = max(values, default=len(a.frame)) + 2
@@ -224,18 +228,18 @@ def _denies(a: Statement, b: Statement) -> bool:
     return alike and a.denied != b.denied
 
 
-#: Long statements this similar are one voice, wherever they occur.
+#: Statements of this many words and this similarity count once, wherever they occur.
 REPEATED_WORDS, REPEATED = 8, 0.8
-#: Weight of an unknown page, and factor for one that instructs its readers.
+#: Weight of an unread page, and factor for a page that instructs its readers.
 UNKNOWN, SUSPECT = 0.25, 0.25
-#: More values near one word are a list. MOST_COMPARED limits the statements compared per value.
+#: Values near one word above which they are a list, and statements compared per value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 
 
 @dataclass(frozen=True)
 class Heard:
-    """A page that was read, with the page it copies and its weight (0..1)."""
+    """A page that was read, the page of which it is a copy, and its weight (0..1)."""
 
     origin: str
     weight: float
@@ -249,8 +253,6 @@ class _Voice(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """A statement of a ledger entry, numbered in order."""
-
     number: int
     entry: Evidence
     statement: Statement
@@ -262,9 +264,9 @@ def conflicts(
     heard: Mapping[str, Heard] | None = None,
     late: Late = lambda: False,
 ) -> list[Conflict]:
-    """Return the conflicts within each topic, heavier side first, each only once.
-    `heard` are the pages read, by URL; `asked` are the stems that a factual question asks for.
-    Comparing stops when it is `late`.
+    """Return the disagreements within each topic without repetition, heavier side first.
+    `heard` maps URLs to the pages read. `asked` are the stems that a factual question asks for.
+    Comparing stops when `late` returns True.
     """
     known = {e.id: e for e in ledger if e.kind != "code"}
     texts = {id_: plain(e.quote) for id_, e in known.items()}
@@ -305,7 +307,9 @@ def _find_conflicts(
 def _side_by_side(
     entries: Collection[Evidence], texts: Mapping[str, str]
 ) -> Iterator[tuple[_Told, _Told]]:
-    """Yield statements of one topic with different values for an index key, a few per value."""
+    """Yield pairs of statements in one topic that have different values for an index key.
+    Only a few per value are compared.
+    """
     index: dict[tuple[str, ...], dict[Hashable, list[_Told]]] = {}
     usual, numbered = spoken(*texts.values()), count()
     for entry in entries:
@@ -323,7 +327,6 @@ def _side_by_side(
 def _sides(
     pairs: Mapping[str, set[str]], texts: Mapping[str, str], kind: Kind
 ) -> list[list[list[str]]]:
-    """Split each connected set of conflicts into sides that agree within themselves."""
     found: list[list[list[str]]] = []
     left = dict(pairs)
     while left:
@@ -352,8 +355,8 @@ class _Weighing:
     late: Late
 
     def weigh(self, topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]]) -> Conflict:
-        """Return the conflict with its heaviest side first; the weights sum to 1.
-        A side that only newer near-copies of other sides' pages support comes last.
+        """Return a disagreement, heaviest side first, with weights that sum to 1.
+        A side comes last if its pages are only newer near-copies of other sides' pages.
         """
         voices = [[self._voice(e.url, e.origin, plain(e.quote)) for e in side] for side in sides]
         claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
@@ -382,7 +385,7 @@ class _Weighing:
         return _Voice(origin, page.weight * (SUSPECT if injection_spans(page.text) else 1.0), said)
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
-        """Return the claims that a page supports, with the sentences that do.
+        """Return the claims that a page supports, each with the supporting sentence.
         Such a sentence agrees with one claim and contradicts another. Only lines with a figure or
         name on which the claims differ are read.
         """
@@ -409,7 +412,7 @@ class _Weighing:
 def _is_changed_copy(
     entry: Evidence, own: Sequence[Evidence], sides: Sequence[Sequence[Evidence]]
 ) -> bool:
-    """Return whether an entry's page is a newer near-copy of a page that another side quotes."""
+    """Return whether the entry's page is a newer near-copy of a page that another side quotes."""
     return any(
         other.origin == entry.origin
         and other.content_hash != entry.content_hash
@@ -423,7 +426,6 @@ def _is_changed_copy(
 
 
 def _independent(voices: Sequence[_Voice]) -> list[float]:
-    """Return the weights of the independent voices, without copies of pages and long sentences."""
     kept: list[tuple[_Voice, Sketch]] = []
     origins: set[str] = set()
     for voice in sorted(voices, key=lambda voice: -voice.weight):

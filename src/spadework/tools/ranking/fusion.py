@@ -1,4 +1,4 @@
-"""Fuse ranked lists by their reciprocal ranks (Cormack, Clarke, Büttcher, SIGIR 2009)."""
+"""Fuse ranked lists by reciprocal rank (Cormack, Clarke, Büttcher, SIGIR 2009)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = TypeVar("Key", bound=Hashable)
 def rank_scores(
     lists: Sequence[Iterable[Key]], k: int = 60, weights: Sequence[float] | None = None
 ) -> dict[Key, float]:
-    """Return Σ weight / (k + rank) of every key over its lists; see `reciprocal_rank_fusion`."""
+    """Return each key's score, the sum of weight / (k + rank) over its lists."""
     parts: dict[Key, list[float]] = {}
     weights = [1.0] * len(lists) if weights is None else weights
     for ranked, weight in zip(lists, weights, strict=True):
@@ -30,10 +30,10 @@ def rank_scores(
 def reciprocal_rank_fusion(
     lists: Sequence[Iterable[Hit | str]], k: int = 60, weights: Sequence[float] | None = None
 ) -> list[Hit]:
-    """Return one list, best first, with `rrf` = Σ weight / (k + rank); ranks start at 1.
-    `lists` hold hits or URLs, best first. Variants of a URL are one page, which each list counts
-    once, at its best rank. The most relevant copy stays, with the `found_by` of all. Ties keep the
-    order of first appearance. `weights` has one number per list, 1 by default.
+    """Return one list, best first, with `rrf` = Σ weight / (k + rank) where ranks start at 1.
+    `lists` hold hits or URLs, best first. Variants of a URL are one page, which counts once per
+    list, at its best rank. The most relevant copy is kept, with the `found_by` of all copies. Ties
+    keep their order of first appearance. `weights` has one number per list, 1 by default.
     """
     copies: dict[str, list[Hit]] = {}
     keys: list[list[str]] = []

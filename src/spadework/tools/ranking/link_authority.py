@@ -1,4 +1,4 @@
-"""Use the links of pages that were read: which pages to read next, and how trusted they are."""
+"""Use the links of read pages to choose the next pages and to estimate trust."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Found, Hit, Query
 
-#: The first links of a page are kept: they are in its text rather than in lists.
+#: Links stored per page. The first are mostly in its text, not in lists.
 MOST_KEPT = 400
-#: Links followed per task, and the least share of a query's terms in the text of a link.
+#: Links followed per task, and the minimum fraction of a query's terms in a link's text.
 MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
 PROVIDER = "links"
-#: PageRank's damping (0.85 in Brin and Page 1998), and the rounds until the order is stable.
+#: PageRank's damping factor (Brin and Page 1998), and iterations until the order is stable.
 DAMPING, ROUNDS = 0.85, 40
 
 
 class LinkStore:
-    """The links of pages, one JSON file per page in `folder`."""
+    """The links of pages, in one JSON file per page in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -41,7 +41,7 @@ class LinkStore:
         await on_disk(write_atomically, path, data)
 
     async def of(self, url: str) -> tuple[Link, ...]:
-        """Return the links of a page; () if it was never read."""
+        """Return a page's links, or () if it was never read."""
         try:
             data = await on_disk(self._path(url).read_bytes)
         except FileNotFoundError:
@@ -55,7 +55,9 @@ class LinkStore:
 def follow_links(
     links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip: Collection[str]
 ) -> list[Hit]:
-    """Return hits for the links that match a query best, without canonical URLs in `skip`."""
+    """Return hits for the links that match a query best.
+    `skip` holds canonical URLs to leave out.
+    """
     best: dict[str, tuple[float, Link, Query]] = {}
     for query in queries:
         terms = query_terms(query.text)
@@ -74,8 +76,8 @@ def follow_links(
 
 
 def page_rank(links: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """Return each page's PageRank (Brin and Page 1998), from 0 for the lowest to 1 for the highest.
-    All are 0 if there are no links. Pages without links spread their rank evenly.
+    """Return each page's PageRank (Brin and Page 1998), scaled to 0..1.
+    Without links all are 0. Pages without links spread their rank evenly.
     """
     out = {
         page: {target for target in targets if target in links and target != page}

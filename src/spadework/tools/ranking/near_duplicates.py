@@ -1,4 +1,4 @@
-"""Find near-duplicates: copies and excerpts, even with other numbers or another order."""
+"""Find near-duplicates: copies and excerpts, even with changed numbers or reordered text."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from spadework.deadline import Late
 
 #: Words per shingle.
 SHINGLE = 5
-#: Texts that share this much of their shingles are copies.
+#: Fraction of shingles that two texts must share to be copies.
 COPY = 0.6
-#: A text with this share of its shingles in another is an excerpt, if enough can be compared.
+#: Fraction of an excerpt's shingles found in the other text, and the minimum of comparable
+#: shingles.
 EXCERPT, EXCERPT_LEAST = 0.8, 20
-#: A text of enough words, with this share of its counted words in another, is a scrambled copy.
+#: Minimum words of a scrambled copy, and the fraction of its counted words found in the other text.
 SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
-#: Shingles kept per text: the smallest hashes are an unbiased sample (Broder 1997).
+#: Shingles kept per text. The smallest hashes are an unbiased sample (Broder 1997).
 SAMPLE = 400
 
 Sketch = frozenset[int]
@@ -26,7 +27,9 @@ _WORD, _DIGITS = re.compile(r"\w+"), re.compile(r"\d+")
 
 
 def sketch(text: str) -> Sketch:
-    """Return the smallest hashes of a text's shingles. All digits are equal: numbers may change."""
+    """Return the smallest hashes of a text's shingles.
+    All digits are equal, because numbers may change.
+    """
     words = _words(text)
     return _sample(
         " ".join(words[n : n + SHINGLE]) for n in range(max(1, len(words) - SHINGLE + 1))
@@ -34,7 +37,7 @@ def sketch(text: str) -> Sketch:
 
 
 def bag(text: str) -> Sketch:
-    """Return the smallest hashes of a text's counted words; empty if it is too short to judge."""
+    """Return the smallest hashes of a text's counted words, or none if it is too short to judge."""
     words = _words(text)
     if len(words) < SCRAMBLED_WORDS:
         return frozenset()
@@ -43,25 +46,25 @@ def bag(text: str) -> Sketch:
 
 
 def resemblance(a: Sketch, b: Sketch, sample: int = SAMPLE) -> float:
-    """Return the estimated Jaccard similarity of two texts by their sketches, 0..1."""
+    """Return an estimate of two texts' Jaccard similarity from their sketches, 0..1."""
     smallest = set(sorted(a | b)[:sample])
     return len(smallest & a & b) / len(smallest) if smallest else 1.0
 
 
 def containment(part: Sketch, whole: Sketch) -> float:
-    """Return the estimated share of `part` in `whole`, 0..1; 0 if too little can be compared."""
+    """Return the estimated fraction of `part` in `whole`, 0..1; 0 if too little is comparable."""
     last = max(whole, default=0)
     seen = {shingle for shingle in part if len(whole) < SAMPLE or shingle <= last}
     return len(seen & whole) / len(seen) if len(seen) >= EXCERPT_LEAST else 0.0
 
 
 def group_near_duplicates(texts: Mapping[str, str], late: Late = lambda: False) -> dict[str, str]:
-    """Return for each key the first key whose text it copies or excerpts, else itself.
-    When it is `late`, no more texts are compared.
+    """Map each key to the first key whose text it copies or excerpts, or to itself.
+    Comparing stops when `late` returns True.
     """
     found = {key: key for key in texts}
     firsts: list[tuple[str, Sketch, Sketch]] = []
-    # First texts by hash, so that only texts with enough in common are compared.
+    # Index the first texts by hash, so that only texts with enough in common are compared.
     shingles, words = (defaultdict[int, list[int]](list) for _ in "ab")
     for key, text in texts.items():
         if late():
@@ -86,7 +89,6 @@ def _count_shared(own: Sketch, held: Mapping[int, Sequence[int]]) -> Counter[int
 
 
 def _copies(a: Sketch, b: Sketch, shared: int) -> bool:
-    """Return whether two texts with `shared` common hashes are a copy or an excerpt."""
     if shared >= COPY * max(len(a), len(b)) and resemblance(a, b) >= COPY:
         return True
     enough = shared >= EXCERPT * EXCERPT_LEAST

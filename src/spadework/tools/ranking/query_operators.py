@@ -1,4 +1,4 @@
-"""Read the operators of a query, each of which a minus negates."""
+"""Parse a query's operators, such as `site:`. A minus sign negates an operator."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from spadework.errors import SearchError
 from spadework.tools.web.urls import addresses
 from spadework.values import Freshness, Query
 
-#: An operator starts a word. Its value follows directly, in quotes if it has spaces.
+#: Operators start a word. The value follows directly, in quotes if it contains spaces.
 _OPERATOR = re.compile(
     r"(?<!\S)(-?)(site|path|kind|after|before):(?:\"([^\"]+)\"|([^\s\"]\S*))", re.I
 )
-#: Operators of other engines, anywhere in a query.
+#: Operators of other search engines, anywhere in a query.
 _OTHERS = re.compile(r"\b(?:site|inurl):\S", re.I)
 _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 
 @dataclass(frozen=True)
 class Only:
-    """The filters of a query, in lower case; empty means no filter.
-    Hits are in one of `sites`, below one of `paths`, of one of `kinds`, from `after` on and before
-    `before`. Paths start with a slash but do not end with one.
+    """The filters of a query, in lower case.
+    Empty means no filter. Hits are in one of `sites`, below one of `paths`, of one of `kinds`,
+    dated from `after` and before `before`. Paths start with a slash and do not end with one.
     """
 
     sites: tuple[str, ...] = ()
@@ -39,8 +39,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query is only words.
-    Anything else that a model writes comes from a page that wants to be visited.
+    """Return whether a query consists only of words.
+    Addresses and operators in a model's query come from pages that want to be visited.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
@@ -69,7 +69,6 @@ def only(query: str) -> Only:
 
 
 def _day(name: str, value: str) -> date:
-    """Return the day, or the first day of a year (2024) or month (2024-05)."""
     parts = _DATE.fullmatch(value)
     try:
         if not parts:
@@ -82,7 +81,7 @@ def _day(name: str, value: str) -> date:
         ) from None
 
 
-#: Maximum age of pages in days: "now" is last month's news, "recent" last year's pages.
+#: Maximum age of pages in days: a month for "now", a year for "recent".
 DAYS: dict[Freshness, int] = {"now": 30, "recent": 365}
 
 Reach = Literal["day", "week", "month", "year"]
@@ -96,17 +95,19 @@ _NOW = re.compile(
 
 
 def about_now(text: str) -> bool:
-    """Return whether a query is about the present, such as "latest news about Port Aldermere"."""
+    """Return whether a query is about current events, such as "latest news about Aldermere"."""
     return _NOW.search(text) is not None
 
 
 def freshness_of(query: Query) -> Freshness:
-    """Return how recent pages must be: by the plan, else by the words of the query."""
+    """Return how recent pages must be, according to the plan or else the query's words."""
     return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
 
 
 def period(query: Query) -> tuple[date | None, date | None]:
-    """Return the first and the last day that count, as requested or by freshness; None if open."""
+    """Return the first and last day that pages may have, or None for an open end.
+    Requested dates take precedence over freshness.
+    """
     if query.since or query.until:
         return query.since, query.until
     return since(freshness_of(query)), None
@@ -118,12 +119,12 @@ def is_dated(query: Query) -> bool:
 
 
 def news_wanted(query: Query) -> bool:
-    """Return whether the query requests news, or is about now and requests no dates."""
+    """Return whether the query requests news, or is about current events and undated."""
     return query.news or (freshness_of(query) == "now" and not is_dated(query))
 
 
 def reach(query: Query, today: date | None = None) -> Reach | None:
-    """Return the shortest range of an engine that covers the days until today; None for all."""
+    """Return the shortest range ending today that covers the period, or None for all time."""
     first, _ = period(query)
     if first is None:
         return None
@@ -132,6 +133,8 @@ def reach(query: Query, today: date | None = None) -> Reach | None:
 
 
 def since(freshness: Freshness, today: date | None = None) -> date | None:
-    """Return the first day that counts, None for all time. `today` defaults to the UTC date."""
+    """Return the first day that pages may have, or None for all time.
+    `today` defaults to the UTC date.
+    """
     days = DAYS.get(freshness)
     return None if days is None else (today or clock.today().date()) - timedelta(days=days)

@@ -1,4 +1,4 @@
-"""Score the relevance of a hit to a query, by position, title and snippet."""
+"""Score a hit's relevance to a query by position, title and snippet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MIN_TERM_CHARS = 3
 
 STOP_WORDS = language(DEFAULT).stop
 # fmt: off
-#: Two-letter terms that count in any case.
+#: Two- and three-letter terms that count in any case.
 SHORT_TERMS = frozenset((
     "ai", "ci", "cd", "cv", "db", "eu", "ev", "hr", "ip", "js", "llm", "ml", "nlp", "os", "pc",
     "pr", "qa", "rl", "tv", "ts", "ui", "uk", "un", "ux", "vm", "vr",
@@ -29,16 +29,16 @@ SHORT_TERMS = frozenset((
 
 _TOKEN = re.compile(r"(?:(?<![\w.])\.(?=[^\W\d_]))?\w(?:[\w.+#&'\u2019/-]*[\w+#])?")
 _SPLIT = re.compile(r"[/&#]|\.{2,}|-{2,}|\+(?=[^+\d])")
-#: Possessives and contractions; what remains of "don't" or "we're" is a stop word.
+#: Endings of possessives and contractions. What remains of "don't" or "we're" is a stop word.
 _ENDING = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
 
 
 def query_terms(query: str) -> list[str]:
-    """Return the distinct significant words of a query in order, in lower case.
+    """Return a query's distinct significant words, in order and in lower case.
     Stop words, punctuation, operators such as `site:` and words under three characters are dropped.
-    Technical terms and acronyms stay whole (`c++`, `.net`, `gpt-5`, `tcp/ip`), also short ones:
-    known (`ai`), with a digit (`s3`) or sign (`c#`), or in capitals (`IT`) if the query is not.
-    Text without spaces is segmented.
+    Technical terms and acronyms stay whole (`c++`, `.net`, `gpt-5`, `tcp/ip`). Short ones are kept
+    if known (`ai`), with a digit (`s3`) or sign (`c#`), or in capitals (`IT`) unless the whole
+    query is. Text without spaces is segmented.
     """
     query = without_operators(query)
     known = language(spoken(query))
@@ -48,11 +48,11 @@ def query_terms(query: str) -> list[str]:
 
 
 def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> float:
-    """Return a hit's relevance, 0..1 with 3 decimals; without terms, the position score alone.
-    It is 0.40 position + 0.30 title + 0.30 snippet, the last two being the share of terms in them.
-    Terms match whole words in any case, English plurals and other hyphenation (`gpt-5`, `GPT 5`),
-    but not longer words (`java`, `javascript`). In scripts without spaces the share of character
-    pairs counts.
+    """Return a hit's relevance, 0..1 with 3 decimals.
+    It is 0.40 position + 0.30 title + 0.30 snippet, where the last two are the fractions of terms
+    found there. Without terms it is the position score. Terms match whole words in any case,
+    English plurals and other hyphenation (`gpt-5`, `GPT 5`), but not longer words (`java`,
+    `javascript`). In scripts without spaces, the fraction of character pairs counts.
     """
     place = position_score(position)
     if not terms:
@@ -62,7 +62,7 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
 
 
 def priority(domain: float, relevance: float, cached: bool, quality: float) -> float:
-    """Return how soon to read a hit when time is short, 0..1 with 3 decimals.
+    """Return how urgent it is to read a hit when time is short, 0..1 with 3 decimals.
     It is 0.4 domain trust + 0.3 relevance + 0.2 if cached + 0.1 quality of its known text.
     """
     parts = {"domain": domain, "relevance": relevance, "cached": cached, "quality": quality}
@@ -72,7 +72,7 @@ def priority(domain: float, relevance: float, cached: bool, quality: float) -> f
 def relevance_parts(
     title: str, snippet: str, position: int, terms: Sequence[str]
 ) -> dict[str, float]:
-    """Return the unweighted parts of `relevance`: position and, with terms, title and snippet."""
+    """Return the unweighted parts of `relevance`. Without terms, it is only the position."""
     parts = {"position": position_score(position)}
     if terms:
         parts |= {"title": _share(title, terms), "snippet": _share(snippet, terms)}
@@ -80,7 +80,7 @@ def relevance_parts(
 
 
 def position_score(position: int) -> float:
-    """Return 1.0 for position 1, down to 0.1 for 10, then slowly down to 0.05."""
+    """Return 1.0 for position 1, falling to 0.1 at position 10 and then slowly to 0.05."""
     position = max(1, position)
     return (11 - position) / 10 if position <= 10 else max(0.05, 0.1 - 0.01 * (position - 10))
 
@@ -91,7 +91,7 @@ def _cut(query: str, known: Language) -> str:
 
 
 def _terms(token: str, mixed: bool, known: Language) -> Iterator[str]:
-    """Yield a token, or its parts if a sign only joins words, without stop words."""
+    """Yield a token's terms without stop words. Signs that only join words split the token."""
     whole = token.isupper() or not _SPLIT.search(token)
     for part in [token] if whole else _SPLIT.split(token):
         word = _ENDING.sub("", part.replace("\u2019", "'"))
@@ -134,13 +134,13 @@ def _forms(term: str) -> re.Pattern[str]:
     return re.compile(rf"{stem}(?:s|es)?")
 
 
-#: The usual constants (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009).
+#: Usual BM25 constants (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009).
 K1 = 1.2
 B = 0.75
 
 
 class Bm25:
-    """Scores texts for queries. `languages` are the texts' language codes, English by default."""
+    """Scores texts for queries. `languages` holds each text's language code, English by default."""
 
     def __init__(self, texts: Sequence[str], languages: Iterable[str] = ()) -> None:
         self._languages = [*languages] or [DEFAULT] * len(texts)
@@ -153,10 +153,10 @@ class Bm25:
         self._holding = Counter(word for document in self._documents for word in document)
 
     def scores(self, query: str) -> list[float]:
-        """Return the BM25 score of every text, in order; 0 if no word matches.
-        The query is split in each text's language, and repeated words count once.
+        """Return each text's BM25 score, in order; 0 if no word matches.
+        The query is split according to each text's language. Repeated words count once.
         """
-        # in the query's order, on which sums of floats depend
+        # Keep the query's order, because the sum of floats depends on it.
         asked = {code: [*dict.fromkeys(terms(query, code))] for code in set(self._languages)}
         words = {word for own in asked.values() for word in own}
         rare = {word: self._rarity(word) for word in words}

@@ -1,4 +1,4 @@
-"""Select the hits to read and a reserve for failures, and give the reasons."""
+"""Select the hits to read, and a reserve in case some fail, with reasons."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from spadework.tools.web.urls import domain_of, host_of, is_official
 from spadework.values import Evidence, Hit, Page, SourceKind
 
 WEIGHTS = {"authority": 0.4, "consistency": 0.3, "publisher": 0.2, "recency": 0.1}
-#: Authority by domain suffix; any other suffix has MIDDLE.
+#: Authority by domain suffix. Other suffixes have MIDDLE.
 PRIORS = {".gov": 0.9, ".edu": 0.85, ".ac.uk": 0.85, ".int": 0.85, ".mil": 0.8, ".org": 0.6}
 MIDDLE = 0.5
-#: The page with the highest PageRank gains this share of its missing authority.
+#: Fraction of its missing authority that the page with the highest PageRank gains.
 LINKED = 0.6
 HALF_LIFE_DAYS = 730.0
 
@@ -29,14 +29,14 @@ HALF_LIFE_DAYS = 730.0
 def trust(
     page: Page, quotes: Sequence[Evidence], disputed: Sequence[str], *, now: datetime | None = None
 ) -> dict[str, float]:
-    """Return the parts of a page's trust and their weighted sum "trust", 0..1. `quotes` are the
-    page's own, `disputed` the ids of contradicted evidence.
+    """Return the parts of a page's trust and their weighted sum "trust", 0..1.
+    `quotes` are the page's own, and `disputed` the ids of contradicted evidence.
     """
     prior = domain_prior(page.url)
     parts = {
-        # Links from other pages raise it towards 1.
+        # Links from other pages raise authority towards 1.
         "authority": prior + LINKED * page.linked * (1 - prior),
-        # The undisputed share of the page's evidence.
+        # The fraction of the page's evidence that is not disputed.
         "consistency": sum(e.id not in disputed for e in quotes) / len(quotes)
         if quotes
         else MIDDLE,
@@ -49,7 +49,7 @@ def trust(
 
 
 def by_page(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
-    """Return quotes by the URL of their page; a page without any has []."""
+    """Group quotes by page URL. A page without quotes has []."""
     found: dict[str, list[Evidence]] = defaultdict(list)
     for e in evidence:
         found[e.url].append(e)
@@ -57,14 +57,15 @@ def by_page(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
 
 
 def domain_prior(url: str) -> float:
-    """Return the authority of a URL by its domain suffix, 0..1."""
+    """Return a URL's authority by its domain suffix, 0..1."""
     domain = domain_of(url)
     return next((prior for end, prior in PRIORS.items() if domain.endswith(end)), MIDDLE)
 
 
 def source_kind(hit: Hit, page: Page) -> SourceKind:
-    """Return the kind of source, "" if nothing states it. Only a paper outweighs a state's own
-    domain, and that what else a search or the page states.
+    """Return the kind of source, or "" if unknown.
+    A paper is always "paper". Otherwise an official domain outweighs what the search or page
+    states.
     """
     said = {hit.kind, page.kind}
     if "paper" in said:
@@ -80,7 +81,7 @@ def _recency(page: Page, now: datetime) -> float:
     return math.pow(0.5, max(0.0, days) / HALF_LIFE_DAYS)
 
 
-#: Minimum relevance of a page (0..1), and maximum pages.
+#: Minimum relevance of a page (0..1), and maximum number of pages.
 Preset = tuple[float, int]
 PRESETS: dict[str, Preset] = {
     "default": (0.3, 10),
@@ -88,28 +89,28 @@ PRESETS: dict[str, Preset] = {
     "balanced": (0.3, 8),
     "recall": (0.1, 12),
 }
-#: If fewer hits than ENOUGH pass, the threshold is lowered in steps of STEP.
+#: The threshold is lowered in steps of STEP until ENOUGH hits pass.
 ENOUGH = 3
 STEP = 0.1
 LOCAL = "library://"
-#: A page whose title equals the query is read if it ranks this high.
+#: Minimum rank at which a page whose title equals the query is always read.
 NAMED_RANK = 5
 KNOWLEDGE = "knowledge"
-#: First hits of the original question that are always read.
+#: First hits for the original question, which are always read.
 ASKED_HITS = 5
-#: The site or kind of thing that follows a page's name in its title.
+#: The site name or kind that follows a page's name in its title.
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
-#: Factor on the fused score of a hit beyond its domain's share.
+#: Factor on the fused score of hits beyond their domain's limit.
 CROWDED = 0.25
-#: Minimum pages when time is short, and characters of a snippet that has full quality.
+#: Minimum pages when time is short, and characters at which a snippet has full quality.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 
 @dataclass(frozen=True)
 class Selection:
     """The hits to read and the reserve, best first.
-    `note` says if the threshold was lowered to `threshold`; `crowded` are URLs that wait because of
-    others from their domain.
+    `note` tells whether the threshold was lowered to `threshold`. `crowded` are URLs in reserve
+    because of others from their domain.
     """
 
     chosen: tuple[Hit, ...]
@@ -128,18 +129,18 @@ def select(
     steps: int = 0,
     asked: str = "",
 ) -> Selection:
-    """Select the best fused hits that are relevant enough, and spread them over domains.
-    A hit beyond the `pages_per_domain` waits for other domains. `limit` replaces the preset's
-    number of pages; each of the `steps` (rounds without an answer) lowers its threshold. The first
-    hits of the query `asked` are always read, unless their fused score is 0. Hits below the
-    threshold end the reserve. Raises SettingsError for an unknown preset.
+    """Select the best fused hits that are relevant enough, spread over domains.
+    Hits beyond `pages_per_domain` yield to other domains. `limit` replaces the preset's number of
+    pages. Each of the `steps` (rounds without an answer) lowers the threshold. The first hits of
+    the query `asked` are always read, unless their fused score is 0. Hits below the threshold come
+    last in the reserve. Raises SettingsError for an unknown preset.
     """
     floor, most = _preset(preset) if isinstance(preset, str) else preset
     most = most if limit is None else max(0, limit)
     ranked, named = _first_of(sorted(hits, key=lambda hit: -hit.rrf), asked)
     bent = _threshold(ranked, max(0.0, round(floor - STEP * steps, 3)), min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, bent)]
-    # Its neighbours do not displace a page that is named in the query.
+    # Other pages of its domain do not displace a page that the query names.
     free = sum(1 for n in fit if n < named)
     spread = _spread([ranked[n] for n in fit[free:]], most - free, pages_per_domain)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
@@ -160,7 +161,7 @@ def select(
 
 
 def preset_of(settings: Settings) -> Preset:
-    """Return the preset in the settings, with their minimum relevance if set."""
+    """Return the settings' preset, with their minimum relevance if set."""
     floor, most = _preset(settings.preset)
     return (floor if settings.min_relevance is None else settings.min_relevance), most
 
@@ -172,15 +173,15 @@ def _preset(name: str) -> Preset:
 
 
 def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
-    """Limit a selection to `most` hits that are not `paid` for; the others lead the reserve."""
+    """Limit a selection to `most` hits not yet `paid` for. The others lead the reserve."""
     dear = [hit for hit in made.chosen if hit.url not in paid][most:]
     kept = tuple(hit for hit in made.chosen if hit not in dear)
     return replace(made, chosen=kept, reserve=(*dear, *made.reserve))
 
 
 def halve_selection(made: Selection, cached: Collection[str] = ()) -> Selection:
-    """Keep the more urgent half when time is short; the other leads the reserve.
-    `cached` are the URLs of pages at hand.
+    """Keep the more urgent half when time is short, moving the rest to the front of the reserve.
+    `cached` are the URLs of pages already available.
     """
     ranked = sorted(made.chosen, key=lambda hit: -_priority(hit, cached))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]
@@ -194,7 +195,9 @@ def _priority(hit: Hit, cached: Collection[str]) -> float:
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
-    """Move up a hit for each query that is its title, and the question's first hits; count them."""
+    """Move hits whose title equals a query, and the question's first hits, to the front.
+    Return the hits and how many were moved.
+    """
     found: dict[str, int] = {}
     own: set[int] = set()
     for n, hit in enumerate(ranked):
@@ -210,17 +213,18 @@ def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
 
 
 def bare(title: str) -> str:
-    """Return a page's title without the site name or kind after it."""
+    """Return a page's title without the site name or kind that follows it."""
     return _BESIDE.sub("", title)
 
 
 def fits(hit: Hit, least: float) -> bool:
-    """Return whether a hit is worth reading; a library document, which costs nothing, always is."""
+    """Return whether a hit is worth reading.
+    Library documents always are, since they cost nothing.
+    """
     return hit.relevance >= least or hit.url.startswith(LOCAL)
 
 
 def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
-    """Return the highest threshold, from `asked` down in steps, that lets enough hits pass."""
     wanted = min(enough, len(hits))
     least = asked
     while least > 0 and sum(fits(hit, least) for hit in hits) < wanted:
@@ -230,8 +234,8 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
 
 def _spread(hits: Sequence[Hit], most: int, per_domain: int) -> list[int]:
     """Return the positions of the selected hits, in order.
-    A hit beyond its domain's share counts less. Library documents have no share: collections are
-    not publishers.
+    A hit beyond its domain's limit counts less. Library documents have no limit, because their
+    collections are not publishers.
     """
     taken: Counter[str] = Counter()
     worth: list[float] = []
@@ -243,7 +247,7 @@ def _spread(hits: Sequence[Hit], most: int, per_domain: int) -> list[int]:
 
 
 def reason(hit: Hit, made: Selection) -> str:
-    """Say in a sentence why a hit is selected, in reserve or left out."""
+    """Explain in a sentence why a hit is selected, in reserve or left out."""
     fit = f"{_fit(hit, made)}.{f' {made.note}' if made.note else ''}"
     if hit in made.chosen:
         return f"Selected as number {made.chosen.index(hit) + 1}: {fit}"

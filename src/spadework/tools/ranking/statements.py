@@ -1,5 +1,5 @@
-"""Prepare sentences for comparison: figures and dates with unit and nearby words, and names.
-A figure in a name ("season 9", "PEP 440") is no value but part of the subject. NEAR and DATED were
+"""Prepare sentences for comparison: names, and figures and dates with unit and nearby words.
+A figure in a name ("season 9", "PEP 440") is part of the subject, not a value. NEAR and DATED were
 chosen with `benchmarks/disagreements.py`.
 """
 
@@ -19,16 +19,17 @@ from spadework.tools.text.sentences import sentences
 
 #: Words on each side of a figure that may name what it measures.
 NEAR = 2
-#: Characters that count as a word in scripts without spaces.
+#: Characters that count as one word in scripts without spaces.
 SIGNS = 4
-#: A date this many words away may belong to a figure, as may one at the start of the sentence.
+#: Maximum words between a figure and its date. A date that starts the sentence belongs to all
+#: figures.
 DATED = 4
 MOST_CHARS, MOST_WORDS = 1_000, 120
-#: A sentence with more figures and dates is a list.
+#: Figures and dates above which a sentence is a list.
 MOST_VALUES = 8
-# Placeholders in a frame.
+# Placeholders in a statement's frame.
 DATE, FIGURE = "@", "#"
-#: Prefix of stop words in a frame.
+#: Prefix of stop words in a statement's frame.
 STOP = "·"
 
 _TOKEN = re.compile(r"\d[\d.,]*\d|\d|[^\W\d_]+|[$€£¥%]")
@@ -38,14 +39,14 @@ _UNITS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "%": "percen
 _MORE = re.compile(r"\b(?:over|(?<!no )more than|at least|above|exceed\w*)\W+$", re.IGNORECASE)
 _LESS = re.compile(r"\b(?:under|(?:less|no more) than|at most|below|up to)\W+$", re.IGNORECASE)
 _UNTIL = re.compile(r" ?(?:-|–|to|bis|à|a) ?$")
-#: Words about a planned day, which another day contradicts.
+#: Stems ignored in comparisons, so that "planned for 3 May" and "moved to 5 May" disagree.
 _SCHEDULED = frozenset(stems("planned scheduled expected due moved postponed delayed rescheduled"))
 
 
 class Value(NamedTuple):
-    """A figure or date as written, with the words near it and its unit.
-    A figure has its possible quantities as ranges, with a `bound` of "more" or "less"; a date is
-    year, month and day, 0 where missing.
+    """A figure or date as written, with nearby words and its unit.
+    A figure's `ranges` are its possible quantities, and `bound` is "more", "less" or "". A date is
+    (year, month, day), 0 where missing.
     """
 
     text: str
@@ -54,14 +55,14 @@ class Value(NamedTuple):
     ranges: tuple[tuple[Quantity, Quantity], ...] = ()
     bound: str = ""
     date: tuple[int, int, int] = (0, 0, 0)
-    #: True if a date of the statement may belong to the figure.
+    #: True if a date in the statement may belong to the figure.
     dated: bool = False
 
 
 @dataclass(frozen=True)
 class Statement:
     """A sentence prepared for comparison.
-    `frame` has all words in order, with placeholders for values; `labels` are numbered names.
+    `frame` holds all words in order, with placeholders for values. `labels` are numbered names.
     """
 
     text: str
@@ -77,7 +78,7 @@ class Statement:
 
 @lru_cache(maxsize=8_192)
 def statements(text: str, code: str) -> tuple[Statement, ...]:
-    """Return the sentences of a quote, prepared for comparison."""
+    """Split a quote into sentences prepared for comparison."""
     text = _NOTE.sub("", text)
     parts = [text[start:end] for start, end in sentences(text, code)] or [text]
     return tuple(_Reader(part[:MOST_CHARS], code).read() for part in parts)
@@ -126,14 +127,14 @@ class _Reader:
         )
 
     def _is_sentence(self) -> bool:
-        """Return whether the text is a sentence. Headings, cells and lists state nothing."""
+        """Return whether the text is a sentence. Headings, cells and lists make no statement."""
         words = (token.text.lower() for token in self.tokens)
         ended = self.text.rstrip().endswith(_ENDED)
         return self.known.unspaced or (ended and not self.known.stop.isdisjoint(words))
 
     def _label(self, figure: Figure) -> str:
-        """Return the name that a figure is part of ("section 4.2"), "" for a value.
-        A value has a unit or follows no name.
+        """Return the name that a figure is part of ("section 4.2"), or "" if it is a value.
+        A value has a unit or does not follow a name.
         """
         before = next((t for t in reversed(self.telling) if t.end == figure.start - 1), None)
         measured = any(reading.dimension for reading in figure.readings)
@@ -145,7 +146,7 @@ class _Reader:
         return "" if counted and not named else f"{before.text.lower()} {figure.text}"
 
     def _is_part(self, figure: Figure) -> bool:
-        """Return whether a figure is part of a score or time ("2 / 2", "7:40")."""
+        """Return whether a figure is part of a score or time of day ("2 / 2", "7:40")."""
         before, after = self.text[: figure.start].rstrip(), self.text[figure.end :].lstrip()
         clock = after[:1] == ":" and after[1:2].isdigit()
         return before.endswith(("/", ":")) or after[:1] == "/" or clock
@@ -193,7 +194,6 @@ class _Reader:
             yield Value(self.text[start:end], near, DATE, date=date)
 
     def _near(self, start: int, end: int) -> frozenset[str]:
-        """Return the stems near a value, which may name what it measures."""
         if self.known.unspaced:
             reach = SIGNS * NEAR
             around = self.text[max(0, start - reach) : start], self.text[end : end + reach]
@@ -215,7 +215,6 @@ class _Reader:
         return bisect_left(self.telling, at, key=lambda token: token.start)
 
     def _frame(self, told: Sequence[_Token]) -> Iterator[str]:
-        """Yield the words in order: stop words unchanged, others as stems, values as signs."""
         kinds = [DATE] * len(self.dates) + [FIGURE] * len(self.figures)
         signs = [(start, kind) for (start, _), kind in zip(self.spans, kinds, strict=True)]
         words = [(t.start, min(t.stems) if t.stems else STOP + t.text.lower()) for t in told]
@@ -223,7 +222,7 @@ class _Reader:
 
 
 def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...]:
-    """Return the possible ranges; a range's end gives its unit and scale."""
+    """Return a figure's possible ranges. The end of a range determines its unit and scale."""
     ends = [one for one in last.readings if one.dimension] or last.readings
     if first is last or not last.readings[0].value:
         return tuple((one, one) for one in ends)
@@ -232,7 +231,7 @@ def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...
 
 
 def content_stems(text: str, code: str) -> frozenset[str]:
-    """Return the stems of content words, except figures, months and words for plans."""
+    """Return the stems of content words, without figures, months and words about plans."""
     return frozenset(
         word
         for word in stems(text, code)
@@ -263,7 +262,6 @@ def _figures(text: str, code: str) -> list[Figure]:
 
 
 def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int]]]:
-    """Yield the start and end of each date, and (year, month, day) with 0 where missing."""
     pattern, months = _date_pattern(code)
     for match in pattern.finditer(text):
         year, month, day = (
@@ -277,7 +275,7 @@ def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int
 
 @lru_cache(maxsize=16)
 def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a pattern of dates and the months by name; "may" counts only as "May"."""
+    """Return a pattern for dates, and the months by name. "may" only counts as "May"."""
     known = language(code)
     months = {**language(DEFAULT).months, **known.months}
     names = [name if name in known.months and code != DEFAULT else name.title() for name in months]

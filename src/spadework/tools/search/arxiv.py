@@ -1,4 +1,4 @@
-"""Search arXiv's preprints (Atom API)."""
+"""Search arXiv's preprints through its Atom API."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Arxiv:
         self._service = Service("arXiv", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return preprints with any of the terms, by relevance, with their abstracts.
-        Sorted by date, any word would match.
+        """Return preprints with any of the terms and their abstracts, by relevance.
+        Sorting by date would rank weak matches first.
         """
         terms = query_terms(query.text) or query.text.replace('"', " ").split()
         asked = " OR ".join(f'all:"{term}"' for term in terms)
@@ -48,13 +48,13 @@ class Arxiv:
         return number_rows(rows(feed), self.name, query, limit, "paper")
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return that days of submission can be filtered."""
+        """Return the supported filters: submission dates."""
         return frozenset[Wish](("time",))
 
 
 def rows(feed: bytes) -> list[Row]:
-    """Parse an Atom feed, without entities.
-    Raises SearchError for an incomplete feed or an error of arXiv, QuotaSpent after too many
+    """Parse an Atom feed without resolving entities.
+    Raises SearchError for an incomplete feed or an error from arXiv, and QuotaSpent after too many
     requests.
     """
     if feed.lstrip()[:40].lower().startswith(b"rate exceeded"):

@@ -41,7 +41,7 @@ class Brave:
         self._service = Service("Brave", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 20 results; for a query about now, the past month's news."""
+        """Return at most 20 results. A query about current events gets news of the past month."""
         news = news_wanted(query)
         sites = with_sites(query, " ").split()
         words = query.text.split()[: max(1, _QUERY_WORDS - len(sites))]
@@ -51,20 +51,19 @@ class Brave:
         path, listed = ("/news/search", ()) if news else ("/web/search", ("web",))
         answer = await self._service.json(path, params=params, seconds=seconds)
         if isinstance(answer, dict) and answer.get("type") == "search" and "web" not in answer:
-            return []  # Brave omits sections without results
+            return []  # Brave omits empty sections
         found = self._service.results(answer, *listed, "results")
         kind: SourceKind = "news" if news else ""
         return number_rows(map(_row, found), self.name, query, limit, kind)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the filters that Brave has: news, days, and its countries and languages."""
+        """Return the supported filters: news, time, and Brave's countries and languages."""
         known = _wishes(query)
         named: tuple[tuple[Wish, str], ...] = (("country", "country"), ("language", "search_lang"))
         return frozenset[Wish](("news", "time", *(wish for wish, name in named if name in known)))
 
 
 def _wishes(query: Query) -> dict[str, str]:
-    """Return the parameters for the query's filters that Brave knows."""
     found = {"freshness": _span(query)}
     if query.country in BRAVE_COUNTRIES:
         found["country"] = query.country.upper()

@@ -1,6 +1,6 @@
 """Search the web with DuckDuckGo, which needs no key.
-The package `ddgs` blocks and may hang, so each search runs in a child process with a deadline: this
-module, with JSON on standard input.
+The package `ddgs` blocks and may hang, so each search runs this module as a child process with a
+deadline, passing JSON on standard input.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class DuckDuckGo:
     describes = "the web, through DuckDuckGo"
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the first page, about 10 results; for a query about now, from the news."""
+        """Return the first page, about 10 results. A query about current events gets news."""
         asked: dict[str, Any] = {"query": with_sites(query), "limit": limit}
         asked |= {"since": _span(query), "news": news_wanted(query)}
         if place := region(query.country, tongue(query)):
@@ -65,7 +65,7 @@ class DuckDuckGo:
         return hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the filters that DuckDuckGo has: news, days and its regions."""
+        """Return the supported filters: news, time, and DuckDuckGo's regions."""
         place = region(query.country, query.language)
         met: list[Wish] = ["news", "time"]
         if place and query.country:
@@ -83,7 +83,7 @@ def _span(query: Query) -> str | None:
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Parse the child's `{"results": […]}`. Raises SearchError for anything else."""
+    """Parse the child's `{"results": […]}`. Raises SearchError for any other output."""
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise _error(str(answer.get("error", "")) if isinstance(answer, dict) else "")
@@ -97,7 +97,9 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
 
 
 def _error(text: str) -> SearchError:
-    """Return ddgs's error as ours; "no results" may also be a refusal."""
+    """Convert an error message of ddgs.
+    "No results" may also mean that requests are being limited.
+    """
     if "Ratelimit" in text:
         return QuotaSpent("DuckDuckGo received too many requests.", busy=True)
     if "No results" in text:
@@ -110,7 +112,6 @@ def _error(text: str) -> SearchError:
 
 
 async def _ask_child(asked: bytes) -> bytes:
-    """Run the child process and return its output; never leave the process behind."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-P", "-m", __name__),
@@ -144,7 +145,9 @@ def _answer(
 
 
 def _main() -> None:
-    """Run one search as the child process, and exit at the deadline even if nobody kills it."""
+    """Run one search as the child process.
+    Exit soon after the deadline even if the parent is gone.
+    """
     asked = json.load(sys.stdin)
     watch = threading.Timer(asked["seconds"] + 1, os._exit, (1,))
     watch.daemon = True

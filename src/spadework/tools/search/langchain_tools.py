@@ -1,4 +1,4 @@
-"""Use the caller's search providers: own objects, or LangChain's search tools and retrievers.
+"""Use the caller's own providers, or LangChain's search tools and retrievers.
 LangChain itself is not imported.
 """
 
@@ -39,11 +39,11 @@ class OwnSearch:
         self._provider = provider
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the filters that the provider declares."""
+        """Return the supported filters that the provider declares."""
         return self._provider.meets(query) if isinstance(self._provider, Meeting) else frozenset()
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the provider's hits, numbered and with its name."""
+        """Return the provider's hits, numbered and labelled with its name."""
         async with held_to(self.name, seconds):
             found = list(await self._provider.search(query, limit=limit, seconds=seconds))
         if not all(isinstance(hit, Hit) for hit in found):
@@ -60,7 +60,7 @@ class OwnSearch:
 
 class LangChainSearch:
     """Searches with a LangChain tool or retriever.
-    A blocking one gets its own thread, abandoned at the deadline; LangChain would use one of the
+    A blocking one gets its own thread, abandoned at the deadline. LangChain would use one of the
     event loop's few.
     """
 
@@ -70,13 +70,13 @@ class LangChainSearch:
         self._source = tool_or_retriever
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the tool's results; if they have texts, these are the pages.
-        Raises SearchError if no result has an address or text.
+        """Return the tool's results.
+        Those with text need not be fetched. Raises SearchError if no result has a URL or text.
         """
         async with held_to(self.name, seconds):
             try:
                 answer = await self._call(with_sites(query))
-            except SearchError as error:  # a foreign tool's message may contain its key
+            except SearchError as error:  # its message may contain the tool's key
                 why = f"{self.name} could not be searched: {type(error).__name__}."
                 raise SearchError(why) from error
         results = find_list(answer)
@@ -99,12 +99,12 @@ class LangChainSearch:
 
 def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provider]:
     """Wrap a caller's providers under names that are not `taken`.
-    They are objects with `search(query, *, limit, seconds)`, or LangChain's with `ainvoke`; others
-    raise SettingsError.
+    They must have `search(query, *, limit, seconds)`, or LangChain's `ainvoke`. Raises
+    SettingsError for other objects.
     """
     made: list[Provider] = []
     for source in given:
-        # Use its name, or that of its class, as one lower-case word.
+        # Make one lower-case word from the object's name or its class name.
         own = getattr(source, "name", None)
         said = own if isinstance(own, str) and own else type(source).__name__
         word = "-".join(re.findall(r"[a-z0-9]+", said.lower()))[:_NAME_CHARS] or "own"
@@ -121,7 +121,9 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return a tool's or retriever's input; a tool returns its artifact only for a tool call."""
+    """Return the input of a tool or retriever.
+    Only a tool call makes a tool return its artifact.
+    """
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
     argument = next(iter(getattr(source, "args", None) or {}), "query")
@@ -143,7 +145,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _only_blocks(source: Any) -> bool:
-    """Return whether the source's async method is only LangChain's wrapper of the blocking one."""
+    """Return whether the async method only wraps the blocking one, as LangChain does by default."""
     if getattr(source, "coroutine", None) is not None:
         return False
     ways = (getattr(type(source), name, None) for name in ("_arun", "_aget_relevant_documents"))

@@ -1,4 +1,4 @@
-"""Search the library; this needs no network or key."""
+"""Search the library, which needs neither network nor key."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class LibrarySearch:
 
     @property
     def describes(self) -> str:
-        """The library in words for a report."""
+        """The library described in words for a report."""
         return self.library.describe
 
     async def prepare(self, query: Query) -> None:
-        """Read the packages that the query names. Raises SearchError."""
+        """Index the packages that the query names. Raises SearchError."""
         try:
             await self.library.widen(query.text)
         except (SettingsError, OSError) as error:

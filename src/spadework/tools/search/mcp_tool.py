@@ -1,4 +1,4 @@
-"""Search with a tool of an MCP server, and keep the connection to it."""
+"""Search with a tool of an MCP server, over a connection that stays open."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-#: By name, since the client's errors are only imported on demand.
+#: Causes by error name, because the client's error classes are imported on demand.
 _CAUSES = {
     "FileNotFoundError": "there is no such program",
     "PermissionError": "its program is not allowed to run",
     "ConnectError": "nothing answers at its address",
     "MCPError": "it ended, or is not an MCP server",
 }
-#: A connection that takes longer to close is cancelled. The client needs up to seven seconds to
-#: kill its process and children, and must not be interrupted then.
+#: Seconds after which a closing connection is cancelled. The client needs up to seven to kill its
+#: process and children, and must not be interrupted then.
 CLOSE_SECONDS = 10.0
 _MARK = "SPADEWORK_MCP_CONNECTION"
-#: The client must not log to standard error; what matters arrives as an error.
+#: Keeps the client from logging to standard error. Faults arrive as exceptions.
 _UNHEARD = logging.NullHandler()
 
 
 class Connection:
-    """A client of the server at `where`, opened on first use and again after a failure.
-    It runs in its own task, since its context managers must exit in the task that entered them.
+    """A client of the server at `where`, opened on first use and reopened after a failure.
+    It runs in its own task, because its context managers must exit in the task that entered them.
     """
 
     def __init__(self, where: str) -> None:
@@ -64,11 +64,12 @@ class Connection:
         self._closing = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        #: A second cancellation would end the client before its process is killed.
+        #: Tasks already cancelled. A second cancellation would end the client before its process is
+        #: killed.
         self._was_cut: set[asyncio.Task[None]] = set()
 
     async def use(self, work: Callable[[Client], Awaitable[T]]) -> T:
-        """Run `work` with the client; after a failure the next use reconnects."""
+        """Run `work` with the client. After a failure, the next use reconnects."""
         if self._ready is None:
             self._ready, self._closing = asyncio.get_running_loop().create_future(), asyncio.Event()
             self._serving = asyncio.create_task(_serve(self._where, self._ready, self._closing))
@@ -83,7 +84,7 @@ class Connection:
             raise
 
     async def close(self) -> None:
-        """Close the connection and its process, waiting for them despite cancellation."""
+        """Close the connection and its process, and wait for both even if cancelled."""
         cancelled: asyncio.CancelledError | None = None
         self._drop(self._ready)
         cut = asyncio.get_running_loop().call_later(CLOSE_SECONDS, lambda: self._cut(self._tasks))
@@ -97,7 +98,6 @@ class Connection:
             raise cancelled
 
     def _drop(self, ready: asyncio.Future[Client] | None) -> None:
-        """Release this client, or cancel it if it is not connected yet."""
         if ready is None or ready is not self._ready:
             return
         self._ready = None
@@ -117,7 +117,7 @@ class Connection:
         if not ready.done():
             why = _innermost(error) if error else "it was closed"
             ready.set_exception(SearchError(f"could not be connected to: {why}"))
-            ready.exception()  # retrieved even if nobody waits
+            ready.exception()  # mark it as retrieved even if nobody waits for it
         if ready is self._ready:
             self._ready = None
 
@@ -131,10 +131,10 @@ async def _serve(where: str, ready: asyncio.Future[Client], closing: asyncio.Eve
 
 @asynccontextmanager
 async def _client(where: str) -> AsyncIterator[Client]:
-    from mcp import Client  # takes 0.1 s
+    from mcp import Client  # importing takes 0.1 s
     from mcp.client.stdio import StdioServerParameters, stdio_client
 
-    for name in ("mcp", "client"):  # its loggers
+    for name in ("mcp", "client"):  # loggers of the client
         logging.getLogger(name).addHandler(_UNHEARD)
     if is_address(where):
         async with Client(where) as client:
@@ -155,7 +155,7 @@ async def _client(where: str) -> AsyncIterator[Client]:
 
 
 async def _guard(mark: str) -> None:
-    """Kill the process when the event loop ends; the client would wait first."""
+    """Kill the server's process when the event loop ends. The client would wait first."""
     try:
         await asyncio.Event().wait()
     finally:
@@ -170,12 +170,14 @@ def _kill(mark: str) -> None:
 
 
 def is_address(where: str) -> bool:
-    """Return whether a server is given by its address, not by a command line."""
+    """Return whether `where` is a server's address, not a command line."""
     return where.lower().startswith(("http://", "https://"))
 
 
 def command_of(where: str) -> tuple[dict[str, str], list[str]]:
-    """Split a command line into variables and words. Raises SettingsError if no words are left."""
+    """Split a command line into its environment variables and its words.
+    Raises SettingsError if there are no words.
+    """
     try:
         words = shlex.split(where)
     except ValueError:
@@ -193,14 +195,14 @@ def command_of(where: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _innermost(error: BaseException) -> str:
-    """Name the cause of an error by its type; its message may contain a key."""
+    """Describe an error's innermost cause by its type, because its message may contain a key."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     names = [kind.__name__ for kind in type(error).__mro__]
     return next((words for kind, words in _CAUSES.items() if kind in names), names[0])
 
 
-#: Parameter names of tools, most common first.
+#: Common parameter names of search tools, most common first.
 # fmt: off
 _QUERY = (
     "query", "q", "search_query", "searchquery", "search_term", "keywords", "question", "text",
@@ -215,15 +217,13 @@ _WORDS_CHARS = 200
 
 @dataclass(frozen=True)
 class _Asking:
-    """A tool's parameter names ("" if absent) and its maximum number of results."""
-
     query: str
     limit: str = ""
     most: int = 100
 
 
 class McpSearch:
-    """Searches with `tool` of the MCP server at `where`, an address or a command."""
+    """Searches with `tool` of the MCP server at `where`, which is an address or a command."""
 
     def __init__(self, tool: str, where: str, name: str = "mcp") -> None:
         self.name = name
@@ -234,7 +234,7 @@ class McpSearch:
         self._asking: _Asking | None = None
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the tool's results that have an address."""
+        """Return those of the tool's results that have an address."""
 
         async def work(client: Client) -> CallToolResult:
             asking = self._asking = self._asking or await self._how(client)
@@ -288,8 +288,9 @@ class McpSearch:
 
 
 def mcp_searches(setting: str) -> list[McpSearch]:
-    """Return the providers of the setting `TOOL @ ADDRESS or COMMAND; …`, named mcp, mcp-2, …
-    Raises SettingsError; its message omits what follows an @, which may be a key.
+    """Return the providers in the setting `TOOL @ ADDRESS or COMMAND; …`.
+    They are named mcp, mcp-2 and so on. Raises SettingsError. Its message omits what follows an @,
+    which may be a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):

@@ -1,4 +1,4 @@
-"""Search OpenAlex, the catalogue of scholarly works."""
+"""Search OpenAlex, a catalogue of scholarly works."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIELDS = "id,doi,display_name,publication_date,abstract_inverted_index,primary_
 
 
 class OpenAlex:
-    """Scholarly works, through OpenAlex; without a key it allows a few searches a day."""
+    """Scholarly works, through OpenAlex. Without a key, it allows a few searches a day."""
 
     name = "openalex"
     describes = "scholarly works, through OpenAlex"
@@ -37,7 +37,7 @@ class OpenAlex:
         wishes = {
             "from_publication_date": first.isoformat() if first else "",
             "to_publication_date": last.isoformat() if last else "",
-            # The question's language is no filter here: most answers are in English.
+            # The question's own language is no filter here, since most works are in English.
             "language": query.language.partition("-")[0],
         }
         asked = ",".join(f"{name}:{wish}" for name, wish in wishes.items() if wish)
@@ -47,7 +47,7 @@ class OpenAlex:
         return number_rows(map(_row, works), self.name, query, limit, "paper")
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return that language and days of publication can be filtered."""
+        """Return the supported filters: language and publication date."""
         return frozenset[Wish](("language", "time"))
 
 

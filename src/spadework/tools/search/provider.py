@@ -1,4 +1,4 @@
-"""Define search providers, and request services over HTTP."""
+"""Define the interface of search providers, and call their services over HTTP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from spadework.values import Hit, Query
 
 
 class Provider(Protocol):
-    """A search provider, known to events, hits and reports by its `name`."""
+    """A search provider. Events, hits and reports refer to it by `name`."""
 
     @property
     def name(self) -> str:
@@ -29,29 +29,29 @@ class Provider(Protocol):
 
     @property
     def describes(self) -> str:
-        """What it searches, in words for a report, such as "the web, through SearXNG"."""
+        """The collection it searches, as shown in reports, such as "the web, through SearXNG"."""
         ...
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
         """Return at most `limit` hits within `seconds`, best first.
-        Positions start at 1; `provider` and `query` are set. Raises SearchError or QuotaSpent.
+        Positions start at 1, and `provider` and `query` are set. Raises SearchError or QuotaSpent.
         """
         ...
 
 
 @runtime_checkable
 class Placed(Protocol):
-    """A provider with an address; `where` is "" if it is on this machine alone."""
+    """A provider at an address. `where` is "" if only this machine uses it."""
 
     where: str
 
 
 @runtime_checkable
 class Preparing(Protocol):
-    """A provider that may need longer than a search to get ready for a query."""
+    """A provider that may need longer than one search to prepare for a query."""
 
     async def prepare(self, query: Query) -> None:
-        """Get ready. Raises SearchError."""
+        """Prepare for the query. Raises SearchError."""
         ...
 
 
@@ -60,13 +60,13 @@ class Closing(Protocol):
     """A provider that holds a connection or process."""
 
     async def close(self) -> None:
-        """Release it; it will not be used again."""
+        """Release it. The provider is not used afterwards."""
         ...
 
 
 @asynccontextmanager
 async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
-    """Run foreign code with a deadline; its errors become SearchError, without their text."""
+    """Run foreign code with a deadline. Its errors become SearchError, without their message."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -78,11 +78,11 @@ async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
         raise SearchError(f"{name} could not be searched: {type(error).__name__}.") from error
 
 
-#: Statuses for a spent quota: payment required, and Tavily's two.
+#: Statuses of an exhausted quota: payment required, and two of Tavily's.
 _SPENT = (402, 432, 433)
 _REFUSED = (401, 403)
-#: Words about an exhausted quota or a wrong key, which come under other statuses too: Serper 400,
-#: Brave 422, MediaWiki 200.
+#: Words that reveal a spent quota or a wrong key. They also come with other statuses (Serper 400,
+#: Brave 422, MediaWiki 200).
 _QUOTA = ("credits", "quota", "rate limit", "ratelimit", "too many requests")
 _KEY = ("api key", "api_key", "subscription token")
 _SAYING = ("message", "detail", "info", "error", "code")
@@ -91,14 +91,14 @@ _WORDS_CHARS = 200
 
 @dataclass(frozen=True)
 class Access:
-    """The headers that a service needs, our secret, and a hint for refusals."""
+    """A service's request headers, the user's secret, and a hint for refusals."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     secret: str = ""
     mend: str = ""
 
     def redact(self, text: str) -> str:
-        """Return text from a service as one short line, without the secret."""
+        """Return a service's text as one short line without the secret."""
         said = text.replace(self.secret, "…") if self.secret else text
         return " ".join(said.split())[:_WORDS_CHARS].rstrip(".")
 
@@ -107,7 +107,9 @@ OPEN = Access()
 
 
 def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
-    """Return the error for a status that is not 200; QuotaSpent has the wait if known."""
+    """Convert a response whose status is not 200 to an error.
+    QuotaSpent carries the wait, if known.
+    """
     status, words = answer.status_code, access.redact(_words(parse_json(answer)))
     wait = answer.headers.get("retry-after", "").strip()
     busy = "is busy" if status == httpx.codes.SERVICE_UNAVAILABLE and _wait(wait) else ""
@@ -128,14 +130,14 @@ def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
 
 
 def without_results(label: str, access: Access, answer: Any) -> SearchError:
-    """Return the error for JSON without results, with the service's words."""
+    """Return the error for JSON without results, quoting the service's message."""
     words = access.redact(_words(answer))
     kind = QuotaSpent if tells_of_quota(words) else SearchError
     return kind(f"{label} returned no results{': ' * bool(words)}{words}.")
 
 
 def parse_json(answer: httpx.Response) -> Any:
-    """Return the response's JSON, or None."""
+    """Parse the response as JSON, or return None."""
     try:
         return answer.json()
     except (ValueError, RecursionError):
@@ -163,15 +165,15 @@ def _wait(header: str) -> str:
 
 
 AGENT = "spadework"
-#: Maximum bytes of a response; a hundred results with abstracts take a tenth.
+#: Maximum bytes of a response. A hundred results with abstracts need a tenth of it.
 MOST_BYTES = 5_000_000
 _TELLING = ("content-type", "retry-after", *RATE_LIMIT_HEADERS)
-#: Encodings that decode in small pieces, so that the limit applies in time.
+#: Encodings that decode in small pieces, so that the size limit takes effect in time.
 _ENCODINGS = "gzip, deflate"
 
 
 class Service:
-    """The service `label` at `url`."""
+    """An HTTP client for the service called `label` at `url`."""
 
     def __init__(self, label: str, url: str, access: Access = OPEN, agent: str = AGENT) -> None:
         self._label = label
@@ -188,7 +190,7 @@ class Service:
         params: Mapping[str, str] | None = None,
         body: Any = None,
     ) -> Any:
-        """Return the JSON of a GET, or of a POST if there is a `body`. Raises SearchError."""
+        """Send a GET, or a POST if there is a `body`, and return the JSON. Raises SearchError."""
         answer = await self._heard(path, seconds, params, body)
         found = parse_json(answer)
         if found is None:
@@ -199,16 +201,16 @@ class Service:
         return found
 
     async def content(self, path: str, *, seconds: float, params: Mapping[str, str]) -> bytes:
-        """Return the body of a GET. Raises SearchError."""
+        """Send a GET and return the body. Raises SearchError."""
         return (await self._heard(path, seconds, params, None)).content
 
     def results(self, answer: Any, *path: str) -> list[dict[str, Any]]:
-        """Return the objects in the list at `path`. Raises the errors of `listed`."""
+        """Return the objects in the list at `path`. Raises the same errors as `listed`."""
         return [item for item in self.listed(answer, *path) if isinstance(item, dict)]
 
     def listed(self, answer: Any, *path: str) -> list[Any]:
-        """Return the list at `path` of a response.
-        If there is none, raise SearchError or QuotaSpent with the service's words.
+        """Return the list at `path` in a response.
+        Raises SearchError or QuotaSpent with the service's message if there is no list.
         """
         found = answer
         for name in path:
@@ -224,12 +226,10 @@ class Service:
     async def _heard(
         self, path: str, seconds: float, params: Mapping[str, str] | None, body: Any
     ) -> httpx.Response:
-        """Return the response. Raises SearchError unless its status is 200."""
-
         async def send() -> Piece:
             answer = await self._ask(path, seconds, params, body)
             said = {"status": answer.status_code, "headers": dict(answer.headers)}
-            # The service may echo the key.
+            # The service may echo the key in its response.
             secret = self._access.secret.encode()
             return Piece(said, answer.content.replace(secret, b"") if secret else answer.content)
 
@@ -256,7 +256,7 @@ class Service:
                 request = client.build_request(
                     method, url, params=params, json=body, headers=self._headers
                 )
-                redirects = not self._access.secret  # a key is sent nowhere else
+                redirects = not self._access.secret  # a key must not be sent to another host
                 return await self._whole(
                     await client.send(request, follow_redirects=redirects, stream=True)
                 )

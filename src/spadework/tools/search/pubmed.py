@@ -1,4 +1,4 @@
-"""Search PubMed (NCBI E-utilities): first for ids, then for their records."""
+"""Search PubMed (NCBI E-utilities), first for ids and then for their records."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PubMed:
         self._service = Service("PubMed", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return articles by relevance; a snippet holds authors, journal and date."""
+        """Return articles by relevance. Their snippets hold authors, journal and date."""
         try:
             async with asyncio.timeout(seconds):
                 ids = await self._ids(query, limit, seconds)
@@ -43,7 +43,7 @@ class PubMed:
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
         # PubMed requires every word, even stop words.
         term = " ".join(query_terms(query.text)) or query.text
-        # The question's language is no filter here: most answers are in English.
+        # The question's own language is no filter here, since most articles are in English.
         if spoken := PUBMED_LANGUAGES.get(query.language.partition("-")[0]):
             term = f"({term}) AND {spoken}[la]"
         answer = await self._get(
@@ -53,7 +53,7 @@ class PubMed:
         return [number for number in numbers if isinstance(number, str) and number.isdecimal()]
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the filters that PubMed has: days of publication, and its languages."""
+        """Return the supported filters: publication date, and the languages that PubMed knows."""
         known = query.language.partition("-")[0] in PUBMED_LANGUAGES
         return frozenset[Wish](("time", *(("language",) if known else ())))
 
@@ -69,7 +69,8 @@ class PubMed:
         for number in ids:
             article = articles.get(number) if articles else None
             if isinstance(article, dict) and article.get("title"):
-                title = plain(plain(article["title"]))  # its tags are escaped as &lt;i&gt;
+                # titles contain escaped tags such as &lt;i&gt;
+                title = plain(plain(article["title"]))
                 journal = article.get("fulljournalname") or article.get("source")
                 date = article.get("sortpubdate")
                 yield Row(f"{PAGE}{number}/", title, _about(article), date, journal)

@@ -1,4 +1,4 @@
-"""Turn the results of a service or tool into hits, and apply search filters."""
+"""Turn results of services and tools into hits, and apply search filters."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _NAMES = (
     "uz uzbekistan,ve venezuela,vn vietnam,ye yemen,zm zambia,zw zimbabwe"
 )
 NAMES = MappingProxyType({entry[:2]: entry[3:] for entry in _NAMES.split(",")})
-#: Countries and languages that Brave accepts; it refuses others.
+#: Countries and languages that Brave accepts. It rejects requests with others.
 BRAVE_COUNTRIES = frozenset((
     "ar", "at", "au", "be", "br", "ca", "ch", "cl", "cn", "de", "dk", "es", "fi", "fr", "gb",
     "gr", "hk", "id", "in", "it", "jp", "kr", "mx", "my", "nl", "no", "nz", "ph", "pl", "pt",
@@ -64,7 +64,7 @@ BRAVE_LANGUAGES = MappingProxyType(
     | {"ja": "jp", "zh": "zh-hans", "pt": "pt-br", "no": "nb"}
     | {"pt-pt": "pt-pt", "pt-br": "pt-br", "en-gb": "en-gb"}
 )
-#: DuckDuckGo's regions (country-language), each country's default first.
+#: DuckDuckGo's regions (country-language). Each country's default comes first.
 _REGIONS = (
     "ar-es", "at-de", "au-en", "be-fr", "be-nl", "bg-bg", "br-pt", "ca-en", "ca-fr", "ch-de",
     "ch-fr", "ch-it", "cl-es", "cn-zh", "co-es", "cz-cs", "de-de", "dk-da", "ee-et", "es-es",
@@ -74,10 +74,10 @@ _REGIONS = (
     "sk-sk", "sl-sl", "th-th", "tr-tr", "tw-tzh", "ua-uk", "uk-en", "us-en", "ve-es", "vn-vi",
     "za-en",
 )
-#: DuckDuckGo's own codes of countries and languages.
+#: DuckDuckGo's codes where they differ from the ISO codes of countries and languages.
 _OWN_COUNTRIES = {"gb": "uk", "si": "sl"}
 _OWN_LANGUAGES = {"ja": "jp", "ko": "kr", "nb": "no"}
-#: Regions of languages whose code is not that of a country.
+#: Default regions of languages whose code is not also their country's code.
 _HOMES = {
     "en": "us-en", "zh": "cn-zh", "sv": "se-sv", "da": "dk-da", "cs": "cz-cs", "el": "gr-el",
     "uk": "ua-uk", "et": "ee-et", "he": "il-he", "vi": "vn-vi", "ar": "xa-ar", "ms": "my-ms",
@@ -94,7 +94,7 @@ PUBMED_LANGUAGES = MappingProxyType({
 
 
 def region(country: str, language: str) -> str:
-    """Return DuckDuckGo's region for a country, a language or both; "" if there is none."""
+    """Return DuckDuckGo's region for a country, a language or both, or "" if there is none."""
     spoken = _OWN_LANGUAGES.get(language, language)
     if not country:
         own = f"{spoken}-{spoken}"
@@ -104,19 +104,21 @@ def region(country: str, language: str) -> str:
 
 
 def is_spoken(place: str, language: str) -> bool:
-    """Return whether the DuckDuckGo region has the language."""
+    """Return whether a DuckDuckGo region is for the language."""
     return place.endswith(f"-{_OWN_LANGUAGES.get(language, language)}")
 
 
-#: Maximum operators in a query; engines refuse long ones.
+#: Maximum `site:` operators of one kind in a query. Engines reject long queries.
 MOST_SITES = 5
-#: Prefix of a library document's address.
+#: Prefix of URLs of library documents.
 SHELF = "library://"
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+")
 
 
 def domains(named: Iterable[str]) -> list[str]:
-    """Return the distinct domains in the texts: `https://www.Example.org/x` has example.org."""
+    """Return the distinct domains in the texts.
+    For example, `https://www.Example.org/x` gives example.org.
+    """
     hosts = (text.strip().lower()[:300].rpartition("://")[2] for text in named)
     found = (re.split(r"[/:?#]", host, maxsplit=1)[0].removeprefix("www.") for host in hosts)
     return list(dict.fromkeys(domain for domain in found if _DOMAIN.fullmatch(domain)))
@@ -131,9 +133,9 @@ def with_sites(query: Query, text: str = "") -> str:
 
 
 def is_wanted(query: Query, url: str) -> bool:
-    """Return whether the query's domains admit a page.
-    A library document has no domain; it is admitted unless prefixes of library addresses
-    (`library://notes/2026`) exclude it.
+    """Return whether the query's domain filters admit a URL.
+    Library documents have no domain. They are filtered by URL prefixes such as
+    `library://notes/2026`.
     """
     if not url.startswith(("http://", "https://")):
         inside, outside = _shelves(query.include_domains), _shelves(query.exclude_domains)
@@ -165,13 +167,13 @@ class Meeting(Protocol):
     """A provider that supports filters."""
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the query's filters that its service applies."""
+        """Return those filters of the query that the service applies itself."""
         ...
 
 
 def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
-    """Return the query with the settings' filters where it has none, and the question's language.
-    The query's domains narrow those of the settings.
+    """Complete a query with the settings' filters and the question's language.
+    The query's own filters come first. Its domains only narrow those of the settings.
     """
     inside = settings.search_sites
     only = Query(text="", include_domains=inside)
@@ -193,8 +195,8 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
 
 
 def tongue(query: Query) -> str:
-    """Return the language that web engines should prefer; "" for their default.
-    It is the requested one, else the question's unless the query is in another.
+    """Return the language that web engines should prefer, or "" for their default.
+    This is the requested language or else the question's, unless the query is in another.
     """
     if query.language or not query.asked_in:
         return query.language
@@ -202,7 +204,7 @@ def tongue(query: Query) -> str:
 
 
 def filters_of(query: Query) -> frozenset[Wish]:
-    """Return the query's filters that some providers do not support."""
+    """Return the query's filters, except domains, which some providers do not support."""
     there: dict[Wish, bool] = {
         "country": bool(query.country),
         "language": bool(query.language),
@@ -213,7 +215,7 @@ def filters_of(query: Query) -> frozenset[Wish]:
 
 
 def fits(query: Query, hit: Hit) -> bool:
-    """Return whether a hit is within the query's domains and, if dated, its days."""
+    """Return whether a hit is within the query's domains and, if it has a date, its dates."""
     if not is_wanted(query, hit.url):
         return False
     if not hit.published_at:
@@ -223,7 +225,7 @@ def fits(query: Query, hit: Hit) -> bool:
 
 
 class Unmet:
-    """The filters of a run that providers do not support."""
+    """The filters of a run that providers could not apply."""
 
     def __init__(self) -> None:
         self._asked: dict[str, tuple[Provider, Query]] = {}
@@ -235,12 +237,12 @@ class Unmet:
             self._asked[provider.name] = provider, query
 
     def sentences(self) -> tuple[str, ...]:
-        """Return a sentence for each provider with unsupported filters."""
+        """Return a sentence for each provider that could not apply a filter."""
         said = (_sentence(*asked) for _, asked in sorted(self._asked.items()))
         return tuple(filter(None, said))
 
     def news(self) -> tuple[str, ...]:
-        """Return the sentences that it has not returned before."""
+        """Return the sentences not returned before."""
         fresh = [sentence for sentence in self.sentences() if sentence not in self._said]
         self._said.update(fresh)
         return tuple(fresh)
@@ -258,7 +260,7 @@ def _sentence(provider: Provider, query: Query) -> str:
     return f"{provider.name} cannot filter by {named}: {how}."
 
 
-#: Snippets are cut here, since some services return a whole abstract.
+#: Maximum characters of a snippet, because some services return a whole abstract.
 SNIPPET_CHARS = 2_000
 PUBLISHER_CHARS = 120
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -266,7 +268,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 @dataclass(frozen=True)
 class Row:
-    """An unvalidated result, except for its `kind`: `date` is text, `publisher` a name."""
+    """An unvalidated result. `date` is text and `publisher` a name; only `kind` is trusted."""
 
     url: Any
     title: Any = ""
@@ -280,8 +282,8 @@ class Row:
 def number_rows(
     rows: Iterable[Row], provider: str, query: Query, limit: int, kind: SourceKind = ""
 ) -> list[Hit]:
-    """Return the first `limit` rows that are web pages or have a text, as hits numbered from 1.
-    `kind` is what they are as sources; the rows themselves may say more.
+    """Convert the first `limit` rows with a web address or text to hits, numbered from 1.
+    `kind` applies to rows that do not have their own.
     """
     usable = [row for row in rows if row.text or is_web(row.url)]
     return [
@@ -307,18 +309,18 @@ def is_web(url: Any) -> bool:
 
 
 def document_url(provider: str, text: str) -> str:
-    """Return an address for a text that has none."""
+    """Return a URL for a text that has none."""
     return f"{SHELF}{provider}/{hashlib.sha256(whole(text).encode()).hexdigest()[:16]}"
 
 
 def whole(text: Any) -> str:
-    """Return the text without lone surrogates, which cannot be stored."""
+    """Replace lone surrogates in a text, because they cannot be stored."""
     return str(text).encode(errors="replace").decode()
 
 
 def plain(marked: Any) -> str:
-    """Return text with HTML tags removed and character references decoded, on one line; "" if it is
-    not a string.
+    """Return text on one line, without HTML tags and with character references decoded.
+    Anything but a string gives "".
     """
     return " ".join(html.unescape(_TAG.sub("", marked)).split()) if isinstance(marked, str) else ""
 
@@ -334,7 +336,7 @@ _DATE = (
 _PUBLISHER = ("publisher", "journal", "site_name", "sitename")
 _LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
 _DEEP = 3
-#: Parsing a Python literal takes a hundred times its memory.
+#: Characters up to which a Python literal is parsed, which takes a hundred times its memory.
 _MOST_CHARS = 1_000_000
 _LINK = re.compile(
     r"\[(?P<title>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s()<>]+)[^()\n]{0,300}\)|(?P<bare>https?://[^\s<>\"')\]]+)"
@@ -346,8 +348,8 @@ _MARKS = re.compile(
 
 
 def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
-    """Return the list of results in a response, or None.
-    The list may be JSON or Python text, in an object, or the artifact of a message.
+    """Return the list of results in a tool's response, or None.
+    It may be JSON or Python text, nested in an object, or a message's artifact.
     """
     if artifact := getattr(answer, "artifact", None):
         answer = artifact
@@ -364,7 +366,6 @@ def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
 
 
 def _parse(text: str) -> Any:
-    """Parse JSON or a Python literal; None if the text is neither."""
     for read in (json.loads, ast.literal_eval) if len(text) <= _MOST_CHARS else (json.loads,):
         with suppress(ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             return read(text.strip())
@@ -372,7 +373,7 @@ def _parse(text: str) -> Any:
 
 
 def row(result: Any) -> Row:
-    """Convert a mapping, or an object with `metadata` such as LangChain's Document."""
+    """Convert a mapping, or an object with `metadata` such as LangChain's Document, to a row."""
     fields = result if isinstance(result, Mapping) else getattr(result, "metadata", {})
     given = fields if isinstance(fields, Mapping) else {}
     known = {str(name).lower(): value for name, value in given.items()}
@@ -389,7 +390,7 @@ def row(result: Any) -> Row:
 
 
 def find_links(text: str) -> list[Row]:
-    """Return the distinct links of a text: Markdown links, or addresses below their titles."""
+    """Return a text's distinct links: Markdown links, or addresses with a title above them."""
     found = list(_LINK.finditer(text))
     made: dict[str, Row] = {}
     for n, match in enumerate(found):
@@ -414,6 +415,5 @@ def _plain(line: str) -> str:
 
 
 def _split_label(line: str) -> tuple[str, str] | None:
-    """Split a line into its label, such as "title", and the rest; None if it has no label."""
     found, words = _MARKS.match(line), _plain(line)
     return (found["label"].lower(), words) if found and found["label"] and words else None

@@ -1,4 +1,4 @@
-"""Search with the owner's SearXNG server."""
+"""Search with the user's own SearXNG server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _ACCESS = Access(mend="add json to search.formats in its settings.yml")
 
 
 class SearXNG:
-    """The web, through the server at `url`. Raises SettingsError for another kind of address."""
+    """The web, through the SearXNG server at `url`.
+    Raises SettingsError if it is not an http(s) URL.
+    """
 
     name = "searxng"
     describes = "the web, through SearXNG"
@@ -28,32 +30,36 @@ class SearXNG:
         self._service = Service("SearXNG", base, _ACCESS, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the first page, 16 to 20 results if the engines respond."""
+        """Return the first page, usually 16 to 20 results."""
         params = {"q": with_sites(query), "format": "json", **_query_parameters(query)}
         answer = await self._service.json("/search", params=params, seconds=seconds)
         return hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return all filters; dates use the shortest range that contains the days."""
+        """Return the supported filters: all.
+        Dates become the shortest time range that contains them.
+        """
         return frozenset[Wish](("country", "language", "news", "time"))
 
 
 def _query_parameters(query: Query) -> dict[str, str]:
     asked: dict[str, str] = {}
     if span := reach(query):
-        asked["time_range"] = "month" if span == "week" else span  # not all versions know "week"
+        # some versions do not know "week"
+        asked["time_range"] = "month" if span == "week" else span
     if news_wanted(query):
         asked["categories"] = "news" if query.news else "general,news"
     if spoken := tongue(query) or (ENGLISH if query.country else ""):
-        # A country is part of a locale, such as pt-BR.
+        # SearXNG takes the country as part of a locale, such as pt-BR.
         code, _, own = spoken.partition("-")
         asked["language"] = "-".join(filter(None, (code, (query.country or own).upper())))
     return asked
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Parse SearXNG's JSON, whose `number_of_results` is often 0.
-    Raises SearchError for invalid JSON, and if there are no results because engines failed.
+    """Parse SearXNG's JSON.
+    Its `number_of_results` is often 0, so it is ignored. Raises SearchError for invalid JSON, or if
+    there are no results because engines failed.
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):

@@ -1,4 +1,4 @@
-"""Search Google through Serper."""
+"""Search Google through the Serper API."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Serper:
         self._service = Service("Serper", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 100 results; for a query about now, the past month's news."""
+        """Return at most 100 results. A query about current events gets news of the past month."""
         news = news_wanted(query)
         path, listed = ("/news", "news") if news else ("/search", "organic")
         body: dict[str, Any] = {"q": with_sites(query), "num": min(limit, _MOST)}
@@ -42,7 +42,7 @@ class Serper:
         return number_rows(rows, self.name, query, limit, "news" if news else "")
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return all filters."""
+        """Return the supported filters: all of them."""
         return frozenset[Wish](("country", "language", "news", "time"))
 
 

@@ -1,4 +1,4 @@
-"""Search the web with Tavily."""
+"""Search the web with the Tavily API."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Tavily:
         self._service = Service("Tavily", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 20 results; only news have dates."""
+        """Return at most 20 results. Only news results have dates."""
         news = news_wanted(query)
         body = {
             "query": query.text,
@@ -51,10 +51,9 @@ class Tavily:
         return number_rows(rows, self.name, query, limit, "news" if news else "")
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the filters that Tavily has: news, days and, except for news, its countries."""
+        """Return the supported filters: news, time and, except for news, Tavily's countries."""
         return frozenset[Wish](("news", "time", *(("country",) if _country(query) else ())))
 
 
 def _country(query: Query) -> str | None:
-    """Return Tavily's name of the country, None if it cannot be a filter."""
     return None if news_wanted(query) else NAMES.get(query.country)

@@ -1,4 +1,4 @@
-"""Search Wikipedia (MediaWiki API)."""
+"""Search Wikipedia through the MediaWiki API."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spadework.values import Hit, Query, Wish
 
 
 class Wikipedia:
-    """Wikipedia in the query's language, else in `language`, or at `url`."""
+    """Wikipedia at `url`, or in the query's language, or in `language`."""
 
     name = "wikipedia"
 
@@ -23,7 +23,7 @@ class Wikipedia:
         self.describes = f"Wikipedia ({language or 'in the language of the question'})"
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return articles, dated by their last change."""
+        """Return articles, dated by their last edit."""
         params = {"action": "query", "list": "search", "format": "json", "formatversion": "2"}
         params |= {"srsearch": query.text, "srlimit": str(limit), "srprop": "snippet|timestamp"}
         spoken = (tongue(query) or self._language).partition("-")[0]
@@ -35,12 +35,12 @@ class Wikipedia:
         return number_rows(rows, self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return that language can be filtered, since each has its own Wikipedia."""
+        """Return the supported filters: language, because each has its own Wikipedia."""
         return frozenset[Wish](("language",))
 
 
 def _row(base: str, result: dict[str, Any], query: Query) -> Row:
-    """Return an article's row, without a date if it was changed after the requested days."""
+    """Convert an article to a row. An edit date after the requested dates is omitted."""
     title, stamp = result["title"], result.get("timestamp")
     day = moment(stamp)
     url = f"{base}/wiki/{quote(title.replace(' ', '_'), safe='/:(),', errors='replace')}"

@@ -1,4 +1,4 @@
-"""Replay a finished session from its recording, without a network."""
+"""Replay a finished session from its recording, without network access."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAMES = {"system": "system message", "human": "user message", "ai": "earlier an
 
 
 def difference(sent: dict[str, Any], recorded: Sequence[dict[str, Any]]) -> str:
-    """Say how a request differs from the most similar recorded one."""
+    """Describe how a request differs from the most similar recorded one."""
     same = [other for other in recorded if other.get("shape") == sent["shape"]]
     if not same:
         return f"no request for {sent['shape']} was recorded."
@@ -63,7 +63,7 @@ def _near(text: str, at: int) -> str:
 
 @dataclass(frozen=True)
 class Missing:
-    """A request without a recorded answer: its kind, who made it, and why."""
+    """A request without a recorded answer: its kind, its caller, and the reason."""
 
     kind: str
     who: str
@@ -74,7 +74,9 @@ class Missing:
 
 
 class Recording:
-    """A recorded session. `replayed` counts the requests that it answered, `new` the others."""
+    """A recorded session.
+    `replayed` counts the requests it answered, `new` those a model answered.
+    """
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
@@ -94,7 +96,7 @@ class Recording:
 
     async def row(self, request: Request) -> Row:
         """Return the next recorded exchange of a request.
-        Raises NotRecorded (for a model), SearchError or FetchError if there is none.
+        If there is none, raises NotRecorded for a model, otherwise SearchError or FetchError.
         """
         try:
             rows = await self._newest(await self._exchanges.rows(request.key))
@@ -115,21 +117,21 @@ class Recording:
         return row
 
     async def noted(self, request: Request) -> Any:
-        """Return the value that the session recorded, or None."""
+        """Return the value that the session recorded for a request, or None."""
         try:
             rows = await self._exchanges.rows(request.key)
             return json.loads(rows[-1].tape.last.body) if rows and rows[-1].tape else None
         except (Damaged, ValueError):
             return None
-        except sqlite3.OperationalError:  # the file is older than exchanges
+        except sqlite3.OperationalError:  # the file predates the table of exchanges
             return None
 
     def asked_anew(self) -> None:
-        """Count the last missing request as answered by a model."""
+        """Count a request without a recorded answer as answered by a model."""
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Return the rows of the last process, since a resumed one repeats only failures."""
+        """Return the rows of the last process. A resumed process repeats only failures."""
         if len(rows) < 2:
             return rows
         opened = await self._rows.opened_before(rows[-1].number)

@@ -1,4 +1,4 @@
-"""Access the disk outside the event loop, with a deadline."""
+"""Access files outside the event loop, with a deadline."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = 4
-#: Longest wait for an operation, ample for a working disk.
+#: Seconds that an operation may take, ample for a working disk.
 SECONDS = 20.0
-#: Least time for work on a file, even at the end of a run.
+#: Minimum seconds for work on a file, even at the end of a run.
 LEAST_SECONDS = 1.0
-#: Longest wait for cancelled work to end.
+#: Seconds to wait for cancelled work to end.
 STRUCK_SECONDS = 5.0
 
 
@@ -39,7 +39,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class DiskHangs(OSError):
-    """A file operation took too long; it may still succeed later."""
+    """A file operation took too long. It may still succeed later."""
 
     def __init__(self, path: object, seconds: float) -> None:
         named = str(path) if isinstance(path, Path) else None
@@ -47,8 +47,9 @@ class DiskHangs(OSError):
 
 
 async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a file thread and return its result. Raises DiskHangs after SECONDS.
-    The work is finished even if the caller is cancelled, and before the process ends.
+    """Run `work` in a file thread and return its result.
+    Raises DiskHangs after SECONDS. The work continues even if the caller is cancelled, and the
+    process waits for it to end.
     """
     call = partial(work, *args, **kwargs)
     doing = asyncio.get_running_loop().run_in_executor(_pool, call)
@@ -68,15 +69,15 @@ async def in_time(
     left: float,
     undo: Callable[[T], Coroutine[Any, Any, None]] | None = None,
 ) -> T:
-    """Run `work` on the file at `path` within `left` seconds, at least LEAST_SECONDS.
-    Raises DiskHangs after that, abandoning the work. If the caller is cancelled as it finishes,
-    `undo` releases its result.
+    """Await `work` on the file at `path` for `left` seconds, but at least LEAST_SECONDS.
+    Then abandons it and raises DiskHangs. If the caller is cancelled just as it finishes, `undo`
+    releases its result.
     """
     doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:
         await asyncio.wait({doing}, timeout=seconds)
     except asyncio.CancelledError:
-        # Wait until it has ended: a second cancellation would prevent its cleanup.
+        # Wait until the work has ended, because a second cancellation would prevent its cleanup.
         if not doing.cancelling():
             doing.cancel()
         await asyncio.wait({doing}, timeout=min(seconds, STRUCK_SECONDS))
@@ -92,7 +93,7 @@ async def in_time(
 
 
 async def let_go(work: Coroutine[Any, Any, None], seconds: float) -> None:
-    """Wait up to `seconds` for work on a hanging disk, then abandon it."""
+    """Await `work` on a disk that may hang. Abandon it after `seconds`."""
     doing = asyncio.ensure_future(work)
     await asyncio.wait({doing}, timeout=seconds)
     doing.add_done_callback(_forgotten)

@@ -1,4 +1,4 @@
-"""Describe faults of the disk and of a database."""
+"""Describe faults of files and databases."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 import re
 import sqlite3
 
-#: Errors of files; others are of connections or processes.
+#: Error codes of files. Other OSErrors concern connections or processes.
 _OF_FILES = frozenset(
     code
     for name in (
@@ -26,7 +26,7 @@ _OF_SQLITE = {
     sqlite3.SQLITE_BUSY: "another program has it open",
     sqlite3.SQLITE_LOCKED: "another program has it open",
 }
-#: The lowest byte is the primary result code.
+#: Mask of SQLite's primary result code.
 _KIND = 0xFF
 
 
@@ -40,7 +40,7 @@ def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
 
 
 def said_of(fault: OSError | sqlite3.Error) -> str:
-    """Describe a fault of the disk; "" if the file itself is missing or damaged."""
+    """Describe a disk fault. Returns "" if the file itself is missing or damaged."""
     if isinstance(fault, sqlite3.Error):
         return _OF_SQLITE.get(getattr(fault, "sqlite_errorcode", 0) & _KIND, "")
     said = fault.strerror or str(fault) or type(fault).__name__
@@ -48,14 +48,14 @@ def said_of(fault: OSError | sqlite3.Error) -> str:
 
 
 MOST_CHARS = 200
-#: What psycopg and libpq put before their messages.
+#: Prefixes of messages from psycopg and libpq.
 _BEFORE = re.compile(
     r"^(?:(?:connection (?:failed|is bad)|connection to server at .*? failed|FATAL|ERROR): +)+"
 )
 
 
 class DatabaseDown(OSError):
-    """The database failed to do its work."""
+    """The database cannot be used."""
 
     def __init__(self, where: str, error: Exception) -> None:
         super().__init__(errno.EIO, f"the database {where} cannot be used: {why(error)}")
@@ -69,7 +69,7 @@ class ClaimLost(OSError):
 
 
 def why(error: Exception) -> str:
-    """Return a database error on one line."""
+    """Return a database error's message as one short line."""
     if isinstance(error, TimeoutError):
         return "it took too long"
     first = str(error).strip().partition("\n")[0]

@@ -1,4 +1,4 @@
-"""Store exchanges with the outside world: requests and, byte for byte, what was received."""
+"""Store exchanges with the outside world: requests and the exact bytes received."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class Piece(NamedTuple):
 
 @dataclass
 class Tape:
-    """The received items of an exchange, in order."""
+    """The items received in an exchange, in order."""
 
     pieces: list[Piece] = field(default_factory=list)
 
     def add(self, head: dict[str, Any], body: bytes) -> None:
-        """Add a received item."""
+        """Append a received item."""
         self.pieces.append(Piece(head, body))
 
     @property
     def last(self) -> Piece:
-        """The last item."""
+        """The last received item."""
         return self.pieces[-1]
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request, identified by its kind and `content` (JSON); `about` names the caller."""
+    """A request, identified by its `kind` and `content` (JSON). `about` names the caller."""
 
     kind: str
     content: Any
@@ -50,12 +50,12 @@ class Request:
 
     @property
     def text(self) -> str:
-        """The content as JSON."""
+        """The content as JSON text."""
         return json.dumps(self.content, sort_keys=True, ensure_ascii=False)
 
     @property
     def key(self) -> str:
-        """The hash under which its answer is stored."""
+        """The hash under which the exchange is stored."""
         subject = f"{self.kind}\n{self.text}".encode(errors="surrogatepass")
         return hashlib.sha256(subject).hexdigest()
 
@@ -70,7 +70,9 @@ BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"
 
 
 class Row(NamedTuple):
-    """A stored exchange. `tape` is None if its bytes were not kept; `error` is its failure."""
+    """A stored exchange.
+    `tape` is None if its bytes were not kept. `error` is its failure as JSON.
+    """
 
     number: int
     tape: Tape | None
@@ -79,15 +81,15 @@ class Row(NamedTuple):
     elapsed: float
 
     def whole(self) -> Tape:
-        """Return the received items. Raises the exchange's failure."""
+        """Return the received items, or raise the exchange's failure."""
         if self.error is not None:
             raise error_from_text(self.error)
         assert self.tape is not None
         return self.tape
 
     async def reread(self, read: Callable[[Tape], Awaitable[T]]) -> T:
-        """Return the result of `read` on the items. If the exchange failed, raise its failure,
-        unless the items can still be read.
+        """Return the result of `read` on the received items.
+        If the exchange failed, raise its failure, unless it was final and `read` now succeeds.
         """
         assert self.tape is not None
         if self.error is None:
@@ -103,18 +105,18 @@ class Row(NamedTuple):
 
 
 class Damaged(Exception):
-    """A row of the journal cannot be read."""
+    """A row of the journal is unreadable."""
 
 
 class Exchanges:
-    """The exchanges of a journal, with up to `most_bytes` of large bodies (compressed)."""
+    """The exchanges of a journal. Large bodies take at most `most_bytes` (compressed)."""
 
     def __init__(self, rows: JournalRows, most_bytes: float) -> None:
         self._rows = rows
         self._room = most_bytes
 
     async def measure(self) -> None:
-        """Subtract the room that the session's earlier processes took."""
+        """Subtract the space used by the session's earlier processes."""
         self._room -= await self._rows.size()
 
     async def rows(self, key: str) -> list[Row]:
@@ -122,7 +124,7 @@ class Exchanges:
         return [await self._row(found) for found in await self._rows.exchanges(key)]
 
     async def settled(self, key: str) -> Row | None:
-        """Return the last exchange that succeeded or finally failed, or None."""
+        """Return the last exchange that succeeded or failed for good, or None."""
         try:
             rows = [row for row in await self.rows(key) if _is_settled(row)]
         except Damaged:
@@ -130,7 +132,7 @@ class Exchanges:
         return rows[-1] if rows else None
 
     async def refused(self) -> str:
-        """Return the first limit that could not pay for an exchange, or ""."""
+        """Return the first budget limit that prevented an exchange, or ""."""
         error = await self._rows.refused()
         return str(json.loads(error)[2]["what"]) if error else ""
 
@@ -141,7 +143,7 @@ class Exchanges:
         error: str | None,
         charged: Callable[[], tuple[str, float]],
     ) -> None:
-        """Store an exchange and its charge, all or nothing. A crash may leave a body behind."""
+        """Store an exchange and its charge together. A crash may leave an unused body behind."""
         pieces = [
             [piece.head, await self._body(piece.body, bulky=request.kind in BULKY)]
             for piece in tape.pieces
@@ -152,7 +154,7 @@ class Exchanges:
         )
 
     async def requests(self, kind: str) -> list[Any]:
-        """Return the readable requests of a kind."""
+        """Return all readable requests of a kind."""
         found = []
         for data in await self._rows.requests(kind):
             with suppress(ValueError, zstandard.ZstdError):
@@ -160,7 +162,6 @@ class Exchanges:
         return found
 
     async def _body(self, body: bytes, *, bulky: bool) -> str:
-        """Return the hash of a stored body, "" if there is no room for it."""
         name, kept = await asyncio.to_thread(
             lambda: (hashlib.sha256(body).hexdigest(), pack_bytes(body))
         )
@@ -195,7 +196,7 @@ class Exchanges:
 
 
 def error_to_text(error: SpadeworkError | BudgetSpent) -> str:
-    """Return an error's type, message and attributes as JSON."""
+    """Serialize an error's type, message and attributes to JSON."""
     said = "" if isinstance(error, BudgetSpent) else str(error)
     return json.dumps([type(error).__name__, said, vars(error)], default=_plain)
 
@@ -205,14 +206,14 @@ def _plain(value: Any) -> Any:
 
 
 def error_from_text(text: str) -> SpadeworkError | BudgetSpent:
-    """Return the error that `error_to_text` wrote."""
+    """Parse the output of `error_to_text`."""
     name, said, known = json.loads(text)
     if name == BudgetSpent.__name__:
         return BudgetSpent(known["what"])
     kind = next((kind for kind in _kinds(SpadeworkError) if kind.__name__ == name), SpadeworkError)
     error = kind.__new__(kind)
     SpadeworkError.__init__(error, said)
-    # Earlier versions stored only a hint.
+    # Earlier versions stored a hint instead of all attributes.
     vars(error).update({"hint": known} if isinstance(known, str) else known)
     return error
 
@@ -230,5 +231,5 @@ def _kinds(kind: type[SpadeworkError]) -> Iterator[type[SpadeworkError]]:
 
 
 def pack_bytes(data: bytes) -> bytes:
-    """Return the bytes compressed."""
+    """Compress bytes with zstd."""
     return zstandard.ZstdCompressor(level=3, write_checksum=True).compress(data)

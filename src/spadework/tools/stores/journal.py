@@ -1,6 +1,6 @@
 """Keep the journal of a session: every answer is stored with its charge before it is used.
-A resumed run pays for nothing twice, and two workers that want one page fetch it once. Answers are
-also stored as received (`exchange`), so that a session can be replayed.
+A resumed run pays for nothing twice, and workers that want the same page fetch it once. Received
+bytes are stored too (`exchange`), so that a session can be replayed.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from spadework.tools.stores.journal_rows import AnswerRow, JournalRows, claim_on
 from spadework.tools.stores.session_database import SqliteRows
 
 T = TypeVar("T")
-#: Obtains an answer: asks for it and records it on the tape, or reads it from the tape.
+#: Obtains an answer, either by a request recorded on the tape or by reading the tape.
 Ask = Callable[[Tape], Awaitable[T]]
 MOST_BYTES = 50_000_000
 
 
 class Journal:
-    """The answers of a session, with their charge and time; in a replay, a `recording` answers."""
+    """A session's answers with their charges and times. In a replay, they come from `recording`."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Journal:
         self._budget = budget
         self._exchanges = Exchanges(rows, most_bytes)
         self._running: dict[str, asyncio.Event] = {}
-        #: True if the file last failed to respond.
+        #: True if the file did not respond when last checked.
         self.hangs = False
         self.recording = recording
 
@@ -61,9 +61,9 @@ class Journal:
         recording: Recording | None = None,
         most_bytes: float = MOST_BYTES,
     ) -> Self:
-        """Open or create the journal, and set `budget` to what the session has used.
-        It stores up to `most_bytes` of pages and files. Raises SessionUnreadable for a later
-        version, sqlite3.Error if damaged.
+        """Open or create the journal, and load the session's usage into `budget`.
+        It stores up to `most_bytes` of pages and files. Raises SessionUnreadable for a newer
+        version's file, and sqlite3.Error for a damaged one.
         """
         claim = claim_on(path.parent.name)
         rows = claim.journal_rows() if claim else await SqliteRows.open(path)
@@ -77,16 +77,18 @@ class Journal:
 
     @property
     def connection(self) -> aiosqlite.Connection:
-        """The connection to the session's file, shared since two writers would block each other."""
+        """The connection to the session's file.
+        It is shared, because two writers would block each other.
+        """
         assert isinstance(self._rows, SqliteRows)
         return self._rows.db
 
     def for_new_requests(self) -> Journal:
-        """Return a journal for the requests that a replay has to make."""
+        """Return a journal for requests that the recording lacks."""
         return Journal(self._rows, self._budget)
 
     def asked_anew(self) -> None:
-        """Count the last request that the recording lacks as answered."""
+        """Count a request without a recorded answer as answered by a model."""
         if self.recording is not None:
             self.recording.asked_anew()
 
@@ -100,7 +102,7 @@ class Journal:
         return not self.hangs
 
     async def close(self) -> None:
-        """Store usage that belongs to no answer, and close the file."""
+        """Store usage not yet charged to an answer, and close the file."""
         try:
             if self._budget.loose.amounts and self.recording is None:
                 await self.note("rest", {}, None)
@@ -112,8 +114,8 @@ class Journal:
     async def once(
         self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]
     ) -> T:
-        """Return the answer of `work()`, which runs once for `kind` and `key` (JSON).
-        A final failure (FetchError.final) is stored and raised again; after other failures and for
+        """Return the answer of `work()`, which runs only once for `kind` and `key` (JSON).
+        A final failure (FetchError.final) is stored and raised again. After other failures, and for
         damaged answers, `work` runs again.
         """
         asked = Request(kind, key)
@@ -133,7 +135,7 @@ class Journal:
             return value
 
     async def find(self, kind: str, key: Any, shape: type[T]) -> T | None:
-        """Return the stored answer, or None. Raises a stored failure."""
+        """Return the stored answer, or None. Raises the failure if one is stored."""
         row = await self._rows.answer(Request(kind, key).key)
         answer = None if row is None else _answer_in(row, shape)
         return answer[0] if answer else None
@@ -143,9 +145,9 @@ class Journal:
         return await self._rows.count(kind)
 
     async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
-        """Return the result of `ask(tape)` the first time, then that of `read(tape)`, as in a
-        replay. A final failure is raised again; other failures only in a replay, if `read` fails
-        too.
+        """Return the result of `ask(tape)` and store the tape.
+        Later, return `read(tape)` instead. A resumed run raises final failures again and retries
+        others. A replay raises all failures again, except final ones if `read` now succeeds.
         """
         if self.recording is not None:
             return await self._replay(self.recording, request, read)
@@ -169,20 +171,20 @@ class Journal:
         return json.loads(found[-1].used) if found else {}
 
     async def note(self, kind: str, key: Any, value: Any) -> None:
-        """Record a value that a replay cannot compute, such as the clock."""
+        """Record a value that a replay cannot reproduce, such as the time."""
         if self.recording is None:
             tape = Tape()
             tape.add({}, json.dumps(value).encode())
             await self._put(Request(kind, key), tape, None, Bill())
 
     async def paid(self, **amounts: float) -> None:
-        """Charge usage that has no answer, by fields of Usage, and record it."""
+        """Record and charge usage without an answer. `amounts` are fields of Usage."""
         with self._budget.metered() as bill:
             self._budget.add(**amounts)
             await self._put(Request("paid", ""), Tape(), None, bill)
 
     async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
-        """Return a recorded value or None: in a replay, or with `before` also in a resumed run."""
+        """Return a recorded value in a replay or, with `before`, a resumed run; otherwise None."""
         if self.recording is not None:
             return await self.recording.noted(Request(kind, key))
         row = await self._exchanges.settled(Request(kind, key).key) if before else None
@@ -191,8 +193,8 @@ class Journal:
     async def moment(
         self, kind: str, key: Any, shape: Any, work: Callable[[], Awaitable[T]], otherwise: T
     ) -> T:
-        """Return and record the result of `work()`, of the type `shape`.
-        In a replay, return the recorded value, or `otherwise` if there is none.
+        """Return and record the result of `work()`, which has the type `shape`.
+        A replay returns the recorded value, or `otherwise` if there is none.
         """
         kind_of: TypeAdapter[T] = TypeAdapter(shape)
         if self.recording is None:
@@ -210,8 +212,10 @@ class Journal:
     async def _exclusive(
         self, request: Request, look: Callable[[str], Awaitable[T | None]]
     ) -> AsyncIterator[T | None]:
-        """Yield the stored answer, or None to ask for it while equal requests wait."""
-        # An answer and its exchange have separate keys.
+        """Yield the stored answer, or None if the caller must obtain it.
+        Equal requests wait meanwhile.
+        """
+        # An answer and its exchange are separate, so the key names the lookup too.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
             await self._running[key].wait()
@@ -257,7 +261,6 @@ class Journal:
 
 
 def _answer_in(row: tuple[str | None, str | None], shape: type[T]) -> tuple[T] | None:
-    """Return the answer in a row, None if it is damaged. Raises a stored failure."""
     answer, error = row
     if error is not None:
         try:

@@ -1,4 +1,4 @@
-"""Define the rows of a journal, and the claim to a session under which they are written."""
+"""Define the rows of a journal, and the claim under which a worker writes a session."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from spadework.budget import total
 from spadework.values import Usage
 
-#: The charges of all answers, with their seconds of the run.
+#: Selects the charges of all answers and exchanges, with their run time in seconds.
 USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 _OF_KEY = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
 _OPENED = "SELECT coalesce(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
@@ -23,7 +23,7 @@ _REFUSED = (
 
 
 class AnswerRow(NamedTuple):
-    """An answer or its final failure, its usage (JSON), and its time."""
+    """An answer or its final failure, with its usage (JSON) and run time in seconds."""
 
     key: str
     kind: str
@@ -35,7 +35,9 @@ class AnswerRow(NamedTuple):
 
 
 class ExchangeRow(NamedTuple):
-    """A compressed request, and the received heads with the hashes of their bodies (JSON)."""
+    """A compressed request.
+    `pieces` lists the received heads and the hashes of their bodies (JSON).
+    """
 
     key: str
     kind: str
@@ -47,7 +49,7 @@ class ExchangeRow(NamedTuple):
 
 
 class FoundExchange(NamedTuple):
-    """A stored exchange; later ones have higher numbers."""
+    """A stored exchange. Later exchanges have higher numbers."""
 
     number: int
     pieces: str
@@ -57,15 +59,15 @@ class FoundExchange(NamedTuple):
 
 
 class JournalRows(ABC):
-    """Durable rows. Methods raise OSError or sqlite3.Error."""
+    """Durable storage of a journal. Methods raise OSError or sqlite3.Error."""
 
     @abstractmethod
     async def ask(self, statement: str, *values: Any) -> list[Any]:
-        """Return the rows of a statement in common SQL with `?` as placeholder."""
+        """Run a statement in portable SQL with `?` placeholders, and return its rows."""
 
     @abstractmethod
     async def put_answer(self, row: AnswerRow) -> None:
-        """Store a row, replacing the one with its key."""
+        """Store an answer, replacing any with the same key."""
 
     @abstractmethod
     async def put_exchange(self, row: ExchangeRow) -> None:
@@ -73,18 +75,18 @@ class JournalRows(ABC):
 
     @abstractmethod
     async def put_body(self, name: str, packed: bytes) -> None:
-        """Store a body unless it is there."""
+        """Store a body unless it exists."""
 
     @abstractmethod
     async def close(self) -> None:
-        """Release all resources and drop unfinished writes."""
+        """Release all resources, rolling back unfinished writes."""
 
     @abstractmethod
     async def abandon(self) -> None:
-        """Release all resources at once, whatever is running."""
+        """Release all resources at once, whatever is still running."""
 
     async def answer(self, key: str) -> tuple[str | None, str | None] | None:
-        """Return the answer and the error under a key, or None."""
+        """Return the answer and the error stored under a key, or None."""
         return next(
             iter(await self.ask("SELECT answer, error FROM journal WHERE key = ?", key)), None
         )
@@ -104,36 +106,36 @@ class JournalRows(ABC):
         return [data for (data,) in await self.ask(asked, kind)]
 
     async def opened_before(self, number: int) -> int:
-        """Return the number of the last process start before an exchange, or 0."""
+        """Return the number of the last process start before exchange `number`, or 0."""
         [(opened,)] = await self.ask(_OPENED, number)
         return int(opened)
 
     async def refused(self) -> str | None:
-        """Return the error of the first exchange that the budget could not pay for, or None."""
+        """Return the error of the first exchange that exceeded the budget, or None."""
         return next((error for (error,) in await self.ask(_REFUSED)), None)
 
     async def charges(self) -> list[tuple[str, float]]:
-        """Return the usage of each answer and exchange, with its time."""
+        """Return the usage and time of each answer and exchange."""
         return await self.ask(USED)
 
     async def body(self, name: str) -> bytes | None:
-        """Return the compressed body with this hash, or None."""
+        """Return the compressed body with the hash `name`, or None."""
         rows = await self.ask("SELECT packed FROM bodies WHERE hash = ?", name)
         return next((data for (data,) in rows), None)
 
     async def has_body(self, name: str) -> bool:
-        """Return whether a body with this hash is stored."""
+        """Return whether a body with the hash `name` is stored."""
         return bool(await self.ask("SELECT 1 FROM bodies WHERE hash = ?", name))
 
     async def size(self) -> float:
-        """Return the bytes of all bodies."""
+        """Return the total bytes of all bodies."""
         [(size,)] = await self.ask("SELECT coalesce(sum(length(packed)), 0) FROM bodies")
         return float(size)
 
 
 def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
-    """Return the total charge and the time of the last one, None if there are none.
-    Raises sqlite3.DatabaseError for a damaged one.
+    """Return the total usage and the time of the last charge, or None without charges.
+    Raises sqlite3.DatabaseError if a charge is damaged.
     """
     try:
         read = [(json.loads(used), float(elapsed)) for used, elapsed in rows]
@@ -144,11 +146,13 @@ def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
 
 
 class Claim(Protocol):
-    """A claim to a session. Its methods raise ClaimLost, an OSError, once another worker has it."""
+    """A worker's claim to a session.
+    Methods raise ClaimLost (an OSError) after another worker takes over.
+    """
 
     @property
     def session_id(self) -> str:
-        """The claimed session."""
+        """The id of the claimed session."""
         ...
 
     def journal_rows(self) -> JournalRows:
@@ -156,17 +160,17 @@ class Claim(Protocol):
         ...
 
     async def tell(self, lines: bytes) -> None:
-        """Store lines of the session's record, and wake its watchers."""
+        """Store lines of the session's record and notify its watchers."""
 
     async def keep_file(self, name: str, data: bytes) -> None:
-        """Store a file by its path in the session's folder."""
+        """Store a file under its path in the session's folder."""
 
 
-#: A worker sets this for each session that it runs.
+#: The current claim, which a worker sets for each session it runs.
 CLAIM: ContextVar[Claim | None] = ContextVar("claim", default=None)
 
 
 def claim_on(session_id: str) -> Claim | None:
-    """Return the current claim to a session, None if this machine alone has it."""
+    """Return the current claim to a session, or None if the session is only on this machine."""
     claim = CLAIM.get()
     return claim if claim is not None and claim.session_id == session_id else None

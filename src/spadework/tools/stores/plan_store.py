@@ -1,4 +1,4 @@
-"""Keep the plans of earlier questions for all sessions."""
+"""Keep plans of earlier questions for use by all sessions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PlanStore:
         self._seconds = days * DAY_SECONDS
 
     def get(self, key: Any) -> Plan | None:
-        """Return the plan under a key (JSON), None if missing, expired or damaged."""
+        """Return the plan under a key (JSON), or None if it is missing, expired or damaged."""
         path = self._path(key)
         try:
             return None if self._is_old(path) else Plan.model_validate_json(path.read_bytes())
@@ -39,7 +39,7 @@ class PlanStore:
             return None
 
     def put(self, key: Any, plan: Plan) -> None:
-        """Store a plan unless `days` is 0, and delete expired ones. Raises OSError."""
+        """Store a plan unless `days` is 0, and delete expired plans. Raises OSError."""
         if self._seconds:
             write_atomically(self._path(key), plan.model_dump_json().encode())
         for path in self._folder.glob("*.json"):
@@ -47,7 +47,7 @@ class PlanStore:
                 path.unlink(missing_ok=True)
 
     def forget(self, questions: Iterable[str]) -> None:
-        """Delete the plans of questions. Raises OSError."""
+        """Delete the plans of these questions. Raises OSError."""
         asked = {*map(normalise_question, questions)}
         for path in self._folder.glob("*.json"):
             with suppress(FileNotFoundError, ValidationError):

@@ -12,12 +12,12 @@ _OTHERS = 0o077
 
 
 def make_folder(folder: Path) -> None:
-    """Create a private folder with its missing parents; an existing one stays as it is."""
+    """Create a private folder with its parents. Existing folders stay unchanged."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(mode=0o700, exist_ok=True)
     if not missing and not folder.is_dir():
-        folder.mkdir()  # raises the error about what is in its place
+        folder.mkdir()  # raises an error about the file in its place
 
 
 def private_folder(folder: Path) -> None:
@@ -34,16 +34,16 @@ def private_file(path: Path) -> None:
 
 
 def close_files(folder: Path) -> None:
-    """Make the files in a folder private, since libraries create some."""
+    """Make all files in a folder private, because libraries create some."""
     for path in folder.iterdir():
-        with suppress(FileNotFoundError):  # it was replaced meanwhile
+        with suppress(FileNotFoundError):  # it has been replaced meanwhile
             _close(path)
 
 
 def _close(path: Path) -> None:
     mode = path.stat().st_mode
     if mode & _OTHERS:
-        with suppress(PermissionError):  # another user's file, which we may write
+        with suppress(PermissionError):  # another user's file that we may write
             path.chmod(mode & 0o777 & ~_OTHERS)
 
 
@@ -52,13 +52,13 @@ def is_session_id(text: str) -> bool:
     return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None
 
 
-#: Windows would change line ends.
+#: Prevents Windows from changing line ends.
 _AS_IT_IS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Write `data` so that a reader sees either the old file or the new one.
-    Its permissions are `mode` less the umask; by default only the owner has any.
+    Permissions are `mode` minus the umask. By default only the owner has access.
     """
     make_folder(path.parent)
     draft = path.with_name(f".{secrets.token_hex(8)}.draft")

@@ -17,7 +17,7 @@ from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalR
 from spadework.tools.stores.private_files import private_file
 
 BUSY_SECONDS = 20.0
-#: Files of version 1 have a charge per answer; before, each charge was the sum so far.
+#: Version of the file format. Before version 1, charges were running totals instead of per answer.
 VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS journal (
@@ -39,7 +39,10 @@ _ONE_BY_ONE = (
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
-    """Open a connection. If cancelled, wait and close it: its thread needs the event loop."""
+    """Open a connection.
+    If cancelled, first wait for it and close it. Its thread could not be stopped once the event
+    loop has ended.
+    """
 
     await on_disk(private_file, path)
 
@@ -57,13 +60,13 @@ async def connect(path: Path) -> aiosqlite.Connection:
 
 
 async def prepare(db: aiosqlite.Connection) -> None:
-    """Create missing tables and update a file of an earlier version.
+    """Create missing tables and upgrade a file of an earlier version.
     Raises SessionUnreadable for a later version, and sqlite3.DatabaseError for a damaged file.
     """
     try:
         [(version,)] = await db.execute_fetchall("PRAGMA user_version")
         await _check(db)
-    except UnicodeDecodeError as error:  # SQLite's message contains a damaged name
+    except UnicodeDecodeError as error:  # SQLite's message quotes a damaged name
         raise sqlite3.DatabaseError("its tables are damaged") from error
     if version > VERSION:
         raise SessionUnreadable(
@@ -81,14 +84,16 @@ async def prepare(db: aiosqlite.Connection) -> None:
 
 
 async def _check(db: aiosqlite.Connection) -> None:
-    """Raise sqlite3.DatabaseError if the file is damaged; what remains would pass for the whole."""
+    """Raise sqlite3.DatabaseError if the file is damaged.
+    Its readable rest could otherwise pass for the whole.
+    """
     [(said,)] = await db.execute_fetchall("PRAGMA quick_check(1)")
     if said != "ok":
         raise sqlite3.DatabaseError(" ".join(str(said).split())[:150])
 
 
 async def stop_connection(db: aiosqlite.Connection) -> None:
-    """Stop a connection's thread, which would keep the process alive."""
+    """Stop a connection's thread, which would otherwise keep the process alive."""
     ended = db.stop()
     if ended is not None:
         await asyncio.wait({ended}, timeout=BUSY_SECONDS)
@@ -105,14 +110,16 @@ _PUT_EXCHANGE = (
 
 
 class SqliteRows(JournalRows):
-    """Rows on a connection that others share."""
+    """The journal's rows in SQLite. Others may use the connection `db` too."""
 
     def __init__(self, db: aiosqlite.Connection) -> None:
         self.db = db
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """Open the rows at a path, creating them if missing. Raises the errors of `prepare`."""
+        """Open the rows in the file at `path`, creating it if missing.
+        Raises the errors of `prepare`.
+        """
         db = await connect(path)
         try:
             await prepare(db)
@@ -123,7 +130,7 @@ class SqliteRows(JournalRows):
 
     @classmethod
     async def read(cls, path: Path) -> Self:
-        """Open the rows at a path, read-only. Raises sqlite3.Error."""
+        """Open the rows in the file at `path`, read-only. Raises sqlite3.Error."""
         return cls(await aiosqlite.connect(f"{path.as_uri()}?mode=ro", uri=True))
 
     async def put_answer(self, row: AnswerRow) -> None:
@@ -137,12 +144,12 @@ class SqliteRows(JournalRows):
         await self.db.commit()
 
     async def put_body(self, name: str, packed: bytes) -> None:
-        """See `JournalRows.put_body`; the next row commits it."""
+        """See `JournalRows.put_body`. The next row commits it."""
         await self.ask("INSERT OR IGNORE INTO bodies (hash, packed) VALUES (?, ?)", name, packed)
 
     async def close(self) -> None:
-        """Roll back a cancelled write, whose lock would stay, and close the file.
-        Pending statements of a cancelled run can start no other write.
+        """Roll back a cancelled write, which would keep its lock, and close the file.
+        Pending statements of a cancelled run cannot start another write.
         """
         try:
             await self.db.execute_fetchall("PRAGMA query_only = ON")
@@ -150,7 +157,7 @@ class SqliteRows(JournalRows):
         except BaseException:
             await stop_connection(self.db)
             raise
-        # This stops the thread even when cancelled; stopping it again would hang.
+        # This stops the thread even if cancelled. Stopping it twice would hang.
         await self.db.close()
 
     async def abandon(self) -> None:
@@ -164,7 +171,7 @@ class SqliteRows(JournalRows):
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """Run all statements in the context, or none."""
+    """Run the statements in the context as one transaction."""
     db.execute("BEGIN IMMEDIATE")
     try:
         yield

@@ -1,5 +1,5 @@
-"""Share places at resources, such as hosts, among machines with a common database.
-Sessions need them in addition to the places of their process (`tools/web/fair_queue`).
+"""Share slots for resources, such as hosts, among machines with a common database.
+They are needed in addition to the process's own slots (`tools/web/fair_queue`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Opening(NamedTuple):
-    """The seconds until the next may begin, and those in which all must wait."""
+    """Seconds until the next may start, and seconds for which nobody may start."""
 
     opens: float
     shut: float
@@ -20,20 +20,20 @@ class Opening(NamedTuple):
 
 @dataclass
 class Visit:
-    """A held place. Its holder may set `shut`, the seconds in which nobody may enter."""
+    """A slot that is held. Its holder may set `shut`, the seconds for which nobody may start."""
 
     shut: float = 0.0
 
 
-#: Receives the state of an awaited place; raises if waiting is pointless.
+#: Checks the state of an awaited slot. Raises an error if waiting is pointless.
 Check = Callable[[Opening], None]
 
 
 def wait_on(opening: Opening) -> None:
-    """Wait however long it takes."""
+    """Accept any waiting time."""
 
 
-#: Provides the places of the current session, as `shared_place` does.
+#: Provides the current session's slots, like `shared_place`.
 Place = Callable[[str, Callable[[], int], float, Check], AbstractAsyncContextManager[Visit]]
 SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 
@@ -42,9 +42,9 @@ SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 async def shared_place(
     what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
 ) -> AsyncIterator[Visit]:
-    """Hold a place at `what`; at once if nothing is shared or the database does not respond.
-    Waits while all machines hold `most` places, or the last one began less than `every` seconds
-    ago.
+    """Hold a slot for `what`.
+    Waits while all machines together hold `most` slots, or the last one started less than `every`
+    seconds ago. Returns at once if there is no common database, or it does not respond.
     """
     shared = SHARED.get()
     if shared is None:

@@ -1,1 +1,1 @@
-"""Find the language, words and structure of a text."""
+"""Detect a text's language, words and structure."""

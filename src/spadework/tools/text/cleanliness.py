@@ -6,11 +6,11 @@ import re
 
 from spadework.tools.text.markdown import Block, blocks, plain
 
-#: A block with this share of linked words is a list of links.
+#: Minimum share of linked text in a list of links.
 LINKS = 0.5
-#: Fewer words without final punctuation are a label; a shorter paragraph may be a notice.
+#: Minimum words of prose without final punctuation, and maximum characters of a notice.
 LABEL_WORDS, NOTICE_CHARS = 8, 300
-#: A list with fewer words per item is a menu.
+#: Minimum words per item of a list that is not a menu.
 MENU_WORDS = 4
 
 _LINK = re.compile(r"\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)")
@@ -26,7 +26,7 @@ _LAST = 50
 
 
 def cleanliness(markdown: str) -> float:
-    """Return the share of the characters that are in content blocks, 0..1; 1 for an empty text."""
+    """Return the share of characters in content blocks (0–1), or 1 for an empty text."""
     found = [(block.end - block.start, is_matter(markdown, block)) for block in blocks(markdown)]
     total = sum(chars for chars, _ in found)
     return sum(chars for chars, matter in found if matter) / total if total else 1.0
@@ -38,7 +38,8 @@ def tells(markdown: str) -> bool:
 
 
 def is_matter(markdown: str, block: Block) -> bool:
-    """Return whether a block looks like prose, not a menu, notice or label.
+    """Return whether a block looks like content rather than a menu, notice or label.
+
     Headings, code and tables always do.
     """
     if block.kind in ("code", "table", "heading"):

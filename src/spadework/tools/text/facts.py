@@ -1,4 +1,4 @@
-"""Find the facts of a sentence that code can check: numbers, dates, names, negations, relations."""
+"""Extract facts that code can check: numbers, dates, names, negations and relations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SWAPPED = str.maketrans(".,", ",.")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _YEAR, _CLOCK = re.compile(r"[12]\d{3}"), re.compile(r"(?<![\d:])(?:[01]?\d|2[0-3]):[0-5]\d(?!\d)")
 _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
-#: By a stem of the question, the stems that answers use instead.
+#: For each stem of a question, the stems that answers may use instead.
 OTHER_WORDS = language_named(DEFAULT).other_words
 stem = stemmer(language_named(DEFAULT).stemmer)
 
@@ -37,7 +37,7 @@ def stems(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def nearest(text: str, others: Sequence[str]) -> list[int]:
-    """Return the indexes of the texts that share content words with `text`, best match first."""
+    """Return the indices of texts that share content words with `text`, best match first."""
     code = spoken(text)
     said = stems(text, code)
     shared = [len(said & stems(other, code)) for other in others]
@@ -45,8 +45,9 @@ def nearest(text: str, others: Sequence[str]) -> list[int]:
 
 
 def numbers(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the numbers of a text, normalized: "1,000" as "1000", and months as "m5".
-    In a language with a decimal comma, a number is read both ways.
+    """Return a text's numbers, normalized ("1,000" as "1000"), and its months, such as "m5".
+
+    In a language with a decimal comma, each number is read both ways.
     """
     shown = text if text.isascii() else RUN.sub(" ", in_plain_signs(text))
     readings = [shown]
@@ -58,14 +59,14 @@ def numbers(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def months(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the months named next to a number, as "m1" to "m12" ("may" alone is a verb)."""
+    """Return the months named next to a number, as "m1" to "m12". "May" alone may be a verb."""
     pattern, named = _dates(language)
     words = (match[match.lastindex or 0].lower() for match in pattern.finditer(text))
     return {f"m{named[word]}" for word in words if word in named}
 
 
 def dates(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the months next to a number, years, times of day and days of the week."""
+    """Return years, times of day, weekdays, and months next to a number."""
     told = (number for number in numbers(text, language) if _YEAR.fullmatch(number))
     days = filter(language_named(language).is_weekday, _LETTERS.findall(text.casefold()))
     return {*months(text, language), *told, *_CLOCK.findall(text), *days}
@@ -79,7 +80,6 @@ def spelled_numbers(text: str, language: str = DEFAULT) -> set[str]:
 
 @lru_cache(maxsize=16)
 def _dates(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a pattern of words that may name a month, and the months by name."""
     known = language_named(code)
     named = {**language_named(DEFAULT).months, **known.months}
     if known.unspaced:
@@ -94,6 +94,7 @@ def _dates(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 @lru_cache(maxsize=16)
 def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
     """Return a pattern of number words, and their values.
+
     English ones are included unless they mean something else in the language.
     """
     known = language_named(code)
@@ -107,8 +108,9 @@ def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def names(sentence: str) -> set[str]:
-    """Return a sentence's names in lower case: words with inner capitals or digits, or capitalized
-    inside the sentence.
+    """Return a sentence's names in lower case.
+
+    A name has inner capitals or digits, or is capitalized inside the sentence.
     """
     found: set[str] = set()
     fresh = True
@@ -124,7 +126,7 @@ def names(sentence: str) -> set[str]:
 
 
 def is_negated(text: str, language: str = DEFAULT) -> bool:
-    """Return whether the text negates something."""
+    """Return whether the text contains a negation."""
     return bool(language_named(language).negations.search(text))
 
 
@@ -155,15 +157,15 @@ _LICENSED = re.compile(
     r"\b(?:licen[cs]ed|released|published|available|distributed) under (?:the )?(?:terms of the"
     rf" )?(?P<value>{_NAME})"
 )
-#: Maximum characters of a sentence, and of the subject before a relation, that are considered.
+#: Maximum characters considered of a sentence, and of the subject before a relation.
 MOST_CHARS, SUBJECT_CHARS = 2_000, 300
-#: Words in the names of licences that distinguish none.
+#: Words that occur in many licence names and so distinguish none.
 _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A sentence's claim that `value` is the `what` of a subject, given by its stems."""
+    """A sentence's claim that `value` is the `what` of a subject. `subject` holds stems."""
 
     what: str
     subject: frozenset[str]
@@ -187,7 +189,8 @@ def relations(sentence: str) -> tuple[Relation, ...]:
 
 
 def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
-    """Return whether two sentences name different values of one thing.
+    """Return whether two sentences name different values of the same thing.
+
     If one subject is a pronoun, `asked` must contain the relation.
     """
     return any(
@@ -219,9 +222,10 @@ _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "
 
 
 def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
-    """Return the time that a text names, in UTC: ISO 8601, RFC 5322, "3 March 2026", "2 days ago".
-    The default zone is UTC; "ago" counts from `now`. Other text, and years before 1900 or after the
-    next one, give None.
+    """Parse a written time as UTC: ISO 8601, RFC 5322, "3 March 2026" or "2 days ago".
+
+    The default time zone is UTC, and "ago" counts from `now`. Return None for other text, for years
+    before 1900 and for years after the next one.
     """
     if not isinstance(written, str):
         return None
@@ -261,8 +265,8 @@ def _written(text: str) -> datetime | None:
 HUNDRED = 2
 NEAR = 0.05
 
-#: Units of each dimension: the factor to the first unit, and the names. The factors are exact (NIST
-#: Special Publication 811, appendix B).
+#: Units by dimension, with their names and their factor to the first unit. The factors are exact
+#: (NIST Special Publication 811, appendix B).
 _TABLE = """
 length: 1 m metre metres meter meters; 1e3 km kilometre kilometres kilometer kilometers
 length: 1e-2 cm centimetre centimetres centimeter centimeters; 1609.344 mi mile miles
@@ -295,7 +299,7 @@ _UNITS = {
 }
 _FIGURE = r"(?<![\w.,])[-−]?\d++(?:[.,]\d++)*+"
 _UNIT = r"[^\W\d_]+(?:/h|²|-hours)?|°[CF]"
-#: Units that "square" may precede, by name.
+#: Symbols of the units that can follow "square", by name.
 _SYMBOLS = {
     **dict.fromkeys(("mile", "miles"), "mi"),
     **dict.fromkeys(("kilometre", "kilometres", "kilometer", "kilometers"), "km"),
@@ -306,7 +310,7 @@ _SQUARE, _DEGREES = ("square",), ("degree", "degrees")
 
 
 class Quantity(NamedTuple):
-    """A figure in the first unit of its dimension ("" if none), and its significant digits."""
+    """A figure in its dimension's first unit, with its significant digits."""
 
     value: float
     digits: int
@@ -314,8 +318,9 @@ class Quantity(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A figure as written, its offsets, and the quantities that it may mean:
-    with and without its unit, and with its comma read as a decimal point or a separator.
+    """A figure as written, its offsets and its possible readings.
+
+    It may be read with or without its unit, and with a comma as decimal point or separator.
     """
 
     text: str
@@ -325,7 +330,7 @@ class Figure(NamedTuple):
 
 
 def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
-    """Return a text's figures in order, in digits and words, but not those in a word ("IPv6")."""
+    """Return a text's figures in order, in digits and words, except those inside words ("IPv6")."""
     known = language_named(language)
     found = []
     for match in _pattern(language).finditer(text):
@@ -346,7 +351,7 @@ def is_unit(word: str) -> bool:
 
 
 def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
-    """Return whether a figure is that of a source, possibly converted or rounded."""
+    """Return whether a source has the stated figure, possibly converted or rounded."""
     return any(
         stated.text == source.text
         or any(is_same(own, other) for own, other in product(stated.readings, source.readings))
@@ -365,7 +370,6 @@ def _readings(
 
 @lru_cache(maxsize=16)
 def _pattern(code: str) -> re.Pattern[str]:
-    """Return a pattern of a figure or number words ("five hundred") and the two words after it."""
     known = language_named(code)
     every = sorted([*known.numbers, *known.scales], key=len)[::-1]
     words = "" if known.unspaced else "|".join(every)
@@ -422,7 +426,7 @@ def _make_quantity(
 
 
 def is_same(stated: Quantity, source: Quantity) -> bool:
-    """Return whether `stated` is `source`, possibly converted or rounded to fewer digits."""
+    """Return whether `stated` equals `source`, possibly converted or rounded to fewer digits."""
     if stated.dimension != source.dimension:
         return False
     if math.isclose(stated.value, source.value, rel_tol=1e-9):

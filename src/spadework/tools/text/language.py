@@ -1,4 +1,4 @@
-"""Detect the language of a text, and read the data of `lang/<code>.toml`."""
+"""Detect a text's language, and load the data of `lang/<code>.toml`."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletiv
 
 @dataclass(frozen=True)
 class Talk:
-    """Small talk: what opens it (greetings, questions about the program), closes it, and fills it.
-    `about` and `welcome` are the replies.
+    """Patterns for small talk, and the replies to it.
+
+    `opens` matches greetings and questions about the program, `closes` matches farewells and
+    thanks, and `fill` matches filler words. `about` and `welcome` are the replies.
     """
 
     opens: re.Pattern[str]
@@ -41,9 +43,11 @@ class Talk:
 
 @dataclass(frozen=True)
 class Language:
-    """A language; one without a file has only its code. Words are lower-case.
-    `letters` are those not in a-z. `cues` are patterns for the kind of answer: count, measure,
-    date, who, where, define, steps, items, compare, why; a question may have several.
+    """The data of one language. A language without a file has only its code.
+
+    Words are lower-case. `letters` are those outside a-z. `cues` are patterns for the kind of
+    answer that a question asks for: count, measure, date, who, where, define, steps, items, compare
+    or why. A question may match several.
     """
 
     code: str
@@ -54,74 +58,77 @@ class Language:
     letters: str = ""
     stop: frozenset[str] = frozenset()
     capitals: frozenset[str] = frozenset()  # stop words that are names when capitalized
-    elisions: frozenset[str] = frozenset()  # a prefix before an apostrophe, not a word
+    elisions: frozenset[str] = frozenset()  # prefixes before an apostrophe
     decimal: str = "."
     of: str = ""  # may occur within a date
     months: Mapping[str, str] = field(default_factory=dict)  # name → "1" to "12"
     weekdays: frozenset[str] = frozenset()
     numbers: Mapping[str, str] = field(default_factory=dict)  # word → digits
     scales: Mapping[str, int] = field(default_factory=dict)  # word → power of ten
-    nouns_in_capitals: bool = False  # a capitalized word may be no name
-    # Never the last word of a sentence; a capitalized one only as written.
+    nouns_in_capitals: bool = False  # not every capitalized word is a name
+    # Never the last word of a sentence. Capitalized abbreviations match only as written.
     abbreviations: frozenset[str] = frozenset()
     maybe_last: frozenset[str] = frozenset()  # last only before one of `starters`
     starters: frozenset[str] = frozenset()
     ordinals: bool = False  # "3." before a word is an ordinal
     negations: re.Pattern[str] = _NEVER
-    other_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # stems
+    # stem → stems of synonyms
+    other_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     dimensions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # "heavy" → mass
     says_what: re.Pattern[str] = _NEVER  # follows the subject in a definition
     latest: re.Pattern[str] = _NEVER  # asks for news
-    leans: frozenset[str] = frozenset()  # first words that need the sentence before
-    pronouns: frozenset[str] = frozenset()  # refer to the subject of an earlier question
-    which: re.Pattern[str] = _NEVER  # before the noun a question asks for
-    polar: re.Pattern[str] = _NEVER  # start of a question for yes or no
+    leans: frozenset[str] = frozenset()  # openings that need the previous sentence
+    pronouns: frozenset[str] = frozenset()  # refer to an earlier question's subject
+    which: re.Pattern[str] = _NEVER  # precedes the noun asked for
+    polar: re.Pattern[str] = _NEVER  # start of a yes/no question
     expletive: re.Pattern[str] = _NEVER  # a pronoun that refers to nothing
     joins: re.Pattern[str] = _NEVER  # between parts of a question
-    compares: frozenset[str] = frozenset()  # say that a question compares
-    defines: str = ""  # asks what something is
+    compares: frozenset[str] = frozenset()  # words of a comparison
+    defines: str = ""  # template for asking what something is
     sides: tuple[re.Pattern[str], ...] = ()
-    joint: re.Pattern[str] = _NEVER  # between things of a list
+    joint: re.Pattern[str] = _NEVER  # between the items of a list
     belongs: re.Pattern[str] = _NEVER  # between a thing and its owner
     regarding: re.Pattern[str] = _NEVER  # before the criteria of a comparison
     articles: frozenset[str] = frozenset()
-    points: frozenset[str] = frozenset()  # words that refer to something said before
+    points: frozenset[str] = frozenset()  # refer to something mentioned before
     taken_up: Mapping[str, str] = field(default_factory=dict)  # pronoun → its article
     last_verb: re.Pattern[str] = _NEVER  # a question that ends with its verb
-    goes_on: re.Pattern[str] = _NEVER  # how a follow-up begins
+    goes_on: re.Pattern[str] = _NEVER  # start of a follow-up question
     relation: re.Pattern[str] = _NEVER  # a thing described by its relation to another
-    linked: re.Pattern[str] = _NEVER  # text before the name of a doer or a subject
-    demonym: re.Pattern[str] = _NEVER  # a word that says where somebody is from
+    linked: re.Pattern[str] = _NEVER  # text before the name of an agent or subject
+    demonym: re.Pattern[str] = _NEVER  # a word for a person's origin
     request: re.Pattern[str] = _NEVER  # start of a request that includes a text
-    label: re.Pattern[str] = _NEVER  # the title of a part of a text
-    form: re.Pattern[str] = _NEVER  # requirements on the form of the answer
+    label: re.Pattern[str] = _NEVER  # a heading such as "Abstract:" within a text
+    form: re.Pattern[str] = _NEVER  # requirements on the answer's form
     other_side: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
-    )  # stems of possessive relations
-    #: Requests to change a text, by kind, with their verbs and polite words.
+    )  # stem of a relation → stems of the opposite relation
+    #: Patterns for requests to change a text, by kind, with their verbs and polite words.
     revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
-    tongues: Mapping[str, str] = field(default_factory=dict)  # name of a language → code
+    tongues: Mapping[str, str] = field(default_factory=dict)  # language name → code
     talk: Talk | None = None
-    report: Mapping[str, str] = field(default_factory=dict)  # phrases of a report
+    report: Mapping[str, str] = field(default_factory=dict)  # the phrases of a report, by name
 
     def cues_in(self, question: str) -> frozenset[str]:
-        """Return the names of the cues in a question."""
+        """Return the names of the cues that match a question."""
         return frozenset(name for name, cue in self.cues.items() if cue.search(question))
 
     def is_weekday(self, word: str) -> bool:
-        """Return whether a word is a day of the week, or several ("Tuesdays")."""
+        """Return whether a word is a day of the week, also in the plural ("Tuesdays")."""
         small = word.casefold()
         return not self.weekdays.isdisjoint((small, small.removesuffix("s")))
 
     def needs_context(self, text: str) -> bool:
-        """Return whether the first word needs the previous sentence ("However")."""
+        """Return whether a text's opening depends on the previous sentence ("However")."""
         opening = text[:60].casefold().lstrip("*_“\"'( ")
         ends = ("",) if self.unspaced else (" ", ",")
         return any(opening.startswith(word + end) for word in self.leans for end in ends)
 
     def without_connective(self, text: str) -> str:
-        """Return a sentence without its connective ("However, …"); "" if it needs its context."""
+        """Return a sentence without its connective ("However, …"), or "" if it depends on its
+        context.
+        """
         if not self.needs_context(text):
             return text
         connective, comma, rest = text.partition(", ")
@@ -132,7 +139,7 @@ class Language:
 
 @lru_cache(maxsize=64)
 def language(code: str) -> Language:
-    """Return the language of a code such as `de` or `de-AT`."""
+    """Return the language for a code such as `de` or `de-AT`."""
     short = code.lower().partition("-")[0]
     if short not in codes():
         return Language(short, short)
@@ -142,7 +149,7 @@ def language(code: str) -> Language:
 
 @lru_cache(maxsize=1)
 def codes() -> tuple[str, ...]:
-    """Return the codes of the languages with a file."""
+    """Return the codes of all languages with a data file."""
     names = (file.name.partition(".") for file in files(_LANG).iterdir())
     return tuple(sorted(n for n, _, kind in names if kind == "toml" and _CODE.fullmatch(n)))
 
@@ -186,7 +193,7 @@ def _words(table: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
-    """Return a pattern of whole words; apostrophes may be curly, spaces any white space."""
+    """Return a pattern of whole words. Apostrophes may be curly, and spaces any white space."""
     phrase = "|".join(phrases).replace("'", "['’]").replace(" ", r"\s+")
     return re.compile(rf"(?<!\w)(?:{phrase})(?!\w)" if spaced else phrase, re.IGNORECASE)
 
@@ -194,20 +201,20 @@ def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
 LOOKED_AT = 4_000
 #: Minimum share of function words in a text of more than SHORT words.
 LEAST_SHARE, SHORT = 0.15, 12
-#: Minimum score; a word counts 1 / the number of languages that have it.
+#: Minimum score. A word adds 1 divided by the number of languages that have it.
 LEAST = 0.5
-#: Penalty for a word with letters that the language does not have.
+#: Penalty for a word with letters foreign to the language.
 FOREIGN = 0.5
-#: Scores this close are the same sum in another order.
+#: Scores this close differ only by rounding.
 TIE = 1e-6
-#: Letters that a character of these scripts counts for.
+#: Number of letters that one character of these scripts counts for.
 SIGNS = {"kana": 2, "han": 2, "ko": 2}
-#: Minimum share of kana in Japanese; Chinese may quote some.
+#: Minimum share of kana in Japanese text. Chinese text may quote some kana.
 KANA = 0.05
 
-#: A word, without what follows an apostrophe.
+#: A word, without the part after an apostrophe.
 _WORD = re.compile(r"(?<![\w'’])\w+")
-#: Scripts by code points; a script of one language has its code.
+#: Scripts by code points. A script used by only one language has that language's code.
 _SCRIPTS = (
     (0x0041, 0x024F, "latin"), (0x0370, 0x03FF, "el"), (0x0400, 0x052F, "cyrillic"),
     (0x0531, 0x058F, "hy"), (0x05D0, 0x05EA, "he"), (0x0620, 0x06FF, "ar"),
@@ -223,12 +230,12 @@ _SCRIPTS = (
 
 
 def language_of(text: str) -> str:
-    """Return the language code of a text, even of a short question; "" if unclear."""
+    """Return a text's language code, even for a short question, or "" if unclear."""
     return _language_of(text[:LOOKED_AT])
 
 
 def spoken(*texts: str) -> str:
-    """Return the first clear language among the texts, else English."""
+    """Return the language of the first text whose language is clear, or English."""
     return next(filter(None, map(language_of, texts)), DEFAULT)
 
 
@@ -260,7 +267,7 @@ def _east_asian(scripts: dict[str, int]) -> str:
 
 
 def _among_letters(text: str, scripts: dict[str, int]) -> str:
-    """Return the East Asian language of text among foreign names: `asyncio 是什么`."""
+    """Return the East Asian language of text among foreign names, as in `asyncio 是什么`."""
     if not {"kana", "han"} & scripts.keys():
         return ""
     code = _east_asian(scripts)
@@ -304,23 +311,23 @@ def _alphabets() -> dict[str, frozenset[str]]:
 
 @dataclass(frozen=True)
 class Phrases:
-    """The phrases of a report in the language of a code such as `de` or `de-AT`."""
+    """Report phrases in the language of a code such as `de` or `de-AT`."""
 
     code: str = DEFAULT
 
     @property
     def language(self) -> str:
-        """The code without its region."""
+        """The language code without its region."""
         short = self.code.lower().partition("-")[0]
         return short if _CODE.fullmatch(short) else DEFAULT
 
     @property
     def direction(self) -> Literal["ltr", "rtl"]:
-        """The direction of writing."""
+        """The writing direction."""
         return "rtl" if self.language in _RIGHT_TO_LEFT else "ltr"
 
     def __call__(self, name: str, **values: object) -> str:
-        """Return the named phrase with its values, in English if the language has none."""
+        """Return the named phrase with its values, in English if the language lacks it."""
         own = language(self.language).report or _headings().get(self.language, {})
         return (own.get(name) or language(DEFAULT).report[name]).format(**values)
 

@@ -1,4 +1,4 @@
-"""Find the blocks and inline marks of Markdown, with their offsets."""
+"""Parse Markdown into blocks and inline marks with their offsets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = Literal["heading", "paragraph", "list", "code", "table", "quote"]
 
 ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)", re.MULTILINE)
 
-#: Besides digits, all but paragraphs and tables begin with one of these.
+#: Characters that can begin a block other than a paragraph or table. A digit can too.
 _BEGINNINGS = frozenset("`~>#-*_+")
 _FENCE = re.compile(r"([ \t]*)(`{3,}+(?!.*`)|~{3,})[ \t{.]*([^\s{}`]*)")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
@@ -28,7 +28,10 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The lines `markdown[start:end]`, without the last line end. `language` is a fence's word."""
+    """The lines `markdown[start:end]`, without the last line end.
+
+    `language` is the word after an opening code fence.
+    """
 
     kind: Kind
     start: int
@@ -37,7 +40,7 @@ class Block:
 
 
 def blocks(markdown: str) -> list[Block]:
-    """Return the blocks in order, without overlap; only blank lines are outside them."""
+    """Return all blocks in order. They do not overlap, and only blank lines lie outside them."""
     lines = markdown.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     found: list[Block] = []
@@ -78,7 +81,10 @@ def _block_at(lines: list[str], i: int, in_list: bool) -> tuple[Kind, int]:
 
 
 def _kind(lines: list[str], i: int, inside: bool) -> Kind | Literal["rule"]:
-    """Return what starts at line `i`; `inside` a list or paragraph, indented lines are not code."""
+    """Return the kind of block at line `i`.
+
+    If `inside` a list or paragraph, indented lines are not code.
+    """
     line = lines[i]
     first = line.lstrip()[0]
     if not inside and _indent(line) > 3:
@@ -99,7 +105,6 @@ def _kind(lines: list[str], i: int, inside: bool) -> Kind | Literal["rule"]:
 
 
 def _paragraph(lines: list[str], i: int) -> tuple[Kind, int]:
-    """Return the kind and end of a paragraph; an underline makes it a heading."""
     for j in range(i + 1, len(lines)):
         if _blank(lines[j]):
             return "paragraph", j
@@ -112,7 +117,7 @@ def _paragraph(lines: list[str], i: int) -> tuple[Kind, int]:
 
 
 def _list_end(lines: list[str], i: int) -> int:
-    """Return the end of a list, which may contain blank lines before an item or indented line."""
+    """Return a list's end. Blank lines may come before an item or an indented line."""
     end = _run_end(lines, i, ("list", "paragraph"))
     following = end
     while following < len(lines):
@@ -135,7 +140,6 @@ def _run_end(lines: list[str], i: int, kinds: tuple[Kind, ...]) -> int:
 
 
 def _code_end(lines: list[str], i: int) -> int:
-    """Return the end of code, after the closing fence or the last indented line."""
     fence = _FENCE.match(lines[i])
     if not fence:
         end = i + 1
@@ -174,14 +178,13 @@ def _blank(line: str) -> bool:
 
 
 def _indent(line: str) -> int:
-    """Return the width of the leading white space in columns; a tab is four."""
     if line[:1] not in (" ", "\t"):
         return 0
     return len(line[: len(line) - len(line.lstrip())].expandtabs(4))
 
 
 class Mark(NamedTuple):
-    """Characters `start:end` of the source that are rendered as `shown`."""
+    """Characters `start:end` of the source, which are rendered as `shown`."""
 
     start: int
     end: int
@@ -199,7 +202,7 @@ class Pair(NamedTuple):
 
 @dataclass
 class Inline:
-    """The inline markup of a text; `code` holds the contents of code spans."""
+    """A text's inline markup. `code` holds the spans inside code marks."""
 
     marks: list[Mark] = field(default_factory=list)
     pairs: list[Pair] = field(default_factory=list)
@@ -218,7 +221,7 @@ _SPECIAL = re.compile(
 _TARGET = re.compile(
     r"""\]\(\s*(?:<[^<>\n]{0,4000}>|(?:\\.|[^\s()\\]|\((?:\\.|[^\s()\\])*\)){0,4000})(?:\s+(?:"[^"]{0,1000}"|'[^']{0,1000}'))?\s*\)"""
 )
-#: A reference starts like a name, unlike optional arguments in a manual (`run([a][, b])`).
+#: A link reference starts like a name, unlike optional arguments in a manual (`run([a][, b])`).
 _REFERENCE = re.compile(r"\]\[(?:[\w@#!][^\[\]\n]{0,199})?\]")
 _QUOTE_PREFIX = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -229,7 +232,7 @@ _NESTING = 20
 
 
 def plain(text: str) -> str:
-    """Return readable text: the words of links and images, no emphasis, ticks or escapes."""
+    """Return readable text: link and image texts, without emphasis, backticks and escapes."""
     shown, at = [], 0
     for mark in scan(text).marks:
         shown += [text[at : mark.start], mark.shown]
@@ -238,7 +241,7 @@ def plain(text: str) -> str:
 
 
 def scan(text: str) -> Inline:
-    """Return the inline marks of all blocks, in order."""
+    """Return the inline markup of all blocks, in order."""
     found = Inline()
     for block in blocks(text) if _MARKED.search(text) else ():
         if block.kind == "code":
@@ -253,7 +256,7 @@ def scan(text: str) -> Inline:
 
 
 def _apart(marks: list[Mark]) -> list[Mark]:
-    """Drop marks inside other marks, such as a quoted line's prefix in a link's title."""
+    """Drop marks inside other marks, such as a quoted line's prefix in a link title."""
     kept: list[Mark] = []
     for mark in marks:
         if not kept or mark.start >= kept[-1].end:
@@ -263,7 +266,8 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
     """Yield the spans that emphasis and sentences do not cross.
-    These are list items without bullets, table rows, and other blocks.
+
+    These are list items without bullets, table rows and all other blocks.
     """
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
@@ -285,7 +289,7 @@ def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
 
 @dataclass
 class _Open:
-    """An emphasis mark without a partner yet; `count` of its characters are unused."""
+    """An unmatched emphasis mark. `count` of its characters are unused."""
 
     start: int
     count: int
@@ -345,7 +349,7 @@ class _Scanner:
         return target.end()
 
     def _refers(self, opening: tuple[int, int], closing: int) -> bool:
-        """Return whether `[words][name]` is a link, not an index or citations (`[1][2]`)."""
+        """Return whether `[words][name]` is a link, and not an index or citations (`[1][2]`)."""
         before, words = self.text[opening[0] - 1 : opening[0]], self.text[opening[1] : closing]
         return not in_spaced_word(before) and not words.strip().isdigit()
 
@@ -366,7 +370,9 @@ class _Scanner:
         return end
 
     def _pair(self, start: int, end: int) -> tuple[int, int]:
-        """Match a closing run with open ones, preferably of its length; return the rest of it."""
+        """Match a closing run with open ones, preferably of equal length. Return what is left of
+        it.
+        """
         waiting = self.emphasis[self.text[start]]
         last = enumerate(reversed(waiting[-_NESTING:]))
         alike = next((n for n, opening in last if opening.count == end - start), 0)
@@ -389,7 +395,7 @@ class _Scanner:
 
 
 def _partners(text: str, start: int, end: int) -> dict[int, int]:
-    """Map the start of each run of backticks to that of the next one of its length."""
+    """Map the start of each run of backticks to the next run of equal length."""
     partners: dict[int, int] = {}
     last: dict[int, int] = {}
     for ticks in reversed(list(re.compile(r"`+").finditer(text, start, end))):
@@ -401,7 +407,9 @@ def _partners(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _inside_word(left: str, right: str, length: int) -> bool:
-    """Return whether asterisks between two characters are an operator, unlike in `**A**ccess`."""
+    """Return whether asterisks between two characters are an operator, unlike those in
+    `**A**ccess`.
+    """
     figures = length == 1 or left.isdigit() or right.isdigit()
     return figures and in_spaced_word(left) and in_spaced_word(right)
 
@@ -414,8 +422,8 @@ Strength = Literal["em", "strong"]
 
 _MEANT: dict[str, Strength] = {"*": "em", "_": "em", "**": "strong", "__": "strong"}
 MARKS: dict[Strength, str] = {"em": "*", "strong": "**"}
-#: Characters that may surround emphasis, besides white space, or be at its ends, besides letters
-#: and digits: every Markdown renderer then recognizes it.
+#: Characters that may stand next to emphasis, or just inside it, so that every Markdown renderer
+#: recognizes it. White space may also stand next to it, and letters and digits inside it.
 _AROUND = frozenset(string.punctuation) - frozenset("*_~`\\") | frozenset("“”‘’„«»–—…")
 _INSIDE = _AROUND | {"`"}
 
@@ -431,7 +439,10 @@ class Emphasis(NamedTuple):
 
 
 def emphases(text: str, found: Inline) -> list[Emphasis]:
-    """Return the emphasis that every renderer shows: not nested, not next to a hidden mark."""
+    """Return the emphasis that every renderer recognizes.
+
+    Nested emphasis and emphasis that touches another mark are left out.
+    """
     ticks = {edge for span in found.code for edge in span}
     shown = [mark for mark in found.marks if not ticks & {mark.start, mark.end}]
     ends = {mark.end for mark in found.marks}

@@ -1,4 +1,4 @@
-"""The text of a page with its structure, parsed at first use, and the store of such texts."""
+"""Page texts with lazily parsed structure, and their store."""
 
 from __future__ import annotations
 
@@ -22,29 +22,30 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.tables import LEAST_COLUMNS, Span, Step, cells, header_of, steps_of_lists
 from spadework.visible import bounded, one_line, visible
 
-#: Maximum distance of neighbouring sentences, and maximum characters of one.
+#: Maximum distance of a neighbouring sentence, and its maximum length, in characters.
 REACH, MOST_CHARS = 800, 400
 _APART = re.compile(r"^\s{0,3}(?:#{1,6}\s|(?:[-*_]\s*){3,}$)", re.MULTILINE)
 
 
 class PageText(str):
-    """The Markdown of a page. Offsets are code points.
-    Text that instructs machines is neither a heading nor a column name.
+    """A page's Markdown. Offsets count code points.
+
+    Text that gives orders to machines never counts as a heading or column name.
     """
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """The blocks in order."""
+        """All blocks in order."""
         return blocks(self)
 
     @cached_property
     def headings(self) -> list[HeadingPath]:
-        """The path at each heading, with its start."""
+        """The start and path of each heading."""
         return paths(found for found in headings(self) if not is_injection(found[2]))
 
     @cached_property
     def steps(self) -> dict[int, Step]:
-        """The steps of numbered lists, by the offset of their words."""
+        """The steps of numbered lists, by the offset of their text."""
         return steps_of_lists(self, self.blocks)
 
     @cached_property
@@ -60,7 +61,7 @@ class PageText(str):
         return heading_at(self.headings, at)
 
     def header_of(self, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-        """Return the span of a table's column names, if there are at least `least`."""
+        """Return the span of a table's column names, if there are at least `least` of them."""
         key = table.start, least
         if key not in self._headers:
             header = header_of(self, table, least)
@@ -70,7 +71,7 @@ class PageText(str):
         return self._headers[key]
 
     def columns_at(self, start: int) -> str:
-        """Return the column names for a passage of rows on one line, or ""."""
+        """Return the column names for a passage of table rows on one line, or ""."""
         after = bisect_right(self.blocks, start, key=lambda block: block.start)
         nearest = self.blocks[max(0, after - 1)]
         inside = nearest.kind == "table" and nearest.start < start < nearest.end
@@ -79,7 +80,9 @@ class PageText(str):
 
     def neighbours(self, start: int, end: int) -> tuple[str, str]:
         """Return the sentences before and after a span, each on one line.
-        One is "" if it is not under the same heading, is in code or a table, or instructs machines.
+
+        A sentence is "" if it is under another heading, in code or a table, or gives orders to
+        machines.
         """
         apart = self._set_apart
         inside = next((one for one in apart if one.start <= start and end <= one.end), None)
@@ -110,19 +113,20 @@ def _short(found: list[str]) -> str:
 
 
 def content_hash(text: str) -> str:
-    """Return the SHA-256 of the UTF-8 text, in hexadecimal."""
+    """Return the SHA-256 of the text in UTF-8, as hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class PageStore:
-    """The texts in `folder`, at `<content_hash>.md`, kept in memory once read."""
+    """A store of texts at `<content_hash>.md` in `folder`, cached in memory once read."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._texts: dict[str, PageText] = {}
 
     async def put(self, text: str) -> tuple[str, str]:
-        """Store a text; return its hash and the text as stored.
+        """Store a text. Return its hash and the text as stored.
+
         Invisible characters are removed, endless runs cut and endless lines broken.
         """
         text = bounded(visible(text))
@@ -144,7 +148,7 @@ class PageStore:
         return self._texts[digest]
 
     async def texts(self, digests: Iterable[str]) -> dict[str, PageText]:
-        """Return the texts that can be read, by hash."""
+        """Return all readable texts, by hash."""
         found = {}
         for digest in dict.fromkeys(digests):
             with suppress(OSError, UnicodeDecodeError):
@@ -152,11 +156,11 @@ class PageStore:
         return found
 
     def _write(self, path: Path, data: bytes) -> None:
-        # A folder deleted during the run would be recreated with only some of the pages.
+        # A folder deleted during a run must not be recreated with only some of the pages.
         if self._texts and not self.folder.is_dir():
             raise FileNotFoundError(errno.ENOENT, "the folder was removed", str(self.folder))
         write_atomically(path, data)
 
     def path(self, digest: str) -> Path:
-        """Return the file of a text."""
+        """Return the path of a stored text."""
         return self.folder / f"{digest}.md"

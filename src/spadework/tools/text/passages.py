@@ -1,4 +1,4 @@
-"""Cut Markdown into passages at headings and blocks. Offsets are code points."""
+"""Cut Markdown into passages at headings and blocks. Offsets count code points."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Block", "blocks", "cut", "heading_at", "headings", "paths", "pieces"
 Heading = tuple[int, int, str]
 Path = tuple[int, str]
 
-#: A long paragraph or list is cut at the last line, sentence or word in its second half.
+#: Points at which a long block may be cut, best first: a line end, a sentence end, white space.
 _BREAKS = (
     re.compile(r"\n"),
     re.compile(r"[.!?\u3002\uff01\uff1f]['\")\]*_]*\s"),
@@ -23,13 +23,16 @@ _BREAKS = (
 
 
 def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
-    """Return the offsets (start, end) of passages that cover all but white space, in order.
-    A heading or a defined term starts a passage and stays with what follows. A passage has at most
-    `max_chars`; only code and tables, which are never cut, may have more.
+    """Return the offsets (start, end) of passages, which cover everything but white space, in
+    order.
+
+    A heading or defined term starts a passage and stays with the text after it. Passages have at
+    most `max_chars` characters, except code and tables, which are never cut.
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
-    # Headings and terms wait for what follows: where they begin, and where the text before ends.
+    # A heading or term is held back until the next text: `lead` is where it begins, and `before` is
+    # where the text above it ends.
     lead, before, only_headings = -1, 0, True
     for block in blocks(markdown):
         heading = block.kind == "heading"
@@ -52,7 +55,11 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
 
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield the block, cut if its kind allows; the first piece is `taken` characters shorter."""
+    """Yield a block in pieces of at most `most` characters, leaving code and tables whole.
+
+    The first piece leaves room for the `taken` characters of the heading or term before it, unless
+    they are more than half of `most`.
+    """
     start, end = block.start, block.end
     room = most - taken if taken <= most // 2 else most
     while end - start > room and block.kind not in ("code", "table"):
@@ -76,7 +83,7 @@ def _break(markdown: str, start: int, stop: int) -> int:
 
 
 def headings(markdown: str) -> list[Heading]:
-    """Return the headings as (offset, level 1..6, readable text)."""
+    """Return all headings as (offset, level 1–6, readable text)."""
     found = []
     for block in blocks(markdown):
         if block.kind == "heading":
@@ -86,7 +93,6 @@ def headings(markdown: str) -> list[Heading]:
 
 
 def _parse_heading(text: str) -> tuple[int, str]:
-    """Return the level and text of a heading, marked by `##` or an underline (`---`)."""
     text = text.strip()
     rest = text.lstrip("#")
     if len(rest) < len(text) and "\n" not in text:
@@ -96,7 +102,7 @@ def _parse_heading(text: str) -> tuple[int, str]:
 
 
 def paths(headings: Iterable[Heading]) -> list[Path]:
-    """Return the path of each heading, such as "Install > Linux", with its start."""
+    """Return each heading's start and path, such as "Install > Linux"."""
     found, path = [], list[Heading]()
     for heading in headings:
         while path and path[-1][1] >= heading[1]:
@@ -107,6 +113,6 @@ def paths(headings: Iterable[Heading]) -> list[Path]:
 
 
 def heading_at(paths: Sequence[Path], offset: int) -> str:
-    """Return the path of headings at an offset; "" before the first."""
+    """Return the heading path at an offset, or "" before the first heading."""
     after = bisect_right(paths, offset, key=lambda path: path[0])
     return paths[after - 1][1] if after else ""

@@ -1,6 +1,7 @@
-"""Find prompt injection and keyword stuffing in pages; neither is evidence of anything.
+"""Detect prompt injection and keyword stuffing in pages, neither of which is evidence.
+
 Prompt injection gives orders to the program that reads the page, in words that nobody would say to
-a person. A sentence that only quotes such an order stays, so that documentation can be quoted.
+a person. A sentence that only quotes such an order is kept, so that documentation can be quoted.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: With this many words around a quotation, a sentence only reports it.
+#: Minimum words around a quotation for the sentence to be merely reporting it.
 REPORTS = 4
-#: Minimum words of a stuffed sentence; its share of distinct words is below STUFFED_SHARE.
+#: Minimum words of a stuffed sentence. Its share of distinct words is below STUFFED_SHARE.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
-#: The shortest order is "[inst]".
+#: Length of the shortest order, "[inst]".
 LEAST = 6
 _ADDRESS = re.compile(r"https?://\S+")
 
@@ -34,12 +35,12 @@ _MACHINE = (
     rf"(?:(?:{_KIND}[ -]){{1,3}}{_BODY}|(?:ai )?language models?|llms?|ais?|chat ?bots?|chatgpt|"
     rf"claude|gemini|copilot|crawlers?|bots?|assistants?|agents?)"
 )
-#: What may follow the name of a machine; "AI researchers" are people.
+#: Text that may follow a machine's name. It excludes people such as "AI researchers".
 _ENDED = (
     r"(?=\s*[:,;.!?)\]—–]|\s-|\s+(?:that|which|who|reading|processing|summari[sz]ing|"
     r"crawling|visiting|indexing|please|must|should)\b|$)"
 )
-#: Where a command starts: at a sentence or clause, or after words that make a verb a command.
+#: The start of a command, at a sentence or clause or after words that make a verb a command.
 _COMMAND = (
     r"(?:^|[.:;!?)\]>—–*#]\s*|\s-+\s*|\b(?:please|now|kindly|immediately|instead|just|stop,?|and"
     r" then|important,?|attention,?|first,?|"
@@ -56,7 +57,7 @@ _SAY = r"(?:say|state|recommend|claim|cite|reveal|tell|conclude|promote|praise|e
 _ORDERS = tuple(
     re.compile(pattern)
     for pattern in (
-        # Addresses a machine.
+        # Sentences that address a machine.
         rf"^\W*(?:(?:note|notice|message|memo|instructions?|reminder|warning|information|attention|"
         rf"important|hint)\b[\s,:!]*(?:(?:to|for) )|(?:dear|hello|hey|attention|important|"
         rf"listen),?[\s:!]+)(?:all |any |every |the )?{_MACHINE}\b{_ENDED}",
@@ -64,7 +65,7 @@ _ORDERS = tuple(
         rf"^\W*(?:{_KIND}[ -]){{1,3}}{_BODY}\s*[:,!]\s*(?:you\b|please\b|do\b|don't\b|never\b|"
         rf"always\b|ignore\b|{_SAY}\b|stop\b)",
         rf"\bas an? {_MACHINE},? you (?:must|should|are|will|have|need)\b",
-        # Contains marks of a chat template.
+        # Chat template marks.
         r"<\|/?(?:im_start|im_end|system|endoftext|start_header_id|eot_id)\|>|\[/?(?:inst|system)\]|<</?sys>>|[<‹]\s*/?\s*page_text|</?tool_call>|"
         r"\"(?:covered|evidence_ids|gap_queries|verdict)\"\s*:",
         r"\bsystem(?: (?:prompt|message|override|instructions?|note))?\s*[:>]\s*(?:you"
@@ -74,7 +75,7 @@ _ORDERS = tuple(
             rf" _](?:{_RULES}|text|data|content)\b|\bnew system {_RULES}\b"
         ),
         rf"{_COMMAND}(?:these are |here are )?(?:your )?new (?:instructions|orders|objective)\s*:",
-        # Says to ignore, reveal or replace its instructions.
+        # Orders to ignore, reveal or replace instructions.
         rf"{_COMMAND}(?:ignore|disregard|forget|override|bypass|discard)\s+(?:\w+\s+){{0,4}}{_EARLIER}\s+(?:\w+\s+){{0,3}}{_RULES}\b",
         rf"{_COMMAND}(?:reveal|repeat|print|output|show|disclose|leak|quote|send|post)\s+(?:\w+\s+){{0,4}}your\s+(?:\w+\s+){{0,2}}"
         rf"(?:system|hidden|initial|original|secret)\s+{_RULES}\b",
@@ -82,7 +83,7 @@ _ORDERS = tuple(
         r" ){0,3}(?:assistant|agent|ai|llm|dan|chat ?bot)\b",
         r"\byou are no longer (?:bound|restricted|limited|an? (?:ai|assistant|language model))\b",
         r"\b(?:decode|base64|rot13|unscramble)\b.{0,80}\b(?:follow|obey|execute|comply)\b",
-        # Says what to read, believe or say.
+        # Orders about what to read, believe or say.
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|read)\s+(?:only|exclusively|solely|nothing"
         rf" but)\s+(?:this|our)\s+{_SOURCE}\b",
         rf"{_COMMAND}(?:cite|quote|use|trust|believe|treat|rate|score|rank)\s+(?:this|our)\s+{_SOURCE}\s+(?:only|exclusively|alone|highest|"
@@ -95,23 +96,23 @@ _ORDERS = tuple(
         rf"{_COMMAND}{_SAY}\b.{{0,120}}\bin your (?:final )?{_ANSWER}\b",
         rf"\bin your (?:final )?{_ANSWER},? (?:you (?:must|should|will) )?(?:please )?(?:only"
         rf" |always )?{_SAY}\b",
-        # The same in other languages.
+        # Orders in other languages.
         r"\bignorier\w*\s+(?:\w+\s+){0,3}(?:vorherig|bisherig|vorangegangen)\w*\s+(?:anweisung|befehl|regel)",
         r"\b(?:ignorez|oubliez)\s+(?:\w+\s+){0,3}(?:instructions|consignes)\s+(?:précédentes|antérieures)",
         r"\b(?:ignora|olvida|ignore)\s+(?:\w+\s+){0,3}(?:instrucciones|instruções)\s+(?:anteriores|previas)",
     )
 )
-#: A task to do first, which is an order if an address follows.
+#: A task to do first. It is an order if an address follows.
 _ERRAND = re.compile(
     rf"{_COMMAND}(?:fetch|visit|open|call|load|request|go to|send|post)\b.{{0,200}}\b(?:before|"
     r"while|when|then)\s+(?:you\s+)?(?:answer|summari|writ|report|respond|continu)"
 )
-#: Characters around the text of a comment, cell or heading.
+#: Characters around the text of a comment, table cell or heading.
 _MARKS = "#/*;-<! \t"
 _QUOTED = re.compile(
     r"“[^“”]++”|\"[^\"]++\"|«[^«»]++»|„[^„“]++“|(?<!\w)‘[^‘’]++’|(?<!\w)'[^']++'(?!\w)|`[^`]++`"
 )
-#: Every order has one of these words.
+#: Words of which every order contains at least one.
 _HINT = re.compile(
     r"\b(?:ais?|a\.i|llms?|gpt|chatgpt|claude|gemini|copilot|language models?|chat"
     r" ?bots?|bots?|assistants?|agents?|crawlers?|automated|"
@@ -123,7 +124,7 @@ _HINT = re.compile(
 
 @lru_cache(maxsize=20_000)
 def is_injection(text: str) -> bool:
-    """Return whether a sentence, apart from its quotations, addresses the machine that reads it."""
+    """Return whether a sentence, apart from its quotations, gives orders to a machine."""
     if len(text) < LEAST and text.isascii():
         return False
     reported = _QUOTED.sub(" … ", text)
@@ -136,6 +137,7 @@ def is_injection(text: str) -> bool:
 
 def _sends_away(said: str) -> bool:
     """Return whether a task precedes the last address.
+
     Searching for an address after each task would take quadratic time.
     """
     last = max(said.rfind("http://"), said.rfind("https://"))
@@ -144,7 +146,7 @@ def _sends_away(said: str) -> bool:
 
 
 def is_stuffed(text: str) -> bool:
-    """Return whether a sentence only repeats a few words, without function words."""
+    """Return whether a sentence only repeats a few words and has no function words."""
     if len(text) < 2 * STUFFED_WORDS - 1:
         return False
     words = re.findall(r"[^\W\d_]+", _ADDRESS.sub(" ", plain(text)).lower())
@@ -154,7 +156,7 @@ def is_stuffed(text: str) -> bool:
 
 
 def spans_between_injections(text: str) -> list[tuple[int, int]]:
-    """Return the spans of the text between its orders, without white space around them."""
+    """Return the spans of text between orders, without surrounding white space."""
     kept, at = [], 0
     for start, end in [*injection_spans(text), (len(text), len(text))]:
         piece = text[at:start]
@@ -165,7 +167,7 @@ def spans_between_injections(text: str) -> list[tuple[int, int]]:
 
 
 def without_injections(text: str) -> str:
-    """Return the text without its orders."""
+    """Return the text without orders to machines."""
     if not injection_spans(text):
         return text
     return "\n\n".join(text[start:end] for start, end in spans_between_injections(text))
@@ -173,8 +175,10 @@ def without_injections(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of the orders in a page, each to the end of its block.
-    The rest of the block has the same addressee; headings, tables and code go whole.
+    """Return the spans of a page's orders.
+
+    Each span runs to the end of its block, since the rest addresses the same reader. Headings,
+    tables and code are covered whole.
     """
     told = ((start, text[start:end]) for start, end in sentences(text))
     spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]

@@ -1,4 +1,4 @@
-"""Find the sentences of a Markdown text, and lines that only introduce what follows."""
+"""Find sentences in Markdown, and lines that only introduce other text."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from spadework.tools.text.language import Language, language, spoken
 from spadework.tools.text.markdown import Block, Inline, Mark, blocks, scan, units
 
 _COLONS = (":", "：")
-#: A line that starts bold or as code and does not end a sentence: 92 of 100 list terms in five
-#: manuals.
+#: A line that starts bold or as code and does not end like a sentence. It matches 92 of 100 list
+#: terms in five manuals.
 _TERM = re.compile(r"(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*)")
 
 
 def leads(text: str) -> bool:
-    """Return whether a line only introduces what follows: it ends in a colon."""
+    """Return whether a line ends in a colon, and so only introduces other text."""
     return text.rstrip("*_ \n").endswith(_COLONS)
 
 
 def is_term(markdown: str, block: Block) -> bool:
-    """Return whether a block is a term before its definition."""
+    """Return whether a block is a term followed by its definition."""
     return block.kind == "paragraph" and bool(_TERM.fullmatch(markdown, block.start, block.end))
 
 
-#: Brackets with more sentences inside were never closed.
+#: Maximum sentences in a pair of brackets. With more, the bracket was never closed.
 MOST_IN_BRACKETS = 100
 _JOINER = "\u2060"
 _STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
 _LEFT_OUT = ("...", "\u2026")
 _CLOSING = "\"'\u201d\u2019\u201c\u00bb\u00ab\u203a\u2039)\\]\u2060"
 _NOTE = r"\u2060*\[\u2060*\d{1,3}\u2060*\]\u2060*"
-#: Final punctuation before white space, with closing marks (in French after a space), or in a
-#: script without white space.
+#: A sentence end: final punctuation and closing marks before white space, or final punctuation in a
+#: script without spaces. French puts a space before the closing mark.
 _END = re.compile(
     rf"(?<![.!?\u2026])(?P<stop>[.!?\u2026\u061f\u06d4]++)"
     rf"[{_CLOSING}]*+(?:{_NOTE})*+(?:[ \u00a0\u202f]\u00bb(?=\s|$))?+(?=\s|$)"
@@ -45,15 +45,17 @@ _OPENING = "\"'\u201c\u2018\u201e\u201a\u00ab\u00bb\u2039\u203a\u00bf\u00a1(\\[\
 _LAST_WORD, _WORD_CHARS = re.compile(rf"[^\s{_OPENING}]*+\Z"), 40
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
 _FIRST = re.compile(rf"[\s{_OPENING}]*+(\w{{0,20}})")
-#: "3." and "XX." before a word are ordinals; a year is not.
+#: "3." and "XX." before a word are ordinals, but a year is not.
 _ORDINAL = re.compile(r"\d{1,3}|[ivx]+")
 _LETTER = re.compile(r"[^\W_]")
 
 
 def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
-    """Return the offsets (start, end) of the sentences of paragraphs, list items and quotes.
-    A sentence is within one block and has a letter or digit. Punctuation in abbreviations,
-    ordinals, numbers, code and addresses does not end it. `code` is the language, detected if "".
+    """Return the offsets (start, end) of sentences in paragraphs, list items and quotes.
+
+    A sentence lies within one block and has a letter or digit. Punctuation in abbreviations,
+    ordinals, numbers, code and addresses does not end it. `code` is the language, which is detected
+    if "".
     """
     known = language(code or spoken(text))
     masked = _mask_marks(text, scan(text))
@@ -66,17 +68,17 @@ def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
 
 
 def is_ended(text: str) -> bool:
-    """Return whether the text ends with the end of a sentence."""
+    """Return whether the text ends like a complete sentence."""
     return text.rstrip(_CLOSING + " ")[-1:] in (*_STOPS,)
 
 
 def is_broken_off(text: str) -> bool:
-    """Return whether the text seems to end in mid-sentence; a few words may be a label."""
+    """Return whether the text seems to break off mid-sentence. A few words may be a label."""
     return not is_ended(text) and len(text.split()) >= LABEL_WORDS
 
 
 def closed(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Merge the sentences of a block that share a pair of brackets."""
+    """Merge sentences of a block that share a pair of brackets."""
     open_after = [0, *accumulate(_opened(text[slice(*span)]) for span in spans)]
     made: list[tuple[int, int]] = []
     at = 0
@@ -93,7 +95,7 @@ def _opened(text: str) -> int:
 
 
 def _mask_marks(text: str, inline: Inline) -> str:
-    """Return the text at equal length with marks, code and stops in links masked."""
+    """Mask marks, code and sentence ends in links, keeping the text's length."""
     changes = [(start, end, "X" * (end - start)) for start, end in inline.code]
     changes += [(mark.start, mark.end, _mask(text, mark)) for mark in inline.marks]
     for pair in inline.pairs:
@@ -114,7 +116,7 @@ def _mask_marks(text: str, inline: Inline) -> str:
 
 def _mask(text: str, mark: Mark) -> str:
     source = text[mark.start : mark.end]
-    if source == "\\":  # a hard line break is like an empty line
+    if source == "\\":  # A hard line break separates text like an empty line.
         return "\n"
     if not source.strip(" \t>"):
         return source.replace(">", " ")
@@ -122,7 +124,7 @@ def _mask(text: str, mark: Mark) -> str:
 
 
 def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> list[tuple[int, int]]:
-    """Return the sentences of one unit; a part with no readable letter or digit joins the next."""
+    """Return a unit's sentences. A part without a readable letter or digit joins the next."""
     start, end = unit
     ends = _END.finditer(masked, start, end)
     first = _first_word(masked, start)
@@ -143,7 +145,7 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language, first:
     if not stop:
         return True
     following = _first_word(masked, match.end())
-    # A sentence starts in lower case only with a name: urllib3, or what starts the unit, too.
+    # Only names start a sentence in lower case: urllib3, or a word that also starts the unit.
     if following.islower() and following.isalpha() and following != first:
         return False
     if stop in _LEFT_OUT:

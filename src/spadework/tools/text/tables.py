@@ -1,4 +1,4 @@
-"""Read Markdown tables and numbered lists: rows, columns, steps, answers computed from rows."""
+"""Read Markdown tables and numbered lists, and compute answers from table rows."""
 
 from __future__ import annotations
 
@@ -19,18 +19,20 @@ from spadework.tools.text.terms import terms
 Span = tuple[int, int]
 
 _CELL = re.compile(r"(?<!\\)\|")
-#: Cells below the first row, which Markdown requires, for a header and for an ordinary row.
+#: Delimiter cells below a header, and below an ordinary first row. Markdown requires either.
 NAMES, NO_NAMES = "---", "--"
 LEAST_COLUMNS = 3
-#: The colon of a cell that is a label, also within its emphasis.
+#: A label's final colon, with any closing emphasis after it.
 _COLON = re.compile(r"\s*[:：](?=[*_]*$)")
-#: A cell that starts with a figure which is not a year.
+#: A cell that starts with a number, unless the number is a year.
 _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
 
 def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-    """Return the span of the row of column names, None if the table has none.
-    A first row with figures, with NO_NAMES below it or with fewer than `least` columns is ordinary.
+    """Return the span of the row of column names, or None if the table has none.
+
+    A first row is not a header if it contains figures, has NO_NAMES below it or has fewer than
+    `least` columns.
     """
     lines = list(islice(_lines(text, table.start, table.end), 2))
     ruled = text[slice(*lines[1])] if len(lines) > 1 else ""
@@ -42,13 +44,13 @@ def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | Non
 
 
 def rows_of(text: str, table: Block) -> list[Span]:
-    """Return the spans of the rows except the header, in order."""
+    """Return the spans of all rows except the header, in order."""
     header = header_of(text, table)
     return [span for span in rows_between(text, table.start, table.end) if span != header]
 
 
 def rows_at(text: str, table: Block, place: Span) -> list[Span]:
-    """Return the spans of the rows, including the header, that `place` overlaps."""
+    """Return the spans of the rows that `place` overlaps, including the header."""
     start, end = place
     first = max(table.start, text.rfind("\n", table.start, start) + 1)
     last = text.find("\n", end, table.end)
@@ -57,21 +59,22 @@ def rows_at(text: str, table: Block, place: Span) -> list[Span]:
 
 
 def cells(row: str) -> list[str]:
-    """Return the cells of a row, unescaped."""
+    """Return a row's cells, unescaped."""
     inner = row.strip().removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
     return [cell.strip().replace("\\|", "|") for cell in _CELL.split(inner)]
 
 
 def named_cells(header: str, row: str) -> list[tuple[str, str]]:
-    """Return a row's cells as (column name, cell); missing ones are ""."""
+    """Return a row's cells as (column name, cell). A missing name or cell is ""."""
     names, told = ([" ".join(cell.split()) for cell in cells(text)] for text in (header, row))
     return list(zip_longest(names, told, fillvalue=""))
 
 
 def row_as_sentence(row: Sequence[tuple[str, str]]) -> str:
     """Return named cells as a sentence: "Town: Kelling; Inhabitants: 3,100; Area: 5."
-    Without column names, the first cell is the label of the others.
+
+    Without column names, the first cell labels the others.
     """
     filled = [(_COLON.sub("", name), cell) for name, cell in row if cell]
     if any(name for name, _ in row):
@@ -105,13 +108,13 @@ def _lines(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 _NUMBER = re.compile(r"(\d+)([.)])")
-#: An item indented by this many columns is nested.
+#: Minimum extra indentation of a nested item, in columns.
 _BELOW = 2
 _WITHIN = ("list", "code", "table", "quote")
 
 
 class Step(NamedTuple):
-    """The number of an item, the offset of the first item of its list, and the item's end."""
+    """A list item's number, the offset of the list's first item, and the item's end."""
 
     number: int
     first: int
@@ -129,9 +132,9 @@ class _Before(NamedTuple):
 
 
 def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
-    """Return the steps by the offset of their words.
-    Items whose numbers do not count up from 1 are not steps, unless all are 1; nor are nested
-    items.
+    """Return the steps of numbered lists, by the offset of their text.
+
+    Numbers must count up from 1, or all be 1. Nested items are not steps.
     """
     steps: dict[int, Step] = {}
     before: _Before | None = None
@@ -158,7 +161,6 @@ def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
 def _next(
     before: _Before | None, block: Block, column: int, mark: re.Match[str], span: tuple[int, int]
 ) -> _Before | None:
-    """Return a numbered item as the step after `before`, or as a first one; else None."""
     marked, sign = int(mark[1]), mark[2]
     number, first = 1, span[0]
     if before and before.sign == sign:
@@ -175,7 +177,7 @@ Kind = Literal["largest", "smallest", "sum", "count", "row"]
 _KINDS: tuple[Kind, ...] = ("sum", "largest", "smallest", "count")
 LEAST_ROWS = 3
 LEAST_HELD = 0.5
-#: A cell that is a year, and one that is a figure or starts with one.
+#: A cell that is a year, and a cell that is or starts with a figure.
 _YEAR = re.compile(r"1\d{3}|20\d\d")
 _CELL_FIGURE = re.compile(r"[^\w\s-]?\s?(-?\d+(?:,\d{3})*(?:\.\d+)?)(?:\D*)")
 
@@ -183,8 +185,9 @@ _CELL_FIGURE = re.compile(r"[^\w\s-]?\s?(-?\d+(?:,\d{3})*(?:\.\d+)?)(?:\D*)")
 @dataclass(frozen=True)
 class Computed:
     """The result of an operation on a table.
-    `value` is as the table writes it, in a `column` ("" for a count) of the `rows` (spans) that
-    satisfy `where`; `of` counts all rows. `score` is the share of the question's words in the
+
+    `value` is written as in the table, in a `column` ("" for a count) of the `rows` (spans) that
+    satisfy `where`. `of` counts all rows. `score` is the share of the question's words in the
     table.
     """
 
@@ -204,8 +207,9 @@ class _Table:
 
 
 def compute(question: str, code: str, text: str, about: str = "") -> Computed | None:
-    """Return the answer of a text's tables to a question, None if there is none.
-    `about` is the title of the text or similar.
+    """Return the best answer that a text's tables give to a question, or None.
+
+    `about` describes the text, for example its title.
     """
     known = language(code)
     asked = known.cues_in(question)
@@ -255,7 +259,7 @@ def _compute(
     told = "; ".join(f"{table.names[n]} = {sorted(values)[0]}" for n, values in where.items())
     numeric = [n for n in columns if n not in where and _is_numeric(n, table)]
     if kind in ("largest", "smallest") and not any(numeric):
-        # The first column holds the names of the rows, even if they are numbers.
+        # The first column names the rows, even if the names are numbers.
         numeric = _measuring_columns(question, known, table)
     made = _apply(kind, kept, numeric, bool(where))
     if made is None:
@@ -266,8 +270,10 @@ def _compute(
 
 
 def _is_named(name: str, question: str, asked: set[str], keys: set[str], known: Language) -> bool:
-    """Return whether a question names a column, by all words except figures and units.
-    The column must not be part of another name ("population density"). `keys` are words of a row.
+    """Return whether a question names a column, by all its words except figures and units.
+
+    The column must not be part of a longer name ("population density"). `keys` are words that name
+    a row.
     """
     every = _stems(name, known)
     own = {stem for stem in every if stem.isalpha() and not is_unit(stem)} or every
@@ -280,8 +286,10 @@ def _is_named(name: str, question: str, asked: set[str], keys: set[str], known: 
 
 
 def _measuring_columns(question: str, known: Language, table: _Table) -> list[int]:
-    """Return the columns that a superlative may mean, by their units ("heaviest": a column in kg).
-    For a size these are all columns with figures, except the first and years.
+    """Return the columns that a superlative may mean, by their units ("heaviest" means a column in
+    kg).
+
+    For a size, these are all numeric columns except the first and years.
     """
     words = re.findall(r"\w+", question.casefold())
     asked = {each for word in words for each in known.dimensions.get(word, ())}
@@ -299,7 +307,7 @@ def _apply(
     kind: Kind, kept: Sequence[tuple[Span, tuple[str, ...]]], numeric: Sequence[int], filtered: bool
 ) -> tuple[str, list[Span], int] | None:
     if kind == "count":
-        # A question that names a column of figures asks to read it, not to count.
+        # A question that names a numeric column asks for its values, not for a count.
         fits = filtered and not numeric and len(kept) > 1
         return (str(len(kept)), [span for span, _ in kept], -1) if fits else None
     if kind == "row":
@@ -330,7 +338,7 @@ def _is_numeric(column: int, table: _Table) -> bool:
 def _conditions(
     question: str, asked: set[str], known: Language, table: _Table
 ) -> dict[int, set[str]]:
-    """Return the values that the question names, by column; a number needs its column's name."""
+    """Return the values named in the question, by column. Numbers need their column's name too."""
     found: dict[int, set[str]] = {}
     for n, name in enumerate(table.names):
         named = bool(_matching_stems(asked, _stems(name, known)))
@@ -367,7 +375,8 @@ def _month_stems(question: str, known: Language) -> set[str]:
 
 def _form_words(question: str, known: Language) -> set[str]:
     """Return the stems of words that only name the operation.
-    "population", which also asks for a number, may be a column.
+
+    "population" also asks for a number, but may be a column.
     """
     found: Iterator[str] = (
         match[0]

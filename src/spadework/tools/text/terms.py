@@ -1,4 +1,4 @@
-"""Split a text into words, and reduce them to its content words."""
+"""Split text into words, and reduce it to stemmed content words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import snowballstemmer
 
 from spadework.tools.text.language import Language, language
 
-#: Scripts without spaces between words: Thai, Lao, Burmese, Khmer, and the East Asian ones.
+#: Scripts without spaces between words: Thai, Lao, Burmese, Khmer and East Asian scripts.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
 #: Letters and vowel signs of these scripts and of Korean, whose words include their endings.
 RUN_SIGNS = (
@@ -25,14 +25,16 @@ RUN = re.compile(f"[{RUN_SIGNS}]+")
 
 
 def in_spaced_word(char: str) -> bool:
-    """Return whether a character is `_` or part of a word in a script with spaces; False for ""."""
+    """Return whether a character is `_` or part of a word in a script with spaces."""
     if char.isascii():
         return char.isalnum() or char == "_"
     return char.isalnum() and not _UNSPACED.match(char)
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether `text[start:end]` is whole words and numbers: not "mid" of "middle"."""
+    """Return whether `text[start:end]` consists of whole words and numbers, unlike "mid" in
+    "middle".
+    """
     return not _is_joined(text, start) and not _is_joined(text, end)
 
 
@@ -43,7 +45,7 @@ def _is_joined(text: str, at: int) -> bool:
     if in_spaced_word(left) and in_spaced_word(right):
         return True
     power = at if right == "^" else at - 1 if left == "^" else 0
-    if power:  # 10^6, x^(n+1)
+    if power:  # For example 10^6 or x^(n+1).
         return text[power - 1].isalnum() and not text[power + 1 : power + 2].isspace()
     if left in ".," and right.isdigit():
         return text[at - 2 : at - 1].isdigit()
@@ -51,24 +53,24 @@ def _is_joined(text: str, at: int) -> bool:
 
 
 _APART = re.compile(r"(?<=\d)(?:[⁺⁻]?[⁰¹²³⁴-⁹]+|[₊₋]?[₀-₉]+|[¼-¾⅐-⅞↉])")
-#: A word, such as `c++`, `gpt-5` or `node`; underscores split the names in code into words.
+#: A word, such as `c++`, `gpt-5` or `node`. Underscores split names in code into words.
 _PLAIN = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
-#: Combining marks belong to the letter before them: accents, and vowels of Arabic, Hebrew and Indic
-#: scripts.
+#: A letter or combining mark: accents, and vowel signs in Arabic, Hebrew and Indic scripts.
 _LETTER = (
     rf"(?:[^\W_{RUN_SIGNS}]|"
     r"[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
 )
 _WORD = re.compile(rf"{RUN.pattern}|{_LETTER}(?:{_LETTER}|['’-](?={_LETTER}))*[+#]*")
-#: A character near which a word may extend beyond `_PLAIN`: not Latin, Greek, Cyrillic, Armenian,
-#: Georgian or punctuation.
+#: Characters near which a word may extend beyond `_PLAIN`, because they are not Latin, Greek,
+#: Cyrillic, Armenian, Georgian or punctuation.
 _ODD = re.compile(r"[^\x00-\u02ff\u0370-\u058f\u10a0-\u10ff\u1e00-\u2e7f]")
 
 Stemming = Callable[[str], str]
 
 
 def terms(text: str, code: str) -> list[str]:
-    """Return the stems of the words that are not stop words, in order, with repeats.
+    """Return the stems of a text's words, in order and with repeats, without stop words.
+
     Text in a script without spaces is cut at stop words and returned as overlapping pairs of
     characters, which match a word wherever it starts.
     """
@@ -82,12 +84,12 @@ def terms(text: str, code: str) -> list[str]:
 
 @lru_cache(maxsize=32)
 def stemmer(name: str) -> Stemming:
-    """Return a stemmer of lower-case words, by snowball's name of the language."""
+    """Return a stemmer for lower-case words, given snowball's name of the language."""
     stemmer, lock = snowballstemmer.stemmer(name), Lock()
 
     @lru_cache(maxsize=50_000)
     def stem(word: str) -> str:
-        # The stemmer has a state, and several threads rank passages.
+        # The stemmer has state, and several threads rank passages.
         with lock:
             return str(stemmer.stemWord(word))
 
@@ -105,8 +107,9 @@ def run_splitter(code: str) -> Callable[[str], list[str]]:
 
 
 def in_plain_signs(text: str) -> str:
-    """Normalize characters (NFKC), separating superscripts, subscripts and fractions.
-    "10⁶" becomes "10^6", "1₂" "1_2" and "2½" "2 1/2".
+    """Normalize characters (NFKC), keeping superscripts, subscripts and fractions separate.
+
+    "10⁶" becomes "10^6", "1₂" becomes "1_2" and "2½" becomes "2 1/2".
     """
     marked = _APART.sub(lambda found: _mark(found[0]) + found[0], text)
     return unicodedata.normalize("NFKC", marked).replace("\u2044", "/")
@@ -118,7 +121,7 @@ def _mark(figure: str) -> str:
 
 
 def pairs(run: str) -> list[str]:
-    """Return the overlapping character pairs of a run, or a single character."""
+    """Return the overlapping character pairs of a run, or its single character."""
     return [run[n : n + 2] for n in range(len(run) - 1)] or [run]
 
 
@@ -126,7 +129,7 @@ def _words(text: str, known: Language) -> Iterable[str]:
     if text.isascii():
         words = _PLAIN.findall(text.lower())
     else:
-        # These characters are frequent, and NFKC is slow where it changes something.
+        # These characters are frequent, and NFKC is slow on text that it changes.
         text = text.replace("\u2026", " ").replace("\u00a0", " ").replace("\u2019", "'")
         text = in_plain_signs(text).lower()
         if _ODD.search(text):
@@ -145,6 +148,6 @@ def _split_mixed(text: str, known: Language) -> Iterator[str]:
 
 
 def _whole(word: str, elisions: frozenset[str]) -> str:
-    """Return a word without an elided article or pronoun: `eau` for `l'eau`."""
+    """Remove an elided article or pronoun from a word, as in `eau` for `l'eau`."""
     head, _, tail = word.partition("'")
     return tail if tail and head in elisions else word

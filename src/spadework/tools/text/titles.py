@@ -1,4 +1,4 @@
-"""Shorten questions to titles, and remove link targets from pages shown to a model."""
+"""Shorten questions to titles, and strip link targets from pages shown to a model."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from spadework.tools.text.markdown import Inline, scan
 from spadework.tools.text.sentences import sentences
 from spadework.visible import one_line
 
-#: Maximum characters of a question above a report, and of a shortened title.
+#: Maximum characters of a question used as a heading, and of a shortened title.
 LONG, MOST_CHARS = 200, 100
 
 
 def is_long(question: str) -> bool:
-    """Return whether a question is too long for a heading, or has several lines."""
+    """Return whether a question has several lines or is too long for a heading."""
     return len(question) > LONG or "\n" in question.strip()
 
 
@@ -28,7 +28,8 @@ def shorten_question(question: str) -> str:
 
 
 def without_targets(markdown: str, marks: Mapping[int, str] | None = None) -> str:
-    """Return the text without link targets and images; the words of links stay.
+    """Return the text without link targets and images, keeping link texts.
+
     `marks` are inserted at their offsets.
     """
     put, size = sorted((marks or {}).items()), len(markdown)

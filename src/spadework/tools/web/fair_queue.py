@@ -1,4 +1,4 @@
-"""Share limited resources, such as hosts, fairly among all threads and loops of a process."""
+"""Share limited resources, such as hosts, fairly among all threads and event loops of a process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spadework.tools.stores.shared_rooms import shared_place
 
 @dataclass(eq=False)
 class Waiter:
-    """A waiter in the running event loop; `called` is done when its turn has come."""
+    """A waiter in the running event loop. `called` is resolved when its turn comes."""
 
     loop: asyncio.AbstractEventLoop = field(init=False)
     called: asyncio.Future[None] = field(init=False)
@@ -25,7 +25,7 @@ class Waiter:
         self.called = self.loop.create_future()
 
     def call(self) -> bool:
-        """End the wait, from any thread; return False if the event loop is closed."""
+        """End the wait, from any thread. Returns False if the event loop is closed."""
         try:
             self.loop.call_soon_threadsafe(self._tell)
         except RuntimeError:
@@ -45,27 +45,27 @@ class _Waiter(Waiter):
 
 class Room:
     """A fair queue for one resource.
-    A free slot goes to the party with the fewest slots, then to the one served least recently;
-    within a party, first come, first served.
+    A free slot goes to the party with the fewest slots, then to the one served least recently.
+    Within a party, it is first come, first served.
     """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._inside: Counter[Hashable] = Counter()
         self._waiting: list[_Waiter] = []
-        #: When each party inside or waiting was last served.
+        #: When each current party was last served, as a call number.
         self._called: dict[Hashable, int] = {}
         self._calls = 0
 
     @property
     def empty(self) -> bool:
-        """True if nobody holds or awaits a slot."""
+        """Whether nobody holds or awaits a slot."""
         return not (self._inside or self._waiting)
 
     @asynccontextmanager
     async def place(self, party: Hashable, most: Callable[[], int]) -> AsyncIterator[None]:
-        """Hold a slot, waiting while all parties together hold `most()`.
-        `most` may be called in any thread; when it changes, call `look_again`.
+        """Hold a slot, after waiting while all parties together hold `most()`.
+        `most` may be called in any thread. When its result changes, call `look_again`.
         """
         waiter = _Waiter(party, most)
         with self._lock:
@@ -97,7 +97,7 @@ class Room:
             self._waiting.remove(waiter)
         else:
             self._inside[party] -= 1
-            self._inside += Counter()  # drop parties that hold no slot
+            self._inside += Counter()  # drops parties that hold no slot
             self.look_again()
         if party not in self._inside and all(one.party != party for one in self._waiting):
             self._called.pop(party, None)
@@ -107,7 +107,7 @@ class Room:
 
 
 class Rooms:
-    """The queues of all resources by name, kept while in use."""
+    """The queues of all resources in use, by name."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -121,7 +121,7 @@ class Rooms:
 
     @asynccontextmanager
     async def place(self, what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-        """Hold one of the `most` slots of the resource `what`, on behalf of a party."""
+        """Hold one of the `most` slots of the resource `what` for a party."""
         with self._lock:
             room, visitors = self._rooms.get(what) or (Room(), 0)
             self._rooms[what] = room, visitors + 1
@@ -149,7 +149,7 @@ if hasattr(os, "register_at_fork"):
 
 @asynccontextmanager
 async def place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-    """Hold a slot on this machine; see `Rooms.place`."""
+    """Hold a slot on this machine, as `Rooms.place` does."""
     async with ROOMS.place(what, party, most):
         yield
 

@@ -1,6 +1,6 @@
-"""Look up names in threads of their own: one per name, and none past its deadline.
-The system does it, since a DNS client would miss its hosts file, search domains and container name
-servers. The event loop's own lookups would block the threads that write files.
+"""Look up host names in separate threads, one per name, each with a deadline.
+The system does it, because a DNS client would miss its hosts file, search domains and container
+name servers. The event loop's own lookups would block threads that write files.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 
 from spadework.tools.web.background_threads import begin, settle
 
-#: Longest lookup; glibc tries the second name server after five seconds.
+#: Seconds for a lookup. glibc tries the second name server after five.
 SECONDS = 10.0
-#: Maximum lookups at once; others wait within their own deadline.
+#: Maximum concurrent lookups. Others wait, within their own deadline.
 MOST = 64
 _HOW = ("family", "type", "proto", "flags")
 Asked = tuple[Any, ...]
@@ -35,7 +35,7 @@ class _LookUp:
 
 
 class Resolver:
-    """Resolves names with `look_up` for all threads and event loops of the process."""
+    """Resolves names with `look_up`, for all threads and event loops of the process."""
 
     def __init__(
         self,
@@ -52,14 +52,14 @@ class Resolver:
 
     @property
     def under_way(self) -> frozenset[str]:
-        """The names that are being looked up or wait for it."""
+        """The names being looked up or waiting to be."""
         with self._lock:
             return frozenset(str(asked[0]) for asked in self._asked)
 
     async def addresses(self, host: Any, port: Any, **how: int) -> list[Any]:
         """Return the result of `socket.getaddrinfo`, or raise its error.
-        Raises socket.gaierror (EAI_AGAIN) if no answer comes in time; at once if an earlier lookup
-        is late.
+        Raises socket.gaierror (EAI_AGAIN) without an answer in time, at once if a lookup is
+        overdue.
         """
         look_up = self._joined((host, port, *(how.get(name, 0) for name in _HOW)))
         try:
@@ -73,7 +73,7 @@ class Resolver:
         with self._lock:
             if (found := self._asked.get(asked)) is None:
                 found = self._asked[asked] = _LookUp(asked, time.monotonic() + self._seconds)
-                # Only the thread settles it now, so that one cancelled caller does not affect
+                # Only the thread may settle it now, so that a cancelled caller does not affect
                 # others.
                 found.found.set_running_or_notify_cancel()
                 self._waiting.append(found)
@@ -110,10 +110,10 @@ if hasattr(os, "register_at_fork"):
 
 
 async def addresses(host: Any, port: Any, **how: int) -> list[Any]:
-    """Resolve a host; see `Resolver.addresses`."""
+    """Resolve a host, as `Resolver.addresses` does."""
     return await RESOLVER.addresses(host, port, **how)
 
 
 def install_resolver() -> None:
-    """Make the running event loop, and so all HTTP libraries, resolve names with `RESOLVER`."""
+    """Make the event loop, and therefore all HTTP libraries, resolve names with `RESOLVER`."""
     asyncio.get_running_loop().getaddrinfo = addresses  # type: ignore[method-assign]

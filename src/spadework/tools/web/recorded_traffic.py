@@ -15,7 +15,7 @@ _wire: ContextVar[Callable[[Any, Send], Awaitable[Piece]] | None] = ContextVar("
 
 
 async def over_the_wire(request: Any, send: Send) -> Piece:
-    """Return the response of `send()` to a request (JSON, without keys), recorded or replayed."""
+    """Return the response of `send()`, recorded or replayed. `request` is JSON without keys."""
     wire = _wire.get()
     return await (wire(request, send) if wire else send())
 

@@ -1,4 +1,4 @@
-"""Retry without logging, which is up to the calling program."""
+"""Retry operations without logging, which is up to the calling program."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ async def ask_again(
     jitter: float = 1.0,
 ) -> T:
     """Return the result of `ask` within `most` attempts, or raise its last error.
-    `worth` says whether to retry, or after how many seconds. Otherwise the pause grows from
-    `first`, with up to `jitter` seconds added.
+    `worth` returns whether to retry, or after how many seconds. Otherwise pauses grow from `first`
+    seconds, with up to `jitter` seconds added.
     """
 
     def pause(state: RetryCallState) -> float:
@@ -36,7 +36,7 @@ async def ask_again(
         return min(LONGEST, first * 2.0 ** (state.attempt_number - 1) + random.uniform(0, jitter))
 
     retrying = AsyncRetrying(
-        # Zero seconds also means retry.
+        # Zero seconds also means to retry.
         retry=retry_if_exception(lambda error: worth(error) is not False),
         stop=stop_after_attempt(most),
         wait=pause,
@@ -45,15 +45,15 @@ async def ask_again(
     return await retrying(ask)
 
 
-#: The requests left in each window, and the seconds or the time until it ends.
+#: Headers with the requests left in each window and with its end, in seconds or as a time.
 RATE_LIMIT_HEADERS = ("x-ratelimit-remaining", "x-ratelimit-reset")
-#: A larger number is a Unix time, not a delay.
+#: Number above which a value is a Unix time, not a delay in seconds.
 _MOST_WAIT = 1e9
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 
 
 def http_date(value: str) -> datetime | None:
-    """Return the time (UTC) in a header such as Date, None if it has none."""
+    """Parse the time in a header such as Date, in UTC, or return None."""
     try:
         moment = parsedate_to_datetime(value)
         return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
@@ -62,7 +62,7 @@ def http_date(value: str) -> datetime | None:
 
 
 def retry_after(value: str) -> float | None:
-    """Return the seconds in Retry-After, a number or a date (RFC 9110, 10.2.3), or None."""
+    """Parse Retry-After, a number or a date, into seconds (RFC 9110, 10.2.3), or return None."""
     if (number := value.strip()).isdecimal():
         return float(number[:9])
     until = http_date(value)
@@ -70,9 +70,9 @@ def retry_after(value: str) -> float | None:
 
 
 def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until all exhausted windows have ended, None if unknown.
-    Windows are listed, as in `X-RateLimit-Remaining: 0, 1985` and `X-RateLimit-Reset: 1, 1200000`.
-    If the first header is missing, the window that ends first counts.
+    """Return the seconds until all exhausted windows have ended, or None if unknown.
+    Headers list windows, as in `X-RateLimit-Remaining: 0, 1985` and `X-RateLimit-Reset: 1,
+    1200000`. If the first header is missing, the window that ends first counts.
     """
     left, ends = (
         [float(number) for number in _NUMBER.findall(headers.get(name, ""))]

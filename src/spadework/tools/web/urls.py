@@ -13,7 +13,7 @@ from tld.utils import MozillaTLDSourceParser
 
 
 class _Installed(MozillaTLDSourceParser):
-    """The installed list; the package would otherwise try to download one."""
+    """The installed list of suffixes. The package would otherwise try to download one."""
 
     uid = "spadework"
 
@@ -25,8 +25,8 @@ class _Installed(MozillaTLDSourceParser):
 @lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
     """Return the registered domain of a lower-case host.
-    IP addresses and names without a dot are returned unchanged. Under an unknown suffix, the last
-    two labels count.
+    IP addresses and names without a dot are returned unchanged. Under an unknown suffix, it is the
+    last two labels.
     """
     if is_address(host) or host.rpartition(".")[2].isdigit() or "." not in host:
         return host
@@ -36,17 +36,18 @@ def registered_domain(host: str) -> str:
     return str(known or ".".join(host.split(".")[-2:]))
 
 
-#: Labels of public suffixes that are reserved for states.
+#: Labels of public suffixes that are reserved for governments.
 _STATE = frozenset(("gov", "gob", "gouv", "govt", "gub", "gv", "go", "mil"))
 
 
 @lru_cache(maxsize=4096)
 def is_official(host: str) -> bool:
-    """Return whether only states, or organisations of states, can register a lower-case host."""
-    url = SplitResult("http", f"www.{host}", "", "", "")  # a suffix itself may have pages: gov.uk
+    """Return whether only governments and their organisations can register a lower-case host."""
+    # a suffix such as gov.uk may have pages itself
+    url = SplitResult("http", f"www.{host}", "", "", "")
     suffix = str(get_tld(url, fail_silently=True, parser_class=_Installed) or "")
     reserved = "." in host and (suffix == "int" or not _STATE.isdisjoint(suffix.split(".")))
-    return reserved and suffix != "go.it"  # the province of Gorizia
+    return reserved and suffix != "go.it"  # go.it is the province of Gorizia
 
 
 def is_address(host: str) -> bool:
@@ -58,7 +59,7 @@ def is_address(host: str) -> bool:
     return True
 
 
-# At import, since the event loop must not read files.
+# Loaded at import, because the event loop must not read files.
 _Installed.get_tld_names()
 
 
@@ -85,7 +86,7 @@ _AMP = re.compile(r"^/amp(?=/[^/])|/amp$|(?<=[^./])\.amp(?=\.html?$|$)")
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
-#: A web address in prose.
+#: Matches a web address in prose.
 _ADDRESS = re.compile(
     r"\b(?:(?:https?|ftp)://|www\.)[^\s<>\"“”`]*[^\s<>\"“”`.,;:!?)'’]", re.IGNORECASE
 )
@@ -97,11 +98,11 @@ _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 
 @lru_cache(maxsize=10_000)
 def canonical_url(url: str) -> str:
-    """Return a working URL that all variants of a page share. Never raises; idempotent.
-    Scheme (https, except for IP addresses and other ports), case, default port, escapes, `.` and
-    `..` are normalized and parameters sorted. User name, fragment, tracking parameters, `www.`,
-    trailing slash, AMP and mobile variants are removed. A `library://` URL only loses its fragment,
-    an overlong one also its user; other schemes stay.
+    """Return a working URL shared by all variants of a page.
+    Never raises; idempotent. Scheme (https, except for IP addresses and other ports), case, default
+    port, escapes, `.` and `..` are normalized, and parameters sorted. User name, fragment, tracking
+    parameters, `www.`, trailing slash, AMP and mobile variants are removed. A `library://` URL only
+    loses its fragment, and an overlong one also its user. Other schemes are unchanged.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
@@ -128,7 +129,7 @@ def canonical_url(url: str) -> str:
 
 def domain_of(url: str) -> str:
     """Return the registered domain (`example.co.uk`, `someone.github.io`), or "".
-    An IP address is returned unchanged, and X for `library://X/…`.
+    IP addresses are returned unchanged. `library://X/…` returns X.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
@@ -188,7 +189,7 @@ def _meaningful_parameters(parameters: list[str]) -> Iterator[str]:
 
 
 def _escape_url(text: str) -> str:
-    """Return the URL with only the necessary escapes, in upper case (RFC 3986, 6.2.2)."""
+    """Keep only necessary escapes in a URL, in upper case (RFC 3986, 6.2.2)."""
 
     def written(escape: re.Match[str]) -> str:
         char = unquote(escape[0])
@@ -207,7 +208,7 @@ def host_of(url: str) -> str:
 
 
 def hosts_for_urls(text: str) -> str:
-    """Replace every web address in a text by its host, so that no link can be followed."""
+    """Replace each web address in a text by its host, so that no link can be followed."""
 
     def host(match: re.Match[str]) -> str:
         return host_of(match[0] if "://" in match[0] else f"http://{match[0]}")
@@ -216,7 +217,7 @@ def hosts_for_urls(text: str) -> str:
 
 
 def inert_addresses(text: str) -> str:
-    """Make web addresses in a text unclickable: without scheme, user and "www.", and short."""
+    """Make web addresses in a text unclickable: short, and without scheme, user and "www."."""
 
     def inert(match: re.Match[str]) -> str:
         url = match[0][: 4 * _MOST_TOLD]

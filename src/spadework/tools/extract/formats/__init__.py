@@ -1,4 +1,4 @@
-"""Find the formats in this folder: every module that defines FORMAT."""
+"""Discover the formats in this folder, one per module that defines FORMAT."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from spadework.tools.extract.extracted import Extracted
 
 @dataclass(frozen=True)
 class Format:
-    """A format, recognised by first bytes, media type or extension (without the dot).
+    """A document format, recognised by first bytes, media type or extension (without the dot).
 
-    `read` takes the bytes and URL, and raises only Unreadable or TooLarge.
+    `read` takes the bytes and the URL. It raises only Unreadable or TooLarge.
     """
 
     name: str

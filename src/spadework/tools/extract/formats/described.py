@@ -1,4 +1,4 @@
-"""Convert the JSON that package indexes and GitHub send about packages to Markdown."""
+"""Convert JSON package descriptions from package indexes and GitHub to Markdown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WRITTEN = {"text/x-rst": "rst", "text/plain": "text"}
 
 
 def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
-    """Return a response as a JSON object. Raises Unreadable if it is not one."""
+    """Return a response's JSON object. Raises Unreadable if it is not an object."""
     try:
         found = json.loads(decode(body, "utf-8"))
     except (ValueError, RecursionError):
@@ -30,13 +30,16 @@ def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
 
 
 def part(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return the nested object under a name, {} if there is none."""
+    """Return the nested object `name`, or {}."""
     found = answer.get(name)
     return found if isinstance(found, dict) else {}
 
 
 def words(answer: Mapping[str, Any], name: str) -> str:
-    """Return the text under a name on one line, or ""; for an object, its name, type or URL."""
+    """Return the field `name` as one line of text, or "".
+
+    For an object, this is its name, type or URL.
+    """
     found = answer.get(name)
     if isinstance(found, dict):
         found = found.get("name") or found.get("type") or found.get("url")
@@ -68,14 +71,14 @@ def package(
 
 
 def read_readme(text: object, media_type: str, url: str) -> Extracted | None:
-    """Read a README by its media type, by default as Markdown; return None if it has no text."""
+    """Read a README by media type, defaulting to Markdown. Return None if it has no text."""
     kind = media_type.partition(";")[0].strip().lower()
     read = text_reader(_WRITTEN.get(kind, "markdown"))
     return read(text, url) if read and isinstance(text, str) and text.strip() else None
 
 
 def unpack_base64(content: object) -> bytes:
-    """Decode base64 text, b"" for anything but text. Raises Unreadable if it is invalid."""
+    """Decode base64 text. Anything but text gives b"". Raises Unreadable if the text is invalid."""
     try:
         return base64.b64decode(content if isinstance(content, str) else "", validate=False)
     except (binascii.Error, ValueError):

@@ -14,7 +14,7 @@ from spadework.tools.extract.markdown_writer import blocks, fence, not_shown
 from spadework.tools.extract.text.markdown import clean_markdown
 
 MAX_CELLS = 2_000
-#: Maximum characters shown of an output.
+#: Maximum characters shown per output.
 MAX_OUTPUT = 2_000
 
 
@@ -30,7 +30,7 @@ def extract_notebook(body: bytes, url: str) -> Extracted:
     language = _of(_of(_of(book, "metadata"), "language_info"), "name")
     language = language if isinstance(language, str) else ""
     shown = [part for cell in cells[:MAX_CELLS] for part in _cell(cell, language, url)]
-    # In code, a line that starts with # is a comment.
+    # Inside code, a line starting with # is a comment.
     lines = [line for part in shown if not part.startswith("```") for line in part.split("\n")]
     title = next((line.lstrip("# ") for line in lines if line.startswith("# ")), "")
     markdown = blocks([*shown, not_shown(len(cells) - MAX_CELLS, "cells")])

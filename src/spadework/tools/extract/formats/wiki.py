@@ -1,4 +1,4 @@
-"""Read an article that MediaWiki renders without the page around it."""
+"""Read an article that MediaWiki rendered without its surrounding page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spadework.tools.extract.html import extract
 
 
 def extract_article(body: bytes, url: str) -> Extracted:
-    """Return the article under the title in its URL. Raises TooLarge, Unreadable."""
+    """Return the article, titled after its URL. Raises TooLarge or Unreadable."""
     title = escape(unquote(urlsplit(url).path.rpartition("/wiki/")[2]).replace("_", " "))
     return extract(
         f"<title>{title}</title><main><h1>{title}</h1>{decode(body, 'utf-8')}</main>", url

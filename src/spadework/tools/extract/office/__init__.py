@@ -1,1 +1,1 @@
-"""Office files: Word, PowerPoint, Excel, OpenDocument, RTF."""
+"""Readers for Office files: Word, PowerPoint, Excel, OpenDocument and RTF."""

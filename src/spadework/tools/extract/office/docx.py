@@ -1,4 +1,4 @@
-"""Convert Word files to Markdown: the text in order, then its notes and comments."""
+"""Convert Word files to Markdown, with notes and comments after the text."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _CODE = re.compile(
 )
 _FIXED = re.compile(r"\bmono|courier|consolas|menlo|lucida console", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
-#: Maximum ancestors of a style; a damaged file may have cycles.
+#: Maximum ancestors followed from a style, because damaged files may have cycles.
 _ANCESTORS = 10
 _PLACES = {"superscript": Place.RAISED, "subscript": Place.LOWERED}
-#: Outline level of plain text.
+#: Outline level of body text.
 _TEXT_LEVEL = 9
-#: Deepest list level.
+#: Maximum list level, counted from 0.
 _DEEPEST = 8
 
 
 @dataclass(frozen=True)
 class Style:
-    """What a paragraph is: a heading of `level` (1–9), an item of a list at `depth`, or code."""
+    """A paragraph's role: a heading of `level` 1–9, a list item at `depth`, or code."""
 
     level: int = 0
     list_id: str = ""
@@ -55,7 +55,7 @@ class Styles:
         self._placed: dict[str, Place] = {}
 
     def place(self, run: Element) -> Place:
-        """Return whether a run's settings or style raise or lower it."""
+        """Return whether a run is superscript or subscript by its settings or style."""
         settings = child(run, "rPr")
         own = attribute(child(settings, "vertAlign"), "val")
         if own:
@@ -67,7 +67,7 @@ class Styles:
         return self._placed[name]
 
     def of(self, paragraph: Element) -> Style:
-        """Return what a paragraph is; one entirely in a fixed-width font is code."""
+        """Return a paragraph's style. A paragraph entirely in a fixed-width font is code."""
         own = child(paragraph, "pPr")
         style = _change_style(self._named(attribute(child(own, "pStyle"), "val")), own)
         if not style.level and not style.code and _is_fixed(paragraph):
@@ -90,7 +90,7 @@ class Styles:
 
 
 def by_name(style: Style, name: str) -> Style:
-    """Return `style` changed by its name; heading styles have English names in all languages."""
+    """Return `style` adjusted by its name. Heading styles have English names in all languages."""
     if found := _HEADING.match(name):
         return replace(style, level=int(found[1]))
     if name.lower() == "title":
@@ -110,7 +110,7 @@ def _change_style(style: Style, settings: Element | None) -> Style:
 
 
 def is_fixed_font(name: str) -> bool:
-    """Return whether a font is fixed-width, judged by its name."""
+    """Return whether a font's name is that of a fixed-width font."""
     return bool(_FIXED.search(name))
 
 
@@ -140,19 +140,19 @@ def _numbered_lists(numbering: Element | None) -> frozenset[tuple[str, int]]:
     return frozenset(lists)
 
 
-#: Elements that are not shown: deleted text, settings, alternative drawings.
+#: Elements left out: deleted text, settings and fallback drawings.
 _UNSEEN = frozenset(
     {"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"}
 )
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "p": " "}
-#: Parts with notes, by the element that refers to a note.
+#: Parts that contain notes, by the element that refers to a note.
 _NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 _MOST_SPAN = 63
 _BREAKS_LINK = re.compile(r"[\s()<>]")
 
 
 def extract_docx(package: Package, url: str) -> Extracted:
-    """Return a Word file's text and metadata. Raises Unreadable if damaged, TooLarge."""
+    """Return a Word file's text and metadata. Raises Unreadable or TooLarge."""
     document = _Document(package)
     document.read(package.needed(package.main))
     markdown = blocks([document.draft.markdown(), *document.notes(), *document.comments()])
@@ -164,15 +164,14 @@ class _Document:
         self._package = package
         self._links = package.relations(package.main)
         self._styles = Styles(package.tree("word/styles.xml"), package.tree("word/numbering.xml"))
-        #: The last number of each list at each depth.
+        #: The last number used at each depth, by list.
         self._numbers: dict[str, list[int]] = {}
-        #: Number of each note referred to so far, by part and id.
+        #: Note numbers in order of first reference, by part and id.
         self._called: dict[tuple[str, str], int] = {}
         self.draft = Draft()
         self.title = ""
 
     def read(self, around: Element) -> None:
-        """Add all blocks in an element to the draft."""
         for element in around:
             name = tag(element)
             if name == "p":
@@ -183,7 +182,7 @@ class _Document:
                 self.read(element)
 
     def notes(self) -> Iterator[str]:
-        """Yield the notes that the text or other notes refer to, each after its mark."""
+        """Yield the notes that the text or other notes refer to, each preceded by its mark."""
         found = {
             (name, attribute(note, "id")): note
             for name in _NOTES.values()
@@ -270,7 +269,7 @@ class _Document:
 
     def _table(self, element: Element) -> None:
         rows = [list(_cells(row)) for row in element if tag(row) == "tr"]
-        if [len(row) for row in rows] == [1]:  # a frame around text
+        if [len(row) for row in rows] == [1]:  # A one-cell table is a frame around text.
             self.read(rows[0][0])
             return
         grid = Grid()

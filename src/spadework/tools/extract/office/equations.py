@@ -11,18 +11,18 @@ from spadework.tools.extract.xml import Element, attribute, child, tag
 #: Invisible operators and spaces.
 _UNSEEN = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b\u2060"))
 _ATOM = re.compile(r"[\w.,\u221e'\u2032!%°]*")
-#: A word or script that a following letter would join.
+#: A word or script that the next letter would run into.
 _WORD_ENDS = re.compile(r"[^\W\d_]{2,}$|[_^]\w*$")
 _WORD_BEGINS = re.compile(r"[^\W\d_]{2}")
 _DEEPEST = 60
 
 
 class _Unknown(Exception):
-    """A formula has an unknown element or is nested too deeply."""
+    """A formula contains an unknown element or is nested too deeply."""
 
 
 def linear(formula: Element) -> str:
-    """Return a MathML or OMML formula on one line, `[formula]` if it cannot be read."""
+    """Return a MathML or OMML formula on one line, or `[formula]` if it is unreadable."""
     try:
         return " ".join(_read(formula, _DEEPEST).split())
     except _Unknown:
@@ -61,7 +61,7 @@ def _token(element: Element, depth: int) -> str:
 
 
 def _parts(element: Element, depth: int, *names: str) -> list[str]:
-    """Read the children with these names ("" for a missing one), or all children."""
+    """Read the children with these names, or all children. A missing child gives ""."""
     if not names:
         return [_read(part, depth) for part in element if tag(part)]
     found = (child(element, name) for name in names)
@@ -69,7 +69,7 @@ def _parts(element: Element, depth: int, *names: str) -> list[str]:
 
 
 def _operands(element: Element, depth: int, names: tuple[str, ...]) -> list[str]:
-    """Read an operand for each name, found by position in MathML, by name in Word."""
+    """Read an operand for each name, by position in MathML and by name in Word."""
     own = [part for part in element if tag(part) and not _is_setting(part)]
     if any(tag(part) in names for part in own) or not tag(element).startswith("m"):
         return _parts(element, depth, *names)

@@ -25,12 +25,12 @@ _UNSEEN = frozenset((
 ))  # fmt: skip
 _CODE = "Preformatted"
 _MAX_SPACES = 100
-#: Maximum size of a sheet, which limits repetition.
+#: Maximum size of a sheet, which bounds repeated rows and columns.
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 
 
 def extract_odt(package: Package, url: str) -> Extracted:
-    """Return an OpenDocument file's text and metadata. Raises Unreadable if damaged or locked."""
+    """Return an OpenDocument file's text and metadata. Raises Unreadable or TooLarge."""
     root = package.needed("content.xml")
     body = child(root, "body")
     if body is None:
@@ -66,7 +66,7 @@ class _Document:
             if (place := _place(child(style, "text-properties"))) != Place.LEVEL
         }
         self.draft = Draft()
-        #: Notes and comments in text order; notes are numbered.
+        #: Notes and comments in text order. Only notes are numbered.
         self.notes: list[str] = []
         self._numbered_notes = 0
         self.title = ""
@@ -115,7 +115,7 @@ class _Document:
         if style := attribute(element, "style-name"):
             numbered = style in self._numbered
         for entry in element:
-            if child(entry, "h") is not None:  # numbered headings are list items
+            if child(entry, "h") is not None:  # Numbered headings are stored as list items.
                 self.read(entry)
                 continue
             for inner, parts in groupby(entry, lambda part: tag(part) == "list"):
@@ -134,7 +134,6 @@ class _Document:
         self.draft.add(sheet_table(self._rows(element)))
 
     def _rows(self, element: Element) -> Iterator[list[str]]:
-        """Yield a table's rows, repeating each as the file says unless it is empty."""
         merged: dict[int, tuple[int, str]] = {}
         for row in below(element, "table-row"):
             cells = self._cells(row, merged)
@@ -146,7 +145,7 @@ class _Document:
     def _cells(self, row: Element, merged: dict[int, tuple[int, str]]) -> list[str]:
         """Return a row's cells, repeating merged ones.
 
-        Updates `merged`: rows left and text of merged cells, by column.
+        Updates `merged`, which holds each column's remaining rows and text.
         """
         found: list[str] = []
         filled = 0
@@ -197,7 +196,7 @@ class _Document:
             yield part.tail or "", place
 
     def _note(self, element: Element) -> str:
-        """Keep a note or comment for the end; return its mark ("" for a comment)."""
+        """Store a note or comment for the end, and return its mark, if any."""
         author = next((text(part) for part in element if tag(part) == "creator"), "")
         said = " ".join(" ".join(self._paragraphs(element)).split())
         if tag(element) == "annotation":

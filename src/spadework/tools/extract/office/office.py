@@ -1,7 +1,7 @@
-"""Recognise Office files from before 2007, and convert doc and ppt files with LibreOffice.
+"""Detect Office files from before 2007, and convert doc and ppt files with LibreOffice.
 
-LibreOffice runs without macros and external links, without network where the system can block it,
-and is killed with its children at the deadline.
+LibreOffice runs without macros and external links, and without a network if the system can block
+it. It is killed with its children at the deadline.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from spadework.tools.web.fair_queue import place
 #: First bytes of Office files from before 2007.
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 STORAGE = "application/x-ole-storage"
-#: Maximum memory of a LibreOffice process, and size of a file it writes.
+#: Maximum memory of a LibreOffice process, and maximum size of a file it writes, in kB.
 MEMORY_KB, FILE_KB = 2_000_000, 500_000
-#: Offset and size of the directory entries in an OLE file.
+#: Offset and size in bytes of an OLE file's directory entries.
 _HEADER, _ENTRY = 512, 128
 _APPS = "/Applications/LibreOffice.app/Contents/MacOS"
 
 
 @dataclass(frozen=True)
 class Old:
-    """A kind of old file: its program, old and modern extension, and LibreOffice's component."""
+    """An old file format: its program, old and modern extensions, and LibreOffice component."""
 
     name: str
     ending: str
@@ -43,9 +43,9 @@ class Old:
 
 _WORD = Old("Word", "doc", "docx", "writer")
 _POWERPOINT = Old("PowerPoint", "ppt", "pptx", "impress")
-#: Files that LibreOffice converts, by a stream they contain.
+#: Formats that LibreOffice converts, by a stream in the file.
 _STREAMS = {"WordDocument": _WORD, "PowerPoint Document": _POWERPOINT}
-#: Readers of other OLE files, by a stream they contain.
+#: Readers of other OLE files, by a stream in the file.
 _READERS = {"Workbook": "xls", "Book": "xls", "__properties_version1.0": "msg"}
 _LOCKED = ("EncryptedPackage", "EncryptionInfo")
 _SETTINGS = "\n".join(
@@ -70,7 +70,9 @@ _PROFILE = (
 
 
 def old_office(body: bytes) -> Old | None:
-    """Return the kind of an old doc or ppt file, or None. Raises Unreadable for a locked file."""
+    """Return the format of an old doc or ppt file, or None. Raises Unreadable if the file is
+    locked.
+    """
     if not body.startswith(OLE):
         return None
     if any(_holds(body, name) for name in _LOCKED):
@@ -79,7 +81,7 @@ def old_office(body: bytes) -> Old | None:
 
 
 def storage_reader(body: bytes) -> str:
-    """Return the reader of an OLE file: `xls`, `msg`, or `old` for others and locked ones."""
+    """Return the reader for an OLE file: `xls`, `msg`, or `old` for locked and all other files."""
     if any(_holds(body, name) for name in (*_LOCKED, *_STREAMS)):
         return "old"
     return next((reader for name, reader in _READERS.items() if _holds(body, name)), "old")
@@ -94,7 +96,7 @@ def _holds(body: bytes, stream: str) -> bool:
 
 
 def program() -> str:
-    """Return the path of LibreOffice, "" if it is not installed."""
+    """Return the path of LibreOffice, or "" if it is not installed."""
     found = (shutil.which(name, path=_path()) for name in ("soffice", "libreoffice"))
     return next(filter(None, found), "")
 
@@ -104,16 +106,16 @@ def _path() -> str:
 
 
 def not_installed(old: Old) -> Unreadable:
-    """Return an error that says how to install LibreOffice."""
+    """Return an error that explains how to install LibreOffice."""
     mend = f"Install LibreOffice (on Debian: libreoffice-{old.part}-nogui)."
     what = f"Old {old.name} files (.{old.ending}) need LibreOffice, which is not installed."
     return Unreadable(f"{what} {mend}", hint=mend)
 
 
 async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
-    """Convert a file to its modern format within `seconds`, including waiting.
+    """Convert a file to its modern format within `seconds`, including waiting time.
 
-    Raises Unreadable if LibreOffice is missing or fails, TooSlow at the deadline.
+    Raises Unreadable if LibreOffice is missing or fails, and TooSlow at the deadline.
     """
     if not (soffice := await aside(program)):
         raise not_installed(old)
@@ -129,7 +131,7 @@ async def modern(body: bytes, old: Old, *, seconds: float) -> bytes:
         late = f"LibreOffice did not read the {old.name} file within {seconds:.3g} s."
         raise TooSlow(late) from None
     finally:
-        # Runs to its end even if the caller is cancelled.
+        # The clean-up must finish even if the caller is cancelled.
         await asyncio.shield(aside(shutil.rmtree, folder, ignore_errors=True))
 
 
@@ -157,7 +159,7 @@ def _command(soffice: str, folder: Path, source: Path, old: Old) -> list[str]:
 
 @cache
 def _cut_off() -> tuple[str, ...]:
-    """Return a command prefix that blocks the network, () if the system has none."""
+    """Return a command prefix that blocks the network, or () if the system has none."""
     unshare = shutil.which("unshare")
     for way in ("-n", "-rn") if unshare and sys.platform == "linux" else ():
         with suppress(OSError, subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""Read the parts of zip-based documents, with a limit for each part."""
+"""Read the parts of zip-based documents, with a size limit per part."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from spadework.tools.extract.xml import (
 from spadework.tools.text.facts import moment
 
 MAX_PART = 50_000_000
-#: Maximum entries of a zip file; each takes 0.5 kB of memory.
+#: Maximum entries in a zip file. Each takes 0.5 kB of memory.
 MAX_ENTRIES = 100_000
 _ENTRY = b"PK\x01\x02"
-#: Parts that may hold words.
+#: Parts that may contain text.
 _WORDS = re.compile(r"\.(?:xml|x?html?|txt|docx?|xlsx?|pptx?)$|/embeddings/", re.IGNORECASE)
 _FURNITURE = re.compile(
     r"(?:^|/)(?:META-INF|Configurations2|docProps|customXml|theme|slide(?:Layout|Master)s|activeX"
@@ -55,7 +55,7 @@ _FAULTS = (
 
 @contextmanager
 def whole(what: str) -> Iterator[None]:
-    """Turn errors about damaged or locked archives into Unreadable; `what` names the file."""
+    """Turn errors about damaged or locked archives into Unreadable. `what` names the file."""
     try:
         yield
     except FetchError:
@@ -68,14 +68,17 @@ def whole(what: str) -> Iterator[None]:
         ) from None
 
 
-#: Creators that programs write when they do not know the author.
+#: Default author names that programs write.
 _TEMPLATES = frozenset(
     ("Microsoft Office User", "Apache POI", "openpyxl", "python-docx", "Steve Canny", "PptxGenJS")
 )
 
 
 def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
-    """Open a zip file. Raises Unreadable if it is damaged, TooLarge over MAX_ENTRIES entries."""
+    """Open a zip file.
+
+    Raises Unreadable if it is damaged, and TooLarge beyond MAX_ENTRIES entries.
+    """
     entries = body.count(_ENTRY)
     if entries > MAX_ENTRIES:
         raise TooLarge(f"The {what} has {entries:,} entries; the limit is {MAX_ENTRIES:,}.")
@@ -84,7 +87,10 @@ def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
 
 
 class Package:
-    """The parts of a zip file; `what` names it in errors, `main` is an Office file's main part."""
+    """The parts of a zip file.
+
+    `what` names the file in errors. `main` is an Office file's main part.
+    """
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
@@ -94,7 +100,9 @@ class Package:
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 
     def read(self, name: str, limit: int = MAX_PART) -> bytes:
-        """Return a part, b"" if missing. Raises Unreadable if damaged, TooLarge over `limit`."""
+        """Return a part, or b"" if missing. Raises Unreadable if damaged, TooLarge beyond `limit`
+        bytes.
+        """
         if name not in self.names:
             return b""
         self._read.add(name)
@@ -105,7 +113,7 @@ class Package:
         return found
 
     def tree(self, name: str) -> Element | None:
-        """Return a part as XML, None if it is missing or empty."""
+        """Return a part as XML, or None if it is missing or empty."""
         xml = self.read(name)
         return xml_tree(xml, self.what) if xml.strip() else None
 
@@ -124,7 +132,7 @@ class Package:
         return ""
 
     def relations(self, name: str) -> dict[str, str]:
-        """Return what a part refers to, by id: names of parts or URLs."""
+        """Return a part's relationships: part names or URLs, by id."""
         folder, _, file = name.rpartition("/")
         found = self.tree(f"{folder}/_rels/{file}.rels")
         relations = {}
@@ -136,7 +144,7 @@ class Package:
         return relations
 
     def about(self, markdown: str, *, title: str = "", kind: str) -> Extracted:
-        """Return an Office file with its metadata; `title` is the default."""
+        """Return an Office file with its metadata. `title` is used if the metadata has none."""
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
         if said.get("creator") in _TEMPLATES:
@@ -145,7 +153,7 @@ class Package:
         return described(said, blocks([markdown, self.unread()]), title=title, kind=kind)
 
     def unread(self, known: Collection[str] = ()) -> str:
-        """Return a line that names unread parts, except boilerplate and `known` ones, or ""."""
+        """Return a line naming the unread parts, or "". It omits boilerplate and `known` parts."""
         left = [
             name
             for name in self.names
@@ -160,7 +168,7 @@ class Package:
 
 
 def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:
-    """Return a document with its Dublin Core metadata; `title` is the default."""
+    """Return a document with its Dublin Core metadata. `title` is used if the metadata has none."""
     return Extracted(
         title=said.get("title") or title,
         markdown=markdown,
@@ -176,7 +184,7 @@ _NAMES, _VALUES = ("cat", "xVal"), ("val", "yVal")
 
 
 def drawing_text(package: Package, relations: dict[str, str], element: Element) -> str:
-    """Return the text of a drawing: `element` is a chart, or the `relIds` of a diagram."""
+    """Return a drawing's text. `element` is a chart, or the `relIds` of a diagram."""
     is_chart = tag(element) == "chart"
     name = relations.get(attribute(element, "id" if is_chart else "dm"), "")
     root = package.tree(name)
@@ -217,7 +225,6 @@ def _value(written: str) -> str:
 
 
 def _words(element: Element | None) -> str:
-    """Return an element's text; for a reference, its cached value."""
     if element is None:
         return ""
     parts = (part.text or "" for part in below(element, "t", "v"))

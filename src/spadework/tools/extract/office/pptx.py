@@ -1,4 +1,4 @@
-"""Convert PowerPoint files to Markdown: a section for each slide, with its notes and comments."""
+"""Convert PowerPoint files to Markdown, with one section per slide for text, notes and comments."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from spadework.tools.extract.office.package import Package, drawing_text
 from spadework.tools.extract.xml import Element, attribute, below, child, number, tag
 
 MAX_SLIDES = 500
-#: Deepest nested list.
+#: Maximum nesting depth of a list.
 MAX_DEPTH = 8
 _SIGNS = {"br": "\n", "tab": "\t"}
 
 _TITLES = ("title", "ctrTitle")
-#: Placeholders on every slide: date, number, header, footer.
+#: Placeholders that repeat on every slide: date, number, header and footer.
 _FURNITURE = ("dt", "sldNum", "ftr", "hdr", "sldImg")
 
 
 def extract_pptx(package: Package, url: str) -> Extracted:
-    """Return a presentation's text and metadata. Raises Unreadable if damaged, TooLarge."""
+    """Return a presentation's text and metadata. Raises Unreadable or TooLarge."""
     relations = package.relations(package.main)
     ids = [_relation(slide) for slide in below(package.needed(package.main), "sldId")]
     names = [relations[slide] for slide in ids if slide in relations]
@@ -43,7 +43,7 @@ def extract_pptx(package: Package, url: str) -> Extracted:
 
 
 def _relation(slide: Element) -> str:
-    """Return the id of a slide's part; the other id has no namespace."""
+    """Return a slide's relationship id. Its other id has no namespace."""
     return next((str(value) for key, value in slide.attrib.items() if key.endswith("}id")), "")
 
 
@@ -51,7 +51,7 @@ def _slide(package: Package, name: str) -> str:
     root = package.tree(name)
     if root is None:
         return ""
-    for other in [*below(root, "Fallback")]:  # the same content for older programs
+    for other in [*below(root, "Fallback")]:  # A Fallback repeats the content for older programs.
         other.getparent().remove(other)
     titles: list[str] = []
     draft = Draft()
@@ -79,7 +79,6 @@ def _comments(root: Element | None) -> Iterator[str]:
 
 
 def _place(shape: Element) -> str:
-    """Return a shape's placeholder type, such as "title" or "dt"; "" if it has none."""
     place = next(below(shape, "ph"), None)
     return attribute(place, "type", "body") if place is not None else ""
 

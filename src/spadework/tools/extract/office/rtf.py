@@ -14,19 +14,19 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown_writer import blocks, item, plain, sheet_table
 from spadework.tools.extract.notation import Place, joined
 
-_to_text: Any = striprtf.rtf_to_text  # has no types
+_to_text: Any = striprtf.rtf_to_text  # striprtf has no types.
 
-#: Maximum file size without pictures; much longer files take minutes.
+#: Maximum file size in bytes without pictures. Much longer files take minutes.
 MAX_BYTES = 20_000_000
 
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
-#: Field marks, which striprtf searches in quadratic time.
+#: Field marks, which are removed because striprtf searches them in quadratic time.
 _FIELD = re.compile(r"\\field(?![a-z])")
-#: Raised or lowered text up to its end mark or the end of its group.
+#: A superscript or subscript up to its end mark or the end of its group.
 _SCRIPT = re.compile(
     r"(\\(?:super|sub)(?![a-z0-9]))\s?([^{}]{0,200}?)(\\(?:nosupersub|plain)\b|(?=[{}]))"
 )
-#: Control characters around raised and lowered text; striprtf keeps them.
+#: Control characters put around superscripts and subscripts, because striprtf keeps them.
 _BEGINS, _ENDS = ("\x01", "\x02"), "\x03"
 _PLACES = {"\x01": Place.LOWERED, "\x02": Place.RAISED, "\x04": Place.NOTE}
 _MARKED = re.compile(r"([\x01\x02\x04][^\x03]*\x03)")
@@ -39,7 +39,7 @@ _MARK = re.compile(r"(?:[·•▪o\uf0b7]|(\d{1,3})[.)])\t\s*")
 
 
 def extract_rtf(body: bytes, url: str) -> Extracted:
-    """Return an RTF file's text and metadata. Raises Unreadable if damaged or empty, TooLarge."""
+    """Return an RTF file's text and metadata. Raises Unreadable or TooLarge."""
     if not body.lstrip().startswith(b"{\\rtf"):
         raise Unreadable("The RTF file is damaged: it does not begin with an RTF header.")
     body = _PICTURE.sub(b"", body)
@@ -65,7 +65,7 @@ def extract_rtf(body: bytes, url: str) -> Extracted:
 
 
 def _with_groups_last(source: str) -> str:
-    """Move notes, comments and text boxes to the end of the source; number the notes."""
+    """Move notes, comments and text boxes to the end of the source, and number the notes."""
     if not any(name in source for name in _LEADS):
         return source
     texts: list[list[str]] = [[]]
@@ -107,7 +107,10 @@ def _with_scripts(text: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Return striprtf's lines as Markdown; a bar ends a table row, a mark and tab start an item."""
+    """Return striprtf's lines as Markdown.
+
+    A bar at the end marks a table row. A list mark and a tab start a list item.
+    """
     parts = []
     lines = (line for line in text.split("\n") if line.strip())
     for kind, group in groupby(lines, key=_kind):

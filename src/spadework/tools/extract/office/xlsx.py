@@ -1,4 +1,4 @@
-"""Convert Excel files to Markdown: a table of values for each visible sheet."""
+"""Convert Excel files to Markdown, with one table of values per visible sheet."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ from spadework.tools.extract.xml import (
 
 MAX_SHEETS = 50
 
-#: Built-in number formats for dates.
+#: Built-in date formats, by number.
 _DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
-#: Letters of a date format, outside quotes and brackets.
+#: Letters that mark a date format, outside quotes and brackets.
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
-#: The built-in number format of elapsed time, and the letters of other such formats.
+#: The built-in number format for elapsed time, and the letters in custom ones.
 _LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b")
 _PLACE = re.compile(r"([A-Z]{1,3})\d+")
@@ -59,7 +59,7 @@ _DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
 
 class Range(NamedTuple):
-    """A range of merged cells: columns from 0, rows from 1."""
+    """A range of merged cells, with columns counted from 0 and rows from 1."""
 
     left: int
     top: int
@@ -68,7 +68,7 @@ class Range(NamedTuple):
 
 
 def extract_xlsx(package: Package, url: str) -> Extracted:
-    """Return a workbook's values and metadata. Raises Unreadable if damaged, TooLarge."""
+    """Return a workbook's values and metadata. Raises Unreadable or TooLarge."""
     book = package.needed(package.main)
     relations = package.relations(package.main)
     every = below(book, "sheet")
@@ -96,7 +96,7 @@ def _first_rows(xml: bytes) -> tuple[bytes, int]:
 
 
 class _Values:
-    """Reads what cells show, from shared strings and number formats."""
+    """Displayed cell values, from shared strings and number formats."""
 
     def __init__(self, package: Package, *, from_1904: bool) -> None:
         self._what = package.what
@@ -108,7 +108,7 @@ class _Values:
         self._dates = _date_styles(package.tree("xl/styles.xml"))
 
     def rows(self, xml: bytes) -> Iterator[tuple[int, list[str]]]:
-        """Yield the rows in a sheet's XML with their numbers, from 1."""
+        """Yield each row of a sheet's XML with its number, from 1."""
         tree = xml_tree(xml, self._what) if xml.strip() else None
         for place, row in enumerate(below(tree, "row") if tree is not None else (), 1):
             yield number(attribute(row, "r"), most=_MOST_ROWS) or place, self._row(row)
@@ -141,7 +141,7 @@ class _Values:
         return self._number(written, attribute(cell, "s", "0")) if kind == "n" else written
 
     def _number(self, written: str, style: str) -> str:
-        """Return a number as its style shows it: a date, or without binary rounding noise."""
+        """Return a number as displayed: a date or time, or a number without rounding noise."""
         try:
             days = float(written)
             if style not in self._dates:
@@ -155,13 +155,16 @@ class _Values:
 
 
 def lapse(seconds: float) -> str:
-    """Return elapsed time as `HH:MM:SS`; the hours may exceed 24."""
+    """Return elapsed time as `HH:MM:SS`. The hours may exceed 24."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60:02}:{minutes % 60:02}:{rest:02}"
 
 
 def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> Iterator[list[str]]:
-    """Yield a sheet's rows, repeating merged cells; one alone in its row is not repeated there."""
+    """Yield a sheet's rows, repeating merged cells.
+
+    A merged cell that is alone in its row is not repeated across it.
+    """
     coming = sorted(merged, key=lambda found: found.top, reverse=True)
     said: list[tuple[Range, str]] = []
     for at, cells in rows:
@@ -179,7 +182,6 @@ def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> It
 
 
 def _column(place: str, following: int) -> int:
-    """Return the column (from 0) of a cell reference, by default `following`."""
     found = _PLACE.fullmatch(place)
     column = 0
     for letter in found[1] if found else "":
@@ -227,7 +229,7 @@ def _place(run: Element) -> Place:
 
 
 def _date_styles(styles: Element | None) -> dict[str, bool]:
-    """Return the cell styles that show dates or times; True marks elapsed time."""
+    """Return the styles of dates and times. True marks elapsed time."""
     if styles is None:
         return {}
     dates = {str(number): number == _LAPSE for number in _DATES}
@@ -242,7 +244,7 @@ def _date_styles(styles: Element | None) -> dict[str, bool]:
     return {str(n): dates[number] for n, number in enumerate(used) if number in dates}
 
 
-#: What calamine raises, besides a Rust panic.
+#: Exceptions that calamine raises, apart from Rust panics.
 _FAULTS = (CalamineError, ValueError, OSError)
 _Value = float | str | bool | date | datetime | time | timedelta | None
 

@@ -1,1 +1,1 @@
-"""The HTML reader: parse once, walk into blocks, score them, write Markdown."""
+"""Read HTML: parse once, split into blocks, score them and write Markdown."""

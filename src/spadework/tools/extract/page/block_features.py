@@ -1,4 +1,4 @@
-"""Compute the features of blocks for the scorer, and the region of a page's content."""
+"""Compute block features for the scorer, and find a page's content region."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _STEPS = "abcdefghijk"
 
 
 def size(chars: int) -> str:
-    """Return a length as one of eleven letters; each step doubles it."""
+    """Return a length as one of eleven letters. Each letter doubles the one before."""
     return _STEPS[min(10, (chars >> 2).bit_length())]
 
 
 def density(link_chars: int, chars: int) -> str:
-    """Return the share of link text as one of five digits."""
+    """Return link density as one of five digits."""
     if not link_chars:
         return "0"
     share = link_chars / max(1, chars)
@@ -39,14 +39,12 @@ def _around(level: int, shape: str, repeats: int) -> tuple[str, str]:
 
 
 def as_parent(traits: tuple[str, ...]) -> list[str]:
-    """Return the features that an element with these traits passes to its children's blocks."""
+    """Return the features that an element passes to its children's blocks."""
     return ["parent " + trait for trait in traits]
 
 
 class PageView:
-    """Computes the names of the features of a page's blocks; the scorer ignores names it has no
-    weight for.
-    """
+    """The names of a page's block features. The scorer ignores names without a weight."""
 
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks = blocks
@@ -62,7 +60,7 @@ class PageView:
         tags = {trait for frame in self.frames for trait in frame.traits if trait in LANDMARKS}
         self._has = _landmarks(tags)
         self._shapes: dict[Frame, tuple[str, int]] = {}
-        for frame in self.frames:  # parents come before children
+        for frame in self.frames:  # Parents come before children.
             self._shapes[frame] = self._shape(frame)
 
     def _shape(self, frame: Frame) -> tuple[str, int]:
@@ -75,7 +73,10 @@ class PageView:
         return shape, self._like[id(frame.parent), frame.traits].bit_length()
 
     def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
-        """Return features of an element's position; `around` is its and its ancestors' traits."""
+        """Return features of an element's position.
+
+        `around` holds the traits of the element and its ancestors.
+        """
         found = [f"in {self._has}>{_landmarks(around)}"]
         above: Frame | None = frame
         most = 0
@@ -90,7 +91,7 @@ class PageView:
         return found
 
     def of_block(self, i: int) -> list[str]:
-        """Return the features of block `i`, apart from those of its elements."""
+        """Return the features of block `i`, without those of the elements around it."""
         own = self._own
         after = i - self._first_h1
         found = ["block " + own[i + 1], "before " + own[i], "after " + own[i + 2]]
@@ -134,12 +135,12 @@ class Sums:
         self.upto = [*accumulate(values, initial=0.0)]
 
     def of(self, start: int, end: int) -> float:
-        """Return the sum of the values `start:end`."""
+        """Return the sum of values `start:end`."""
         return self.upto[end] - self.upto[start]
 
 
 def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
-    """Return the element with the best expected F1 by characters; of equals, the innermost."""
+    """Return the element with the best expected F1 by characters, preferring inner elements."""
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]
@@ -152,7 +153,7 @@ def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: li
 
 
 def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
-    """Group the indices of blocks with equal kind and ancestors; `frames` has parents first."""
+    """Group the indices of blocks with equal kinds and ancestors. `frames` lists parents first."""
     numbered: dict[tuple[int, tuple[str, ...]], int] = {}
     makes: dict[Frame, int] = {}
     for frame in frames:
@@ -165,7 +166,7 @@ def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
 
 
 def levelled(chances: list[float], masses: Sequence[float], alike: list[list[int]]) -> list[float]:
-    """Move each chance towards the weighted mean of its group in `alike`."""
+    """Move each probability towards its group's weighted mean."""
     found = list(chances)
     for places in alike:
         if len(places) > 1:

@@ -1,4 +1,4 @@
-"""Choose a page's content blocks: a known container's if it is clean, else the likely ones."""
+"""Choose a page's content blocks, from a clean known container or by probability."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from spadework.tools.extract.page.page_blocks import Block, Frame
 from spadework.tools.extract.page.scorer import bar, probabilities
 
 _ALWAYS = frozenset(("pre", "table"))
-#: Link targets, formatting and white space.
+#: Link targets, formatting and white space, ignored when blocks are compared.
 _SET = re.compile(r"\]\([^()\s]*\)|[\[\]*_`\\\s]+")
-#: Traits by which documentation marks its content, most reliable first.
+#: Traits that mark the main content, most reliable first.
 _CONTAINERS = ("known container", "role:main", "tag:main", "tag:article")
 _LABELS, _REPEATABLE = frozenset(("button", "label")), frozenset(("pre", "table", "cell"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def content(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
-    """Return the content blocks with the page's title; `markup` is the length of the HTML."""
+    """Return the content blocks and the page's title. `markup` is the length of the HTML."""
     return _titled(view.blocks, _judged(view, kinds, markup))
 
 
 def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
-    """Add a title if no h1 was kept: the last h1 before the first long block."""
+    """Add the last h1 before the first long block, unless an h1 was kept."""
     if not kept or any(block.kind == "h1" for block in kept):
         return kept
     first = next((block for block in kept if block.chars >= TITLED_CHARS), kept[0])
@@ -76,7 +76,7 @@ def _cleanliness(blocks: list[Block]) -> float:
     seen: Counter[str] = Counter()
     links = repeated = furniture = 0
     for block in blocks:
-        if block.link_chars * 2 > block.chars:  # mostly links: navigation
+        if block.link_chars * 2 > block.chars:  # Mostly links, so it is navigation.
             links += block.link_chars
         if block.kind in _LABELS:
             furniture += block.chars
@@ -101,7 +101,6 @@ def _known_container(view: PageView, chances: list[float], likely: float) -> Fra
 
 
 def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
-    """Return the likely blocks of a page of this kind, with whole definition lists."""
     blocks = view.blocks
     least = bar(blocks, chances) * BARS.get(kind, BAR)
     bars = {"pre": CODE_BAR, "table": CODE_BAR if kind in CONTAINED_KINDS else least}
@@ -113,16 +112,18 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
 
 
 def _outside_frame(blocks: list[Block]) -> list[Block]:
-    """Return blocks outside boilerplate markup; links only if all others are headings."""
+    """Return the blocks outside boilerplate markup.
+
+    Mostly-link blocks are kept only if all others are headings.
+    """
     inside = [block for block in blocks if not _is_furniture(block)]
     told = [block for block in inside if block.link_chars * 2 <= block.chars]
     return told if any(block.kind not in _HEADINGS for block in told) else inside
 
 
 def _defined(view: PageView, chances: list[float], least: float) -> set[int]:
-    """Return the indices of blocks in definition lists that are likely on average."""
     around: dict[int, int] = {}
-    for frame in view.frames:  # parents come before children
+    for frame in view.frames:  # Parents come before children.
         inner = id(frame) if frame.tag == "dl" else around.get(id(frame.parent), 0)
         around[id(frame)] = inner
     lists: dict[int, list[int]] = {}
@@ -134,7 +135,6 @@ def _defined(view: PageView, chances: list[float], least: float) -> set[int]:
 
 
 def _likely(blocks: list[Block], chances: list[float], places: list[int], least: float) -> bool:
-    """Return whether a list's definitions are long, and its blocks likely on average."""
     said = [blocks[n].chars for n in places if blocks[n].kind != "dt"]
     mass = sum(blocks[n].chars + 1 for n in places)
     mean = sum(chances[n] * (blocks[n].chars + 1) for n in places) / mass
@@ -142,7 +142,7 @@ def _likely(blocks: list[Block], chances: list[float], places: list[int], least:
 
 
 def _drop_copies(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Drop repeated blocks, which pages keep for narrow screens."""
+    """Drop repeated blocks, which pages contain for narrow screens."""
     seen: set[str] = set()
     for block in blocks:
         if block.kind not in _ALWAYS and block.chars >= LEAST_REPEATED_CHARS:

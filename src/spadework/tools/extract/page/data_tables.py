@@ -15,7 +15,7 @@ from spadework.tools.extract.page.constants import MOST_CELL_CHARS, MOST_SPAN
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item, assemble
 from spadework.tools.text.tables import NAMES, NO_NAMES
 
-#: A bold cell; a first row of bold cells is a header.
+#: A bold cell. A first row of only bold cells counts as a header.
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _LAYOUT = "table,pre,h1,h2,form,article,textarea,iframe"
@@ -24,7 +24,10 @@ ReadCell = Callable[[LexborNode], list[Block]]
 
 
 def is_data(table: LexborNode) -> bool:
-    """Return whether a table holds data, not layout: two columns or a header, and short text."""
+    """Return whether a table holds data rather than layout.
+
+    A data table has short cells, and at least two columns or a header cell.
+    """
     if (table.attributes.get("role") or "") in ("presentation", "none"):
         return False
     if any(child.css_first(_LAYOUT) is not None for child in table.iter()):
@@ -38,7 +41,7 @@ def is_data(table: LexborNode) -> bool:
 
 
 def leads_on(table: LexborNode) -> bool:
-    """Return whether a table is a manual's navigation: links with access keys (DocBook)."""
+    """Return whether a table is DocBook navigation, whose links have access keys."""
     return table.css_first("a[accesskey]") is not None
 
 
@@ -58,7 +61,7 @@ def _cells(row: LexborNode) -> Iterator[LexborNode]:
 def read(
     table: LexborNode, frame: Frame, inside: tuple[Item, ...], read_cell: ReadCell
 ) -> list[Block]:
-    """Return a table and its caption as blocks; `read_cell` reads a cell."""
+    """Return a table's caption and rows as blocks, reading each cell with `read_cell`."""
     blocks = []
     caption = table.css_first("caption")
     if caption is not None:
@@ -90,7 +93,7 @@ def read(
             links += block.links
     if not lines:
         return blocks
-    # Forums put comments in tables, next to empty cells for votes and depth.
+    # Forums put each comment in a table beside empty cells for votes and depth.
     alone = not header and len(lines[0]) > 1 and sum(map(bool, chain(*lines))) == 1
     kind, text = ("p", assemble(last).strip()) if alone else ("table", _markdown(lines, header))
     return [*blocks, Block(kind, text, chars, link_chars, frame, inside, tuple(links))]

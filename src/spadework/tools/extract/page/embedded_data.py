@@ -1,4 +1,4 @@
-"""Find text in a page's data instead of its elements: JSON-LD, state for scripts, templates."""
+"""Extract page text from embedded data such as JSON-LD, script state and templates."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from spadework.tools.extract.page.walker import Walker
 _SHELF = re.compile(r"^<(?:template|noscript)\b[^>]*>|</(?:template|noscript)>$")
 _MARKUP = re.compile(r"<(?:p|div|br|h[1-6]|ul|ol|li|span|strong|em|a)\b", re.I)
 _BODIES = ("articleBody", "text", "reviewBody", "description", "acceptedAnswer")
-#: Names of meta tags that may hold the text of a page.
+#: Meta tags that may hold the page text.
 _META = ("articlebody", "text")
 _CODE_LIKE = re.compile(r"[{};<>=]|\\u00|https?://\S+$")
-#: Names of the initial state in frameworks: Next.js, Nuxt, Redux, Apollo, Remix, …
+#: Names of initial state in frameworks such as Next.js, Nuxt, Redux, Apollo and Remix.
 _STATE = re.compile(
     r"__[A-Z][A-Z0-9_]+__|__next_f|__remix\w*|\b(?:initial|preloaded|server|app)_?(?:state|data|props)\b",
     re.IGNORECASE,
@@ -37,21 +37,21 @@ _ATTRIBUTES = (
 )  # fmt: skip
 _ANY = ",".join(f"[{name}]" for name in _ATTRIBUTES)
 _LITERAL = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
-#: The start of text that is itself JSON; Next.js puts a number first.
+#: The start of a string that is itself JSON. Next.js puts a number first.
 _DATA = re.compile(r"\s*(?:\w{1,8}:)?[\[{]\s*[\"\[{\]}]")
 _HEXADECIMAL = re.compile(r"\\x([0-9a-fA-F]{2})")
-#: Maximum nesting of JSON in strings of JSON.
+#: Maximum levels of JSON nested in JSON strings.
 _DEEPEST = 3
 
 
 def described(found: Metadata, addresses: Addresses) -> list[str]:
-    """Return the long texts in JSON-LD and meta tags as Markdown."""
+    """Return long texts from JSON-LD and meta tags as Markdown."""
     meta = (found.meta[name] for name in _META if _is_text(found.meta.get(name, "")))
     return _unique(chain(_texts(found.objects), meta), addresses)
 
 
 def state(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
-    """Return the prose in the JSON from which scripts draw the page, as Markdown."""
+    """Return the prose in the JSON that scripts render, as Markdown."""
     return _unique((text for text in _state_texts(tree) if _is_text(text)), addresses)
 
 
@@ -92,7 +92,6 @@ def _state_texts(tree: LexborHTMLParser) -> Iterator[str]:
 
 
 def _literals(data: str, depth: int = 1) -> Iterator[str]:
-    """Yield the long strings in JSON or a script, also in JSON inside a string."""
     for literal in _LITERAL.finditer(data):
         if len(literal[1]) >= LEAST_EMBEDDED_CHARS:
             text = _unescaped(literal[1])

@@ -1,4 +1,4 @@
-"""Convert a page's formulas, raised and lowered text, and note marks to text."""
+"""Convert a page's formulas, superscripts, subscripts and note marks to text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from spadework.tools.extract.page.inline_markup import escaped
 from spadework.tools.extract.xml import xml_tree
 
 _RAISED = "sup,sub,[style*=vertical-align]"
-#: A link with a number, which may be a note's mark without `<sup>`.
+#: A numbered link touching the word before may be a note mark without `<sup>`.
 _TOUCHING = re.compile(r"<a\s[^<>]{0,300}#[^<>]{0,300}>\d{1,3}</a>")
 _ALIGNED = re.compile(r"vertical-align\s*:\s*(super|sub|text-top)\b")
-#: Characters examined of an image's address; a data URL holds the whole image.
+#: Maximum characters examined of an image's address. A data URL holds the whole image.
 _MOST_ADDRESS = 200
 _NUMBER = re.compile(r"\d{1,3}")
 _NOTES = re.compile(r"(?:foot|end)-?note|note-?ref|fn-?ref|\breference\b|\bcit(?:e|ation)", re.I)
@@ -24,33 +24,31 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: Steps of a search for text beside an element, and characters used.
+#: Maximum steps in a search for neighbouring text, and characters used of that text.
 _STEPS, _NEAR = 8, 40
-#: Maximum length of a note's mark.
 _MOST_MARK = 12
 
 _DRAWN = (
     "span.katex-html,span.MathJax_Preview,span.MathJax,span.MathJax_SVG,span.MathJax_CHTML,"
     "mjx-container"
 )
-#: Names of formulas in an element's class or an image's address.
+#: Words for formulas in an element's class or an image's address.
 _CALLED = re.compile(r"math|equation|\bformula|(?:^|[\s/.])(?:la)?tex\b|[?&]cht=tx", re.IGNORECASE)
 _SOURCES = ("data-tex", "data-latex", "data-formula", "data-equation", "data-equation-content")
 #: Unmistakable TeX: a command with an operand, or a script in braces.
 _TEX = re.compile(r"\\[A-Za-z]+\s*\{|[\w)}][\^_]\{")
-#: Classes of fractions drawn by style sheets.
 _FRACTION = re.compile(r"(?:^|[\s_-])s?frac(?:tion)?(?=$|[\s_-])", re.IGNORECASE)
-#: Fraction bars in the cells of a table.
+#: Fraction bars in table cells.
 _RULES = "td > hr,td > div.hrcomp,td.hbar"
 _STACKED = f"{_RULES},span[class*=frac i]"
 _WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
 
 
 def flatten(tree: LexborHTMLParser, source: str) -> None:
-    """Write raised and lowered text, note marks and drawn formulas as text in the tree."""
+    """Replace superscripts, subscripts, note marks and drawn formulas in the tree by text."""
     noted = ",a[href*='#']" if _TOUCHING.search(source) else ""
     done: set[int] = set()
-    for node in reversed(tree.css(_RAISED + noted)):  # inner ones first
+    for node in reversed(tree.css(_RAISED + noted)):  # Inner elements come first.
         text = node.text().strip() if node.mem_id not in done else ""
         if text and (place := _place(node, text)) is not None:
             _write(node, text, place, done)
@@ -64,7 +62,6 @@ def flatten(tree: LexborHTMLParser, source: str) -> None:
 
 
 def _unstack(node: LexborNode) -> None:
-    """Write on one line a fraction that a style sheet stacks."""
     parts = [part for part in node.iter(include_text=True) if part.text().strip()]
     named = _FRACTION.search(node.attributes.get("class") or "")
     if named and len(parts) == 2 and not any(part.is_text_node for part in parts):
@@ -74,9 +71,9 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Write on one line a formula that a TeX converter set as a table: `x = 13/27`.
+    """Write a formula set as a table on one line, such as `x = 13/27`.
 
-    The table has one row; the fraction's bar is a rule in a cell or in an inner table.
+    TeX converters produce one-row tables with a rule, in a cell or inner table, as fraction bar.
     """
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:
@@ -109,7 +106,6 @@ def _closest(node: LexborNode | None, tag: str) -> LexborNode | None:
 
 
 def _place(node: LexborNode, text: str) -> Place | None:
-    """Return how an element places its text, None if like the text around it."""
     attributes = node.attributes
     if node.tag == "a":
         inside = node.parent is not None and node.parent.tag == "sup"
@@ -152,7 +148,7 @@ def _write(node: LexborNode, text: str, place: Place, done: set[int]) -> None:
     if shown == text:
         return
     before = node.prev
-    if before is not None and before.is_text_node:  # join them, or a `_` would be escaped
+    if before is not None and before.is_text_node:  # Join both texts, or a `_` would be escaped.
         shown = (before.text_content or "") + shown
         before.remove()
     node.replace_with(shown)
@@ -185,7 +181,10 @@ def _neighbour_text(node: LexborNode, *, forward: bool) -> str:
 
 
 def tex(node: LexborNode) -> str:
-    """Return a formula's TeX between dollar signs, or a `<math>` without TeX on one line, or ""."""
+    """Return a formula's TeX between dollar signs.
+
+    A `<math>` without TeX is written on one line. Returns "" if there is no formula.
+    """
     attributes = node.attributes
     block = "display" in (attributes.get("type") or attributes.get("display") or "")
     if node.tag == "script":
@@ -211,7 +210,7 @@ def _source_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
 def hidden_tex(node: LexborNode, before: str) -> str:
     """Return the formula in a `<math>`, script, image or drawing, or "".
 
-    A fallback image that repeats the formula in the text `before` it is dropped.
+    A fallback image is dropped if it repeats the formula `before` it.
     """
     attributes = node.attributes
     if node.tag == "math":
@@ -228,7 +227,6 @@ def hidden_tex(node: LexborNode, before: str) -> str:
 
 
 def _undraw(node: LexborNode) -> None:
-    """Replace a drawn formula by its source, or remove it if the source is beside it."""
     if _has_source_beside(node):
         node.decompose()
     elif node.css_first("math") is not None:
@@ -260,7 +258,6 @@ def holds_formula_alone(node: LexborNode) -> bool:
 
 
 def _bare(source: str) -> str:
-    """Strip from TeX the wrapping that converters add."""
     if source.startswith(r"{\displaystyle ") and source.endswith("}"):
         source = source[len(r"{\displaystyle ") : -1]
     for left, right in _WRAPS:

@@ -18,7 +18,7 @@ _ENCODED = str.maketrans(
 
 
 class Addresses:
-    """Resolves a page's `href` values against its address or its `<base>`."""
+    """A resolver of `href` values against a page's address or its `<base>`."""
 
     def __init__(self, url: str, base: str = "") -> None:
         self._known: dict[str, str] = {}
@@ -30,7 +30,7 @@ class Addresses:
             self._origin = ""
 
     def absolute(self, href: str | None) -> str:
-        """Return the absolute http(s) URL of `href`, "" for a fragment or another scheme."""
+        """Return the absolute http(s) URL of `href`, or "" for a fragment or another scheme."""
         href = (href or "").strip()
         if not href or href[0] == "#":
             return ""
@@ -53,7 +53,7 @@ class Addresses:
 def _join(base: str, href: str) -> str:
     try:
         return urljoin(base, href)
-    except ValueError:  # for example "http://[broken"
+    except ValueError:  # For example "http://[broken".
         return ""
 
 
@@ -62,9 +62,8 @@ _LANGUAGE = re.compile(
     r"(?:-session)?(?:\s|$))|(?P<layout>(?:lang|highlight|code|sourceCode)[-:\s](?!highlight)))\s*"
     r"(?P<name>[\w+#.-]+)"
 )
-#: Classes of a `<div>` that is a code block.
 _LISTING = re.compile(r"(?:^|\s)code-?block(?:\s|$)", re.IGNORECASE)
-#: Elements that a code block does not contain.
+#: Elements that a code block never contains.
 _NO_LINES = "pre,p,ul,ol,table,h1,h2,h3,h4,h5,h6,textarea"
 _NO_LANGUAGE = frozenset((
     "default", "none", "text", "plain", "plaintext", "notranslate", "block", "console-output",
@@ -84,7 +83,7 @@ _ANCESTORS = 4
 
 
 def code_text(node: LexborNode) -> str:
-    """Return a code element's text without line numbers and buttons; `<br>` ends a line."""
+    """Return a code element's text without line numbers and buttons. `<br>` ends a line."""
     only = node.first_child
     if only is not None and only.next is None and only.is_text_node:
         return only.text_content or ""
@@ -92,7 +91,7 @@ def code_text(node: LexborNode) -> str:
 
 
 def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-    """Return whether a `<div>` is a code block, by its class and content."""
+    """Return whether a `<div>` is a code block, judged by its class and content."""
     names = attributes.get("class") if tag == "div" else ""
     if not names or "ode" not in names or not _LISTING.search(names):
         return False
@@ -100,7 +99,7 @@ def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) ->
 
 
 def lines_of(node: LexborNode) -> str:
-    """Return the code of a listing; if all its children are `<div>`s, each is a line."""
+    """Return a listing's code. If all its children are `<div>`s, each is one line."""
     inside = list(node.iter())
     are_lines = inside and all(part.tag == "div" for part in inside)
     lines = map(code_text, inside) if are_lines else [code_text(node)]
@@ -117,7 +116,7 @@ def _pieces(root: LexborNode) -> Iterator[str]:
         if node.is_text_node:
             yield node.text_content or ""
         elif node.tag == "br":
-            # A `<br>` before a line end adds none.
+            # A `<br>` directly before a line end adds no line.
             if not (node.next is not None and (node.next.text_content or "").startswith("\n")):
                 yield "\n"
         elif node.tag not in _NOT_CODE and not _is_line_number(node):
@@ -130,7 +129,7 @@ def _is_line_number(node: LexborNode) -> bool:
 
 
 def language(node: LexborNode) -> str:
-    """Return the language that a `<pre>`, its code or a close ancestor declares, or ""."""
+    """Return the language declared by a `<pre>`, its code or a near ancestor, or ""."""
     inner = node.css_first("code")
     places = [node] if inner is None else [inner, node]
     above = node.parent
@@ -145,7 +144,7 @@ def language(node: LexborNode) -> str:
             if attributes.get(name):
                 return _clean(attributes[name] or "")
         for match in _LANGUAGE.finditer(attributes.get("class") or ""):
-            # Classes for layout, such as `code-block`, look similar.
+            # Layout classes such as `code-block` look like language classes.
             found = _clean(match["name"])
             if found and (not match["layout"] or is_language(found)):
                 return found
@@ -173,7 +172,7 @@ _BRACKET = re.compile(r"(?<!\\)[\[\]]")
 
 
 def escaped(text: str) -> str:
-    """Escape with backslashes the characters that Markdown would read as markup."""
+    """Escape characters that Markdown would read as markup."""
     return _ESCAPES.sub(r"\\\g<0>", text) if _SPECIAL.search(text) else text
 
 
@@ -184,7 +183,7 @@ def _line_start(match: re.Match[str]) -> str:
 
 
 class Mark:
-    """An open inline element: where it starts in the line, and a link's target."""
+    """An open inline element: its start in the line and, for a link, its target."""
 
     __slots__ = ("sign", "start", "url")
 
@@ -193,7 +192,10 @@ class Mark:
 
 
 class Line:
-    """Collects a paragraph's Markdown; open links and emphasis go on in the next paragraph."""
+    """A paragraph's Markdown under construction.
+
+    Open links and emphasis continue in the next paragraph.
+    """
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -206,7 +208,7 @@ class Line:
         self._after_link = 0
 
     def text(self, data: str) -> None:
-        """Add text from the page, escaped and with collapsed white space."""
+        """Add page text, escaped and with white space collapsed."""
         if not data or data.isspace():
             self.space()
             return
@@ -216,7 +218,7 @@ class Line:
         self.raw(escaped(data), len(data))
 
     def raw(self, markdown: str, chars: int) -> None:
-        """Add Markdown that has `chars` visible characters."""
+        """Add Markdown with `chars` visible characters."""
         if not markdown:
             return
         self.parts.append(markdown)
@@ -226,14 +228,14 @@ class Line:
             self.link_chars += chars
 
     def code(self, text: str) -> None:
-        """Add inline code."""
+        """Add inline code, or white space as text."""
         if text.strip():
             self.raw(code_span(text), len(text))
         elif text:
             self.text(text)
 
     def line_break(self) -> bool:
-        """Add a `<br>`; return True for a second one in a row, which ends the paragraph."""
+        """Add a `<br>`. Return True for a second one in a row, which ends the paragraph."""
         if not self.parts:
             return False
         if self.parts[-1] == "\n":
@@ -244,7 +246,7 @@ class Line:
         return False
 
     def space(self) -> None:
-        """Add a space unless the line ends with one or is empty."""
+        """Add a space, unless the line is empty or already ends with a space."""
         if not self._spaced and self.parts:
             self.parts.append(" ")
             self._spaced = True
@@ -254,7 +256,7 @@ class Line:
         return next((part for part in reversed(self.parts[-2:]) if part.strip()), "")
 
     def open(self, sign: str, url: str = "") -> Mark:
-        """Open emphasis or a link (`[`)."""
+        """Open emphasis or, with the sign `[`, a link."""
         mark = Mark(sign, len(self.parts), url)
         self._open.append(mark)
         if sign == "[":
@@ -262,14 +264,14 @@ class Line:
         return mark
 
     def close(self, mark: Mark) -> None:
-        """Close what `open` opened."""
+        """Close an element that `open` returned."""
         self._open.remove(mark)
         if mark.sign == "[":
             self._linked -= 1
         self._wrap(mark)
 
     def take(self) -> str:
-        """Return the paragraph as Markdown, or ""; call `reset` for the next one."""
+        """Return the paragraph as Markdown, or "". Call `reset` before the next paragraph."""
         for mark in reversed(self._open):
             if mark.sign == "[":
                 self._wrap(mark)
@@ -295,7 +297,7 @@ class Line:
         if mark.sign == "[":
             wrapped = self._link(core, mark)
             if mark.start and mark.start == self._after_link and core[0].isalnum():
-                lead = lead or " "  # a style sheet separates these links
+                lead = lead or " "  # A style sheet separates these links.
         elif _markable(core) and not (
             mark.start and not lead and self.parts[mark.start - 1].endswith("*")
         ):
@@ -313,10 +315,10 @@ class Line:
             core = _BRACKET.sub(r"\\\g<0>", core)
         if mark.start and self.parts[mark.start - 1].endswith("!"):
             self.parts[mark.start - 1] = self.parts[mark.start - 1][:-1] + "\\!"
-        url, mark.url = mark.url, ""  # only the first of several blocks in a link is linked
+        url, mark.url = mark.url, ""  # Only the first of several blocks inside a link is linked.
         return f"[{core}]({url})"
 
 
 def _markable(core: str) -> bool:
-    """Return whether `**` around `core` is certain to be read as emphasis."""
+    """Return whether Markdown is certain to read `**` around `core` as emphasis."""
     return core[0].isalnum() and core[-1].isalnum() and "\n" not in core

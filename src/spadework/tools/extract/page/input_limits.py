@@ -1,4 +1,4 @@
-"""Cut or refuse hostile pages before they are parsed, and recognise hidden elements."""
+"""Cut or refuse hostile pages before parsing, and detect hidden elements."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from spadework.tools.extract.page.constants import (
 )
 from spadework.tools.extract.page.formulas import holds_formula_alone
 
-#: Characters that do not occur in text; more than 1 in 20 means binary data.
+#: Characters that do not occur in text. More than 1 in 20 means binary data.
 _BINARY = [chr(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32), 0xFFFD)]
 _SAMPLE = 2_000
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
-#: Maximum quoted values in a tag, and characters outside quotes.
+#: Maximum quoted values in a tag, and maximum characters outside quotes.
 _MOST_QUOTED, _MOST_BARE = 15_000, 100_000
 _LONG_TAG = re.compile(
     rf"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){{{_MOST_QUOTED}}}|[^<>"']{{{_MOST_BARE}}})"""
 )
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
-#: Elements that cannot nest directly: they are empty or close themselves.
+#: Elements that cannot nest directly, because they are empty or close themselves.
 _FLAT = frozenset((
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr", "p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot",
     "script", "style", "path", "use", "circle", "rect", "line", "polygon", "g",
 ))  # fmt: skip
-#: Formatting elements that nest in themselves, unlike `a` and `nobr`.
+#: Formatting elements that can nest in themselves, unlike `a` and `nobr`.
 _FORMATTING = frozenset((
     "b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u",
 ))  # fmt: skip
 
 
 def bounded(html: str) -> tuple[str, int]:
-    """Return what is safe to parse of a page, and the number of characters cut at its end.
+    """Return the part of a page that is safe to parse, and the number of characters cut off.
 
-    Drops null characters and iframe tags. Raises TooLarge for a tag with too many attributes,
-    Unreadable for binary data.
+    Null characters and iframe tags are dropped. Raises TooLarge if a tag has too many attributes,
+    and Unreadable for binary data.
     """
     start = html[:_SAMPLE]
     if sum(map(start.count, _BINARY)) * 20 > len(start):
@@ -65,11 +65,10 @@ def bounded(html: str) -> tuple[str, int]:
 
 
 def _may_hold_long_tag(text: str) -> bool:
-    """Return whether a tag may be too long; quick counts rule out most pages."""
     if len(text) <= HARMLESS_BYTES:
         return False
     few_quotes = text.count('"') + text.count("'") < 2 * _MOST_QUOTED
-    half = _MOST_BARE // 2  # a longer tag covers one of these halves
+    half = _MOST_BARE // 2  # A longer tag must cover one of these halves.
     if few_quotes and all(
         text.find("<", at, at + half) >= 0 for at in range(0, len(text) - half + 1, half)
     ):
@@ -80,7 +79,7 @@ def _may_hold_long_tag(text: str) -> bool:
 def _end(text: str) -> int:
     """Return where to cut a page so that parsing takes linear time.
 
-    Nested elements take longer, and open formatting elements are reopened in every later block.
+    Nesting takes longer, and open formatting elements are reopened in every later block.
     """
     opened = text.count("<")
     if opened < HARMLESS_TAGS or (opened := opened - text.count("</")) < HARMLESS_TAGS:
@@ -123,15 +122,15 @@ _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
     re.I,
 )
-#: Values that may hide an element, faster to search for than _HIDING.
+#: Values that may hide an element. They are faster to search for than _HIDING.
 _MAY_HIDE = re.compile(r":\s*(?:none|hidden|0[\d.]*|-\d{3,})", re.I)
-#: Maximum length of the property's name before the value.
+#: Maximum length of the property name before such a value.
 _NAME = 20
 _CLASS = re.compile(r"\.([\w-]+)")
 
 
 def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
-    """Return the classes that a page's own style sheets hide, except in `@media`."""
+    """Return the classes that the page's own style sheets hide, ignoring `@media` rules."""
     css = "".join(node.text() for node in tree.css("style"))[:MOST_STYLE_CHARS]
     found: set[str] = set()
     depth = at = 0
@@ -152,7 +151,7 @@ def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
 
 
 def is_hidden(node: LexborNode, attributes: dict[str, str | None], hiding: frozenset[str]) -> bool:
-    """Return whether an element is hidden; tab panels and long parts count as visible."""
+    """Return whether an element is hidden. Tab panels and long elements count as visible."""
     style = attributes.get("style")
     hides = "hidden" in attributes and attributes["hidden"] != "until-found"
     hides = hides or bool(style and _HIDING.search(style))

@@ -1,4 +1,4 @@
-"""Read a page's metadata and classify the page by kind."""
+"""Read a page's metadata and classify the page."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from spadework.tools.extract.page.page_blocks import Block
 from spadework.tools.extract.page.scorer import weights
 from spadework.tools.text.facts import moment
 
-if TYPE_CHECKING:  # pydantic would slow down the processes that read documents
+if TYPE_CHECKING:  # Importing pydantic would slow down the processes that read documents.
     from spadework.values import SourceKind
 
 _MOST_NODES = 5_000
-#: Maximum h1 headings considered as title; a site's name is often an h1 too.
+#: Maximum h1 headings considered as the title. The site's name is often an h1 too.
 _MOST_HEADINGS = 5
-#: Headings outside the page's text.
+#: Headings outside the main text.
 _BESIDE = "footer h1, nav h1, aside h1"
 _SITE_NAME = re.compile(r"\s+[|\u2013\u2014·•»:-]+\s+|\s*[|»]\s*")
 _WORD = re.compile(r"[^\W_]+")
@@ -47,8 +47,9 @@ Json = dict[str, Any]
 
 @dataclass
 class Metadata:
-    """A page's metadata as written; the functions below choose from it. `types` are those of
-    schema.org, in JSON-LD or in its elements.
+    """A page's metadata as written, from which the functions below choose.
+
+    `types` are schema.org types found in JSON-LD or in element attributes.
     """
 
     objects: list[Json] = field(default_factory=list)
@@ -89,7 +90,7 @@ def _text(node: LexborNode | None) -> str:
 
 
 def json_objects(text: str) -> list[Json]:
-    """Return all objects in JSON text, outer ones first; [] if it is invalid."""
+    """Return all objects in JSON text, outermost first, or [] if it is invalid."""
     try:
         return list(_objects(json.loads(_COMMENT.sub("", text), strict=False)))
     except (ValueError, RecursionError):
@@ -115,7 +116,10 @@ def types_of(thing: Json) -> list[str]:
 
 
 def title_of(found: Metadata) -> str:
-    """Return the headline: the first heading in the title, else the title's part most like one."""
+    """Return the headline.
+
+    This is the first heading found in the title, or the title's part most similar to a heading.
+    """
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
     site = found.meta.get("og:site_name", "").lower()
     headings = [text for text in found.headings if text.lower() != site]
@@ -141,7 +145,7 @@ def _heading_share(part: set[str], heads: list[set[str]]) -> float:
 
 
 def author_of(found: Metadata, tree: LexborHTMLParser) -> str:
-    """Return the page's authors separated by commas, or ""."""
+    """Return the page's authors, comma-separated, or ""."""
     for thing in found.objects:
         names = _names(thing.get("author") or thing.get("creator"))
         if names and any(map(_ARTICLE.search, types_of(thing))):
@@ -164,7 +168,7 @@ def _names(value: Any) -> list[str]:
 
 
 def date_candidates(found: Metadata, tree: LexborHTMLParser) -> Iterator[str]:
-    """Yield texts that may date the page, the most reliable first."""
+    """Yield possible publication dates as written, most reliable first."""
     for thing in found.objects:
         if isinstance(thing.get("datePublished"), str):
             yield thing["datePublished"]
@@ -201,8 +205,10 @@ _FORUM = ("discourse", "vbulletin")
 
 
 def source_kind_of(found: Metadata) -> SourceKind:
-    """Return the kind of source that a page's metadata states, or "".
-    A NewsArticle or a citation_title alone states none: half of such pages are firms' and blogs'.
+    """Return the kind of source that the metadata states, or "".
+
+    A NewsArticle type or citation_title alone is not enough, because half of such pages belong to
+    companies and blogs.
     """
     if "ScholarlyArticle" in found.types or not found.meta.keys().isdisjoint(_PAPER):
         return "paper"
@@ -217,24 +223,24 @@ def source_kind_of(found: Metadata) -> SourceKind:
 
 KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _PAGE_KINDS_WORD = re.compile(r"[a-z]{2,}")
-#: Kinds of page that are less likely are ignored.
+#: Minimum probability of a page kind to be considered.
 UNLIKELY = 0.1
 Told = dict[str, list[tuple[str, float]]]
 
 
 def kinds_of(url: str, found: Metadata, view: PageView) -> dict[str, float]:
-    """Return the probability of a page's likely kinds, likeliest first."""
+    """Return the probability of each likely page kind, likeliest first."""
     return likely_kinds(clues(url, found, view), clue_weights())
 
 
 @lru_cache(maxsize=1)
 def clue_weights() -> Told:
-    """Return each clue's kinds and contributions, from the fitted weights."""
+    """Return each clue's page kinds and weights, as fitted."""
     return told_by(weights())
 
 
 def told_by(table: dict[str, float]) -> Told:
-    """Return each clue's kinds and contributions, from a table of weights."""
+    """Return each clue's page kinds and weights from a table of weights."""
     found: Told = {}
     for name, value in table.items():
         kind, _, clue = name.partition(": ")
@@ -244,7 +250,7 @@ def told_by(table: dict[str, float]) -> Told:
 
 
 def likely_kinds(names: Iterable[str], told: Told) -> dict[str, float]:
-    """Return the probability of likely kinds, likeliest first; weights add up to log-odds."""
+    """Return the probability of each likely kind, likeliest first. Weights add up to log-odds."""
     sums: dict[str, float] = dict.fromkeys(KINDS, 0.0)
     for name in names:
         for kind, value in told.get(name, ()):
@@ -257,7 +263,7 @@ def likely_kinds(names: Iterable[str], told: Told) -> dict[str, float]:
 
 
 def clues(url: str, found: Metadata, view: PageView) -> Iterator[str]:
-    """Yield the names of the features that hint at the kind of page."""
+    """Yield the names of features that hint at the page kind."""
     yield "any"
     yield from _address(url)
     yield from {f"type {name}" for thing in found.objects for name in types_of(thing)}

@@ -1,4 +1,4 @@
-"""Define the blocks of a page and join them to Markdown."""
+"""Page blocks and their conversion to Markdown."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from spadework.tools.extract.page.inline_markup import NUMBERS
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A block-level element, which holds the page's blocks `start:end`.
+    """A block-level element containing the page's blocks `start:end`.
 
-    `traits` come from its tag, class, id, role and visibility: `tag:nav`, `footer`.
+    `traits` come from its tag, class, id, role and visibility, such as `tag:nav` or `footer`.
     """
 
     parent: Frame | None
@@ -28,9 +28,9 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A list item or quotation: `marker` begins its first line, `indent` the others.
+    """A list item or quotation.
 
-    An item is `loose` if it holds a heading.
+    `marker` begins its first line and `indent` the others. `loose` is set if it contains a heading.
     """
 
     marker: str
@@ -42,8 +42,8 @@ class Item:
 class Block:
     """A paragraph, heading, table or code block as Markdown.
 
-    `text` lacks the prefixes of the items it is `inside`. `chars` counts visible characters,
-    `link_chars` those in links.
+    `text` excludes the prefixes of its enclosing items (`inside`). `chars` counts visible
+    characters and `link_chars` those within links.
     """
 
     kind: str
@@ -59,14 +59,14 @@ HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 EMPHASIS = {"strong": "**", "b": "**", "em": "*", "i": "*"}
 CODE = frozenset(("code", "tt", "samp", "kbd"))
 VERBATIM = frozenset(("pre", "listing", "xmp", "plaintext"))
-#: Texts of a heading's link to itself.
+#: Texts of links from a heading to itself.
 HEADER_LINKS = frozenset(("¶", "#", "§", "🔗", "∞", "[link]", "permalink"))
-#: Elements that may be dropped whole, see `is_apart`.
+#: Elements that may be dropped whole; see `is_apart`.
 APART = frozenset(("nav", "footer", "hr", "td"))
 _PARTS = frozenset(("article", "blockquote", "figure", "li", "section", "main"))
 LISTS = frozenset(("ul", "ol", "menu", "dir"))
 
-#: Elements that hold no text of the page.
+#: Elements whose contents are not page text.
 SKIPPED = frozenset((
     "script", "style", "template", "svg", "iframe", "object", "embed", "applet", "canvas", "audio",
     "video", "map", "head", "select", "option", "datalist", "input", "textarea", "progress",
@@ -82,7 +82,7 @@ BLOCKS = frozenset((
     "td", "tfoot", "th", "thead", "tr", "ul", "dir", "pre", "listing", "xmp", "plaintext",
 ))  # fmt: skip
 
-#: The kind of a paragraph directly in an element, "p" by default.
+#: Block kind of text directly inside each element; the default is "p".
 KINDS = {
     **{name: name for name in HEADINGS},
     "li": "li", "dt": "dt", "dd": "dd", "button": "button", "label": "label", "legend": "label",
@@ -91,7 +91,7 @@ KINDS = {
 }  # fmt: skip
 
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
-#: Classes with which documentation generators, wikis and code hosts mark the content.
+#: Classes that documentation generators, wikis and code hosts give their content container.
 KNOWN_CONTAINERS = frozenset((
     "rst-content", "theme-doc-markdown", "md-content__inner", "markdown-body", "mw-parser-output",
     "mw-content-text", "docs-body", "docContent", "apicontent", "devsite-article-body",
@@ -112,14 +112,17 @@ _MOST_NAMES = 300
 
 @lru_cache(maxsize=4_096)
 def callout_kind(classes: str) -> str:
-    """Return the kind of callout that classes name, such as `Danger`, or ""."""
+    """Return the callout kind named by an element's classes, such as `Danger`, or ""."""
     found = _CALLOUT_KIND.search(classes)
     alone = found is not None and found[0] == classes
     return found[1].capitalize() if found and (alone or _CALLOUT.search(classes)) else ""
 
 
 def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
-    """Return whether to drop an APART element; ordinary cells and inner footers are kept."""
+    """Return whether to drop an element of APART.
+
+    Table cells are dropped only if they hold line numbers, and footers only outside content.
+    """
     if tag == "td":
         return not NUMBERS.isdisjoint((attributes.get("class") or "").split())
     if tag != "footer":
@@ -156,16 +159,16 @@ def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
     return tuple(found)
 
 
-#: Blocks that are never quoted.
+#: Block kinds that are never written as quotations.
 _SET_APART = frozenset(("pre", "table"))
-#: Characters that end a sentence or introduce a list, and closing ones that may follow.
+#: Characters that end a sentence or introduce a list, and closing characters that may follow them.
 _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 
 def assemble(blocks: Sequence[Block]) -> str:
-    """Return the Markdown of blocks; paragraphs that are mere lines are joined.
+    """Return blocks as Markdown, joining paragraphs that continue each other.
 
-    A list item whose first block was dropped has its marker at the first block kept.
+    If a list item's first block was dropped, its marker goes to the first block kept.
     """
     going_on = _going_on(blocks)
     parts: list[str] = []
@@ -183,18 +186,19 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 
 def _inside(block: Block) -> tuple[Item, ...]:
-    """Return the items around a block, except list items with headings.
+    """Return the items whose prefixes a block receives.
 
-    Quotations of code and tables, which old pages indent that way, are left out too.
+    List items with headings are skipped. So are quotations around code or tables, which only serve
+    as indentation on old pages.
     """
     shown = (item for item in block.inside if item.marker == "> " or not item.loose)
     return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)
 
 
 def _going_on(blocks: Sequence[Block]) -> set[int]:
-    """Return the indices of paragraphs that continue the one before.
+    """Return the indices of paragraphs that continue the previous one.
 
-    In a run of paragraphs, most of those after an unfinished sentence must start in lower case.
+    Of the paragraphs in a run that follow an unfinished sentence, most must start in lower case.
     """
     found: set[int] = set()
     run: list[int] = []
@@ -215,7 +219,6 @@ def _adjacent(before: Block, block: Block) -> bool:
 
 
 def _gap(before: tuple[Item, ...], inside: tuple[Item, ...], fresh: list[Item]) -> str:
-    """Return a line end between list items, else a blank line, quoted if both neighbours are."""
     begins = before and fresh and inside and fresh[-1] is inside[-1]
     if begins and "> " not in (inside[-1].marker, before[-1].marker):
         return "\n"

@@ -1,7 +1,8 @@
 """Compute the probability that each block of a page is content.
 
-A weighted sum of the block's features gives a first score, trees over its surroundings the
-probability. `benchmarks/reading_sweep.py` fits both on pages with known content.
+A weighted sum of a block's features gives its first score. Decision trees turn that score and the
+block's surroundings into a probability. `benchmarks/reading_sweep.py` fits both on pages whose
+content is known.
 """
 
 from __future__ import annotations
@@ -38,15 +39,15 @@ Numbers = tuple[float, ...]
 
 
 class Surroundings:
-    """The numbers that the trees read for each block.
+    """The surroundings of a page's blocks, as input rows for the decision trees.
 
-    Means are of squashed scores, weighted by the square root of the length.
+    Means are taken over squashed scores, weighted by the square root of block length.
     """
 
     def __init__(
         self, blocks: list[Block], frames: list[Frame], scores: list[float], kind: str
     ) -> None:
-        """Compute sums; `frames` are all elements that hold a block, parents first."""
+        """Compute sums. `frames` are all elements with blocks, parents first."""
         self.blocks, self.scores, self._frames = blocks, scores, frames
         self._masses = masses = [math.sqrt(block.chars + 1) for block in blocks]
         self._squashed = squashed = [math.tanh(score / 2) for score in scores]
@@ -62,7 +63,7 @@ class Surroundings:
         self._spans = self._frame_spans()
 
     def rows(self) -> Iterator[Numbers]:
-        """Yield the numbers of each block in order."""
+        """Yield each block's input row, in document order."""
         elements, parts = self._elements(), self._parts()
         along = zip(
             self._places(), self._sections(), self._alike(), self._made_alike(), strict=True
@@ -84,7 +85,7 @@ class Surroundings:
             )
 
     def levelled(self, chances: list[float]) -> list[float]:
-        """Return the chances with those of structurally equal blocks moved closer together."""
+        """Return the probabilities, moved closer together among structurally equal blocks."""
         return levelled(chances, self._masses, self._same)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
@@ -116,7 +117,6 @@ class Surroundings:
         ]
 
     def _elements(self) -> dict[Frame, Numbers]:
-        """Return, for each element, numbers of it, its four ancestors and the page."""
         found: dict[Frame, Numbers] = {}
         page, spans = self._span(0, len(self.blocks))[0], self._spans
         for frame, own in spans.items():
@@ -165,7 +165,6 @@ class Surroundings:
                 at, last = following, i
 
     def _parts(self) -> dict[Frame, Numbers]:
-        """Return an element's depth below its region's child, and numbers of that child."""
         region = self.region
         all_chars = self._chars.of(region.start, region.end) + 1
         parts: dict[Frame, tuple[int, Frame]] = {}
@@ -184,7 +183,6 @@ class Surroundings:
         return found
 
     def _sections(self) -> Iterator[Numbers]:
-        """Yield, for each block's section: mean, links, size, distance and score of the heading."""
         ends = [i for i, b in enumerate(self.blocks) if b.kind[0] == "h" and b.kind[1:].isdigit()]
         for start, end in pairwise([0, *ends, len(self.blocks)]):
             if start == end:
@@ -196,7 +194,6 @@ class Surroundings:
                 yield mean, density, size, float(min(_FAR, away)), head
 
     def _alike(self) -> list[Numbers]:
-        """Return the number, mean, share in the region, spacing and length of similar blocks."""
         made: dict[object, list[int]] = {}
         for i, block in enumerate(self.blocks):
             around = block.frame.parent
@@ -210,7 +207,6 @@ class Surroundings:
         return found
 
     def _made_alike(self) -> list[Numbers]:
-        """Return the number, mean and length of blocks with equal ancestors."""
         found: list[Numbers] = [()] * len(self.blocks)
         masses, squashed = self._masses, self._squashed
         for places in self._same:
@@ -265,20 +261,23 @@ _TREE = "(tree)"
 
 
 def weights_text() -> str:
-    """Return the file of fitted weights; a line is a name and a number, or `(tree)` and a tree."""
+    """Return the file of fitted weights.
+
+    A line holds a feature name and its weight, or `(tree)` and a tree.
+    """
     return files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8")
 
 
 @lru_cache(maxsize=1)
 def weights() -> dict[str, float]:
-    """Return the fitted weight of each feature."""
+    """Return the fitted weight by feature name."""
     pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
     return {name: float(value) for name, value in pairs if name != _TREE}
 
 
 @lru_cache(maxsize=8)
 def added(kind: str) -> dict[str, float]:
-    """Return the additional weights for pages of `kind`."""
+    """Return the extra weights for pages of this kind."""
     mark = f"{kind}> "
     pairs = ((name.removeprefix(mark), name) for name in weights() if name.startswith(mark))
     return {common: weights()[name] for common, name in pairs}
@@ -300,14 +299,14 @@ def second_odds() -> Odds:
 
 
 def compiled(trees: Sequence[str], numbers: int) -> Odds:
-    """Compile `trees` to one function, of this many `numbers`, that returns the sum of the trees.
+    """Compile `trees` to a function of `numbers` arguments that returns the sum of all trees.
 
-    A tree lists its nodes, left ones first: `12<0.5` goes left if number 12 is at most 0.5, a bare
-    number is a leaf. An expression is five times as fast as a walk.
+    A tree lists its nodes, left branches first. `12<0.5` goes left if number 12 is at most 0.5, and
+    a bare number is a leaf. The compiled expression is five times as fast as walking the trees.
     """
     names = ",".join(f"x{n}" for n in range(numbers))
     body = "+".join(_expression(iter(tree.split())) for tree in trees) or "0.0"
-    # The expression contains only names and numbers from this module.
+    # This eval is safe because the expression contains only names and numbers from this module.
     odds: Odds = eval(f"lambda {names}: {body}", {"__builtins__": {}})
     return odds
 
@@ -321,7 +320,7 @@ def _expression(nodes: Iterator[str]) -> str:
 
 
 def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
-    """Return each block's log-odds from its features and position, given the kinds of page."""
+    """Return each block's log-odds from its features and position, given the page kinds."""
     table = _weights_on(kinds)
     around, given, seen = _inherited(view, table)
     local: dict[Frame, float] = {}
@@ -341,12 +340,16 @@ def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
 def _inherited(
     view: PageView, table: dict[str, float]
 ) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
-    """Return what each element's blocks and children inherit, and its traits."""
+    """Return three maps by element.
+
+    They hold the score of its blocks, the score it adds to its children's blocks, and its traits
+    with those of its ancestors.
+    """
     around: dict[Frame, float] = {}
     given: dict[Frame, float] = {}
     seen: dict[Frame, frozenset[str]] = {}
     known: dict[tuple[str, ...], tuple[frozenset[str], list[str], float]] = {}
-    for frame in view.frames:  # parents come before children
+    for frame in view.frames:  # Parents come before children.
         parent, entry = frame.parent, known.get(frame.traits)
         if entry is None:
             counted = [trait for trait in frame.traits if trait in table or trait in LANDMARKS]
@@ -365,7 +368,7 @@ def _inherited(
 
 
 def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
-    """Return the probability that each block is content; `kinds` come likeliest first."""
+    """Return each block's probability of being content. `kinds` lists the likeliest kind first."""
     if not view.blocks:
         return []
     around = Surroundings(view.blocks, view.frames, first_scores(view, kinds), next(iter(kinds)))
@@ -378,7 +381,7 @@ def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
 def bar(blocks: list[Block], chances: list[float]) -> float:
     """Return the probability threshold that gives this page the best expected F1.
 
-    It is half that F1, so it is lower for an ambiguous page (Lipton et al. 2014, "Optimal
+    The threshold is half that F1, so ambiguous pages get a lower one (Lipton et al. 2014, "Optimal
     Thresholding of Classifiers to Maximize F1 Measure").
     """
     expected = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))

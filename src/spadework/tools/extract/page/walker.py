@@ -1,4 +1,4 @@
-"""Walk a page's tree and convert it to blocks of Markdown, in order."""
+"""Convert a page's element tree to Markdown blocks, in document order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from spadework.tools.extract.page.input_limits import is_hidden
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item
 
 Close = Callable[[], None]
-#: Elements that may represent a formula.
 _FORMULAS = frozenset(("math", "img", "script", "svg", "object"))
 _CALLOUTS = frozenset(("div", "aside", "section", "blockquote", "p", "details"))
 _TITLES = "[class*=title i],[class*=heading i]"
@@ -33,10 +32,9 @@ _LINE_OF_ITS_OWN = re.compile(r"display\s*:\s*block")
 
 
 class Walker:
-    """Converts the tree below a node to blocks, without recursion."""
+    """A non-recursive converter from an element tree to blocks."""
 
     def __init__(self, addresses: Addresses, hiding: frozenset[str] = frozenset()) -> None:
-        """Prepare a walk; `hiding` are classes that hide an element."""
         self.blocks: list[Block] = []
         self._hiding = hiding
         self._addresses = addresses
@@ -45,7 +43,7 @@ class Walker:
         self._items: tuple[Item, ...] = ()
         self._numbers: list[int | None] = []
         self._heading = ""
-        #: A callout's element and the label for its first paragraph.
+        #: The current callout's element and the label for its first paragraph.
         self._lead = (self._frame, "")
 
     def walk(self, root: LexborNode) -> list[Block]:
@@ -77,7 +75,7 @@ class Walker:
         return self.blocks
 
     def _enter(self, node: LexborNode, tag: str) -> Close | None:
-        """Return what to do at the element's end, None to skip its children."""
+        """Return what to do at the element's end, or None to skip its children."""
         if tag in elements.BLOCKS:
             return self._block(node, tag)
         if tag in elements.SKIPPED:
@@ -104,7 +102,6 @@ class Walker:
         return self._line.space
 
     def _skipped(self, node: LexborNode, tag: str) -> None:
-        """Handle a line break, formula or input; other skipped elements add nothing."""
         if tag == "input" or (tag == "br" and self._heading):
             self._line.space()
         elif tag == "br" and self._line.line_break():
@@ -131,7 +128,7 @@ class Walker:
             self._line.code(text)
 
     def _is_done(self, node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-        """Emit code and data tables, and return whether the element needs no walk."""
+        """Emit code and data tables. Return whether the element needs no further walk."""
         if tag in elements.VERBATIM:
             self._emit_code(code_text(node), language(node))
         elif is_listing(node, tag, attributes):
@@ -218,7 +215,6 @@ class Walker:
             self.blocks.append(Block("pre", shown, len(text), 0, self._frame, self._items))
 
     def _lead_in(self) -> None:
-        """Write a callout's title as a line of its own."""
         lead, self._lead = self._lead[1], (self._lead[0], "")
         self._line.raw(lead, len(lead))
         self._flush()
@@ -256,7 +252,7 @@ def _sets_apart(attributes: dict[str, str | None]) -> bool:
 
 
 def _take_title(node: LexborNode, kind: str) -> str:
-    """Return the start of a callout's text, such as `Danger: `, and remove its title."""
+    """Return a callout's label, such as `Danger: `, and remove its title element."""
     text = plain(node.text())
     titles = [title for title in node.css(_TITLES) if title != node][:1]
     titles += [part for part in node.iter() if plain(part.text()).lower() == kind.lower()][:1]

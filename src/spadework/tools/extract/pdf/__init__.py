@@ -1,1 +1,1 @@
-"""PDF files, scans and images."""
+"""Readers for PDF files, scans and images."""

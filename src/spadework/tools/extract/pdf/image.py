@@ -13,7 +13,7 @@ from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.pdf.ocr import MEND, has_ocr, has_pillow, text_in
 
-#: Maximum pixels of an image; each takes up to 8 bytes while it is read.
+#: Maximum pixels in an image. Each takes up to 8 bytes while the image is read.
 MAX_PIXELS = 40_000_000
 
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "AVIF", "BMP")
@@ -24,7 +24,7 @@ _FAULTS = (
 
 
 def extract_image(body: bytes, url: str) -> Extracted:
-    """Return the text in an image. Raises Unreadable if none can be read, TooLarge."""
+    """Return the text in an image. Raises Unreadable or TooLarge."""
     if not has_pillow():
         raise _not_installed()
     from PIL import Image
@@ -51,7 +51,6 @@ def _not_installed() -> Unreadable:
 
 @contextmanager
 def _named_faults() -> Iterator[None]:
-    """Turn Pillow's errors into ours, and silence its warnings."""
     from PIL import Image, UnidentifiedImageError
 
     try:

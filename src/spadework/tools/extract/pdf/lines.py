@@ -1,4 +1,4 @@
-"""Read the lines of a PDF page in reading order, with their position and font."""
+"""Read a PDF page's lines in reading order, with positions and fonts."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ import pypdfium2
 from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.office.docx import is_fixed_font
 
-#: pdfium's mark for a word broken at the end of a line.
+#: pdfium's mark for a word broken at a line end.
 BROKEN = "\ufffe"
 #: Minimum gap between columns, in letter heights.
 WIDE_GAP = 1.2
-#: Minimum lines with a gap in the same place that make it a gutter.
+#: Minimum number of lines with a gap at the same position for it to be a gutter.
 LEAST_LINES = 4
-#: Minimum letters of the lines beside a gutter; shorter ones are values.
+#: Minimum median length of the text beside a gutter. Shorter texts are values in a table.
 LEAST_LETTERS = 20
 
-#: Maximum height of a small letter, and minimum rise of a raised one, in usual letter heights.
+#: Maximum height of a small letter, and minimum rise of a superscript, in usual letter heights.
 SMALL, RISEN = 0.9, 0.08
-#: Maximum gap, in letter heights, within a line and within a word.
+#: Maximum gaps within a line and within a word, in letter heights.
 SPACED, SET_APART = 0.5, 0.15
 
-_PDFIUM: Any = pypdfium2.raw  # has no types
+_PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 _Failed: Any = pypdfium2.PdfiumError
 _LINE = re.compile(rf"[^\r\n{BROKEN}]+{BROKEN}?")
 _ALL, _WORD = re.compile(r".+", re.DOTALL), re.compile(r"\S{2,}")
@@ -45,7 +45,10 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Line:
-    """A line, or its part in a column, in points; `table` is the Markdown of a table instead."""
+    """A line or its part in one column, measured in points.
+
+    If the line stands for a table, `table` is the table's Markdown.
+    """
 
     text: str
     left: float
@@ -72,7 +75,7 @@ def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
 
 
 def is_figure(text: str) -> bool:
-    """Return whether a text has digits but no letters."""
+    """Return whether text contains digits but no letters."""
     return any(map(str.isdigit, text)) and not any(map(str.isalpha, text))
 
 
@@ -83,12 +86,12 @@ def is_turned(text_page: Any) -> bool:
 
 
 def words_of(text_page: Any) -> Iterator[list[Line]]:
-    """Yield each line's words."""
+    """Yield each line's words as separate parts."""
     return lines(text_page, -math.inf)
 
 
 def _whole_lines(text_page: Any, text: str, known: int) -> Iterator[tuple[int, int]]:
-    """Yield the spans of lines, merging lines that pdfium splits at raised or lowered letters."""
+    """Yield line spans, merging lines that pdfium splits at superscripts or subscripts."""
     open_span: tuple[int, int] | None = None
     last: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     for found in _LINE.finditer(text):
@@ -106,7 +109,6 @@ def _whole_lines(text_page: Any, text: str, known: int) -> Iterator[tuple[int, i
 
 
 def _goes_on(last: tuple[float, ...], first: tuple[float, ...]) -> bool:
-    """Return whether two letters are adjacent and one of them is small."""
     height, other = last[3] - last[1], first[3] - first[1]
     low, high = sorted((height, other))
     beside = -SET_APART * high <= first[0] - last[2] <= SPACED * high
@@ -165,7 +167,6 @@ def _with_scripts(text_page: Any, text: str, start: int, usual: int) -> str:
 
 
 def _is_uneven(text_page: Any, word: str, start: int) -> bool:
-    """Return whether a word with digits may have raised or lowered letters."""
     digits = [place for place, sign in enumerate(word) if sign.isdigit()]
     if not digits or not FIGURE.fullmatch(word):
         return bool(digits)
@@ -197,7 +198,7 @@ def _baseline(text_page: Any, place: int) -> float:
 
 
 def _letter(text: str) -> int:
-    """Return the index of a typical letter, as signs may be in another font."""
+    """Return the index of a typical letter, because punctuation may be in another font."""
     letters = [place for place, sign in enumerate(text) if sign.isalpha()]
     return letters[len(letters) // 2] if letters else 0
 
@@ -225,7 +226,7 @@ def _font(text_page: Any, place: int) -> tuple[bool, bool]:
 
 
 def in_order(lines: list[list[Line]]) -> list[Line]:
-    """Return a page's lines in reading order, two columns one after the other."""
+    """Return a page's lines in reading order, with two columns one after the other."""
     gutter = _gutter([line for line in lines if len(line) > 1])
     if gutter is None:
         return [_join_lines(line) for line in lines]

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-#: Larger images are scaled down; a page at 200 dpi has half as many pixels.
+#: Maximum pixels; larger images are scaled down. A page at 200 dpi has half as many.
 MAX_PIXELS = 8_000_000
-#: Images whose longer side is below this are enlarged by this factor.
+#: Images whose longer side is below SMALL_SIDE pixels are enlarged by this factor.
 SMALL_SIDE, ENLARGED = 1_200, 2
 #: Minimum confidence (0–100) of a line, as the median of its words, and of a word.
 SURE, LEAST_SURE = 60, 20
-#: Time limit for a picture.
+#: Seconds that one picture may take.
 SECONDS = 20.0
-#: Maximum languages searched at once; each takes time.
+#: Maximum languages recognized at once, because each takes time.
 MAX_LANGUAGES = 3
 MEND = (
     "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German) and its Python"
@@ -43,7 +43,7 @@ MEND = (
 
 @dataclass(frozen=True)
 class Seen:
-    """A line in a picture, in pixels from the upper left; `paragraph` is its paragraph's id."""
+    """A line in a picture, in pixels from the upper left. `paragraph` identifies its paragraph."""
 
     text: str
     left: int
@@ -64,7 +64,9 @@ def has_pillow() -> bool:
 
 
 def lines_in(image: Image.Image) -> list[Seen]:
-    """Return a picture's lines in reading order, [] if Tesseract is missing, fails or is slow."""
+    """Return a picture's lines in reading order, or [] if Tesseract is missing, fails or is too
+    slow.
+    """
     seconds = min(SECONDS, reading_until() - time.monotonic())
     if not has_ocr() or seconds <= 0:
         return []
@@ -85,16 +87,16 @@ def lines_in(image: Image.Image) -> list[Seen]:
 
 
 def text_in(image: Image.Image) -> str:
-    """Return the text in a picture as paragraphs, or ""."""
+    """Return a picture's text as paragraphs, or ""."""
     groups = groupby(lines_in(image), key=lambda line: line.paragraph)
     return "\n\n".join(plain("\n".join(line.text for line in lines)) for _, lines in groups)
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """Return an image in grey on white: transparency would turn black."""
+    """Return an image in grey on white. Transparency would turn black."""
     if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
         return image.convert("L")
-    from PIL import Image  # optional
+    from PIL import Image  # Pillow is optional.
 
     image = image.convert("RGBA")
     page = Image.new("RGBA", image.size, "white")

@@ -1,4 +1,4 @@
-"""Convert PDF files to Markdown: headings, lists, code and tables; scanned pages by OCR."""
+"""Convert PDF files to Markdown, reading scanned pages by OCR."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from spadework.tools.extract.pdf.ocr import MAX_PIXELS, MEND, has_ocr, has_pillo
 from spadework.tools.extract.pdf.tables import CAPTION, with_aligned_tables, with_tables
 from spadework.tools.extract.process import reading_until
 
-_PDFIUM: Any = pypdfium2.raw  # has no types
+_PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 #: Pixels rendered per point.
 DOTS = 200 / 72
-#: A scan has at most this many letters, and a picture on this share of the page.
+#: Maximum letters on a scanned page, and minimum share of the page that its picture covers.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: Scanned lines that differ by a smaller share from the usual size get the usual size.
+#: Scanned lines whose size differs from the usual one by a smaller share get the usual size.
 ALIKE = 0.35
 
 
 def is_scan(page: Any, lines: list[Line]) -> bool:
-    """Return whether a page is probably a picture of text; `lines` is the text it has."""
+    """Return whether a page is probably a picture of text. `lines` is the text it contains."""
     if not lines:
         return next(iter(page.get_objects(max_depth=1)), None) is not None
     if sum(len(line.text or line.table) for line in lines) > FEW_LETTERS:
@@ -58,7 +58,7 @@ def is_scan(page: Any, lines: list[Line]) -> bool:
 
 
 def scan_page(page: Any) -> list[Line] | None:
-    """Read a page as a picture: return its lines, [] if it is blank, None if nothing was read."""
+    """Read a page by OCR. Return its lines, [] if it is blank, or None if nothing was read."""
     if not has_pillow():
         return None
     width, height = page.get_size()
@@ -92,18 +92,18 @@ def _of_few_sizes(lines: list[Line]) -> list[Line]:
 PARAGRAPH_GAP = 1.35
 #: A line shorter than this share of the long lines ends a paragraph.
 SHORT_LINE = 0.7
-#: Minimum size of a heading, and of a heading in bold type, relative to the text.
+#: Minimum sizes of a heading and of a bold heading, relative to the text.
 LARGER, SMALLER = 1.12, 0.97
 #: Headings share a level if the smaller has at least this share of the larger's size.
 SAME = 0.94
-#: Maximum letters of a heading, and of one that is only in bold type.
+#: Maximum letters in a heading, and in a heading that is only bold.
 LONGEST, LONGEST_BOLD = 200, 100
-#: Code lines more than this many heights apart get a blank line between them.
+#: Code lines more than this many line heights apart get a blank line between them.
 CODE_GAP = 1.9
 
 _BULLETS = frozenset("•▪‣–*-")
 _BULLET = re.compile(r"[•▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d+\]")
-#: The dots before a page number in a table of contents.
+#: Dots before a page number in a table of contents.
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w+$")
 #: An escaped number at the start of a paragraph.
 _NUMBERED = re.compile(r"^(\d{1,2})\\([.)] )")
@@ -111,7 +111,7 @@ _WORD_BREAK = re.compile(rf"(\w+){BROKEN}(\w+)")
 
 
 def as_blocks(pages: list[list[Line]]) -> list[str]:
-    """Return a document's paragraphs, headings, items, code and tables as Markdown."""
+    """Return a document's paragraphs, headings, list items, code and tables as Markdown."""
     lines = [line for page in pages for line in page]
     paragraphs = _paragraphs(lines)
     body = _body_size(lines)
@@ -121,7 +121,6 @@ def as_blocks(pages: list[list[Line]]) -> list[str]:
 
 
 def _in_steps(made: list[str]) -> list[str]:
-    """Turn consecutively numbered paragraphs into list items."""
     numbers = [int(found[1]) if (found := _NUMBERED.match(text)) else -9 for text in made]
     around = zip([-9, *numbers], numbers, [*numbers[1:], -9], strict=False)
     return [
@@ -162,13 +161,12 @@ def _paragraphs(lines: list[Line]) -> list[list[Line]]:
 
 
 def _parts(above: Line, below: Line) -> bool:
-    """Return whether two lines differ in kind or size."""
     alike = SMALLER < below.size / max(above.size, 0.1) < 1 / SMALLER or above.text.endswith(BROKEN)
     return bool(above.table or below.table) or above.fixed != below.fixed or not alike
 
 
 def _begins(above: Line, below: Line, *, gap: float, short: float) -> bool:
-    """Return whether a paragraph starts with `below`, which may be in the next column or page."""
+    """Return whether `below` starts a paragraph. It may be in the next column or page."""
     if above.text.endswith(BROKEN):
         return False
     ended = len(above.text) < short and (above.text[-1] in ".!?:;)" or not below.text[0].islower())
@@ -215,7 +213,7 @@ def _code(group: list[Line]) -> str:
 
 
 def _whole_words(group: list[Line], known: set[str]) -> str:
-    """Join a paragraph's lines and broken words; words in `known` keep their hyphen."""
+    """Join lines and broken words, keeping hyphens of words in `known`."""
     text = group[0].text
     for above, below in pairwise(group):
         text += ("" if above.text.endswith(BROKEN) else " ") + below.text
@@ -228,22 +226,23 @@ def _whole_words(group: list[Line], known: set[str]) -> str:
 
 
 MAX_PAGES = 2_000
-#: Minimum gap, in letter heights, between cells of a table without rules.
+#: Minimum gap between cells in a table without rules, in letter heights.
 CELL_GAP = 0.7
-#: A first or last line that this many pages share is a running head.
+#: Minimum pages that share a first or last line for it to be a running head.
 RUNNING = 3
-#: Maximum length of a first block that is the title.
+#: Maximum length of a first block that can be the title.
 LONGEST_TITLE = 150
 
-_PdfDocument: Any = pdfium.PdfDocument  # has no types
-_READER_PDFIUM = Lock()  # pdfium allows one thread at a time
+_PdfDocument: Any = pdfium.PdfDocument  # PdfDocument has no types.
+_READER_PDFIUM = Lock()  # pdfium allows only one thread at a time.
 _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 
 
 def extract_pdf(body: bytes, url: str) -> Extracted:
-    """Return a PDF's text and metadata. Raises Unreadable if damaged, locked or without text.
+    """Return a PDF's text and metadata.
 
-    The last lines say how many pages were pictures without readable text or were not read.
+    The last lines count pages that were unreadable pictures and pages that were not read. Raises
+    Unreadable if the file is damaged, locked or without text.
     """
     try:
         with _READER_PDFIUM, closing(_PdfDocument(body)) as document:
@@ -283,7 +282,7 @@ def _unread(pictures: int) -> str:
 
 
 def _pages(document: Any, count: int) -> Iterator[list[Line] | None]:
-    """Yield pages until time is up, None for a picture in which nothing was read."""
+    """Yield pages until time is up, with None for an unreadable picture."""
     for number in range(count):
         yield _page(document, number)
         if time.monotonic() > reading_until():
@@ -307,7 +306,7 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
-    """Return `cells`, with the lines outside tables split as in `found`."""
+    """Return `cells`, with lines outside tables split as in `found`."""
 
     def place(line: list[Line]) -> tuple[float, float]:
         return line[0].left, line[0].bottom

@@ -14,14 +14,14 @@ import pypdfium2
 from spadework.tools.extract.markdown_writer import sheet_table
 from spadework.tools.extract.pdf.lines import Line, is_figure, is_turned, words_of
 
-_PDFIUM: Any = pypdfium2.raw  # has no types
+_PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 #: Maximum thickness of a rule, in points.
 THICK = 3.0
 #: Minimum length of a rule, in points.
 LONG = 6.0
 #: Maximum distance between rules that meet, in points.
 NEAR = 3.0
-#: Maximum objects examined on a page, and rules; a page with more rules is a drawing.
+#: Maximum objects examined on a page, and maximum rules. A page with more rules is a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
@@ -31,14 +31,14 @@ class _Unproven(Exception):
 
 @dataclass
 class _Grid:
-    """Rules that meet: vertical ones are (x, bottom, top), horizontal ones (y, left, right)."""
+    """Rules that meet. Vertical ones are (x, bottom, top), horizontal ones (y, left, right)."""
 
     upright: list[tuple[float, float, float]] = field(default_factory=list)
     level: list[tuple[float, float, float]] = field(default_factory=list)
 
 
 def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list[Line]]:
-    """Replace the lines in ruled tables by the tables, except on rotated pages.
+    """Replace the lines in ruled tables with tables, except on rotated pages.
 
     A table with a word that crosses cells is left as lines.
     """
@@ -77,7 +77,7 @@ def _replaced(
 def _split(
     line: list[Line], across: list[float], down: list[float]
 ) -> tuple[list[Line], list[Line]]:
-    """Return a line's parts inside and outside a table. Raises _Unproven for a part in both."""
+    """Return a line's parts inside and outside a table. Raises _Unproven if a part is in both."""
     inside = [part for part in line if _stands_in(part, across, down)]
     if any(part.left < across[0] - NEAR or part.right > across[-1] + NEAR for part in inside):
         raise _Unproven
@@ -153,7 +153,7 @@ def _stands_in(line: Line, across: list[float], down: list[float]) -> bool:
 def _band(
     grid: _Grid, words: list[Line], across: list[float], bottom: float, top: float
 ) -> list[list[str]]:
-    """Return the row between two rules, or several if a cell has figures on several lines.
+    """Return the row between two rules, or several if a column has several figures.
 
     Raises _Unproven if a word crosses cells.
     """
@@ -177,7 +177,7 @@ def _in_lines(words: list[Line]) -> list[list[Line]]:
 
 
 def _cells(grid: _Grid, words: list[Line], across: list[float], middle: float) -> list[str]:
-    """Return the cells of a line; the text of a merged cell goes into its first column."""
+    """Return a line's cells. A merged cell's text goes into its first column."""
     ruled = [
         mark
         for mark in across[1:-1]
@@ -199,14 +199,14 @@ CAPTION = re.compile(r"(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela|Tabella)\s+[\
 CAPTION_LINES = 4
 #: Minimum rows with several cells in a table.
 LEAST_ROWS = 3
-#: Maximum distance between a table's rows, in line heights.
+#: Maximum distance between table rows, in line heights.
 ROW_GAP = 3.0
 
 Parts = list[Line]
 
 
 def with_aligned_tables(lines: list[Parts]) -> list[Parts]:
-    """Replace lines in columns below or above a table's caption by a table."""
+    """Replace aligned lines below or above a table caption with a table."""
     start = 0
     while start < len(lines):
         if CAPTION.match(lines[start][0].text) and not lines[start][0].table:
@@ -255,7 +255,7 @@ def _trim_rows(lines: Sequence[Parts], first: int, end: int) -> tuple[int, int]:
 
 
 def _table(rows: Sequence[Parts]) -> str:
-    """Return rows as a table, "" if they have no columns or figures would share a cell."""
+    """Return rows as a table, or "" if they have no columns or figures would share a cell."""
     full = [row for row in rows if len(row) > 1]
     if len(full) < LEAST_ROWS:
         return ""

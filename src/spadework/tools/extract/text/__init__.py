@@ -1,1 +1,1 @@
-"""Formats of text: Markdown, reStructuredText, feeds, mail, tables."""
+"""Readers for text formats: Markdown, reStructuredText, feeds, e-mail and tables."""

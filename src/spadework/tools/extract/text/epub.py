@@ -1,4 +1,4 @@
-"""Convert e-books (EPUB) to Markdown; each chapter is read like a web page."""
+"""Convert EPUB books to Markdown, reading each chapter like a web page."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from spadework.tools.extract.office.package import Package, described
 from spadework.tools.extract.xml import Element, attribute, below, tag, text
 
 MAX_CHAPTERS = 500
-#: Maximum unpacked bytes of all chapters.
+#: Maximum bytes of all chapters, unpacked.
 MAX_BYTES = 100_000_000
 
 _PAGES = ("application/xhtml+xml", "text/html")
 
 
 def extract_epub(package: Package, url: str) -> Extracted:
-    """Return a book's text and metadata. Raises Unreadable if damaged, TooLarge."""
+    """Return a book's text and metadata. Raises Unreadable or TooLarge."""
     container = package.needed("META-INF/container.xml")
     path = unquote(attribute(next(below(container, "rootfile"), None), "full-path"))
     book = package.needed(path)
     told = [*below(book, "title", "creator", "date", "language")]
-    said = {tag(part): text(part) for part in reversed(told)}  # a subtitle is a second title
+    # A second title is a subtitle, so the first one wins.
+    said = {tag(part): text(part) for part in reversed(told)}
     said["creator"] = ", ".join(text(part) for part in told if tag(part) == "creator")
     order, contents = _reading_order(book, posixpath.dirname(path))
     chapters = _chapters(package, order, url)
@@ -48,13 +49,13 @@ def _chapters(package: Package, order: list[str], url: str) -> list[str]:
         except TooLarge as error:
             named = posixpath.basename(name)
             chapters.append(plain(f"… The chapter {named} is not shown: {error}."))
-        except Unreadable:  # only a picture
+        except Unreadable:  # The chapter contains only a picture.
             continue
     return [*chapters, not_shown(len(order) - MAX_CHAPTERS, "chapters")]
 
 
 def _reading_order(book: Element, folder: str) -> tuple[list[str], list[str]]:
-    """Return the names of a book's chapters in order, and of its tables of contents."""
+    """Return the file names of the chapters, in order, and of the tables of contents."""
     files: dict[str, str] = {}
     contents = []
     for entry in below(book, "item"):

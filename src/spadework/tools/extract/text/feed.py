@@ -25,7 +25,7 @@ _CONTENTS = ("encoded", "content", "description", "summary", "subtitle", "taglin
 
 
 def read_feed(root: Element, url: str) -> Extracted:
-    """Return a feed with a section for each entry; `published_at` is the newest entry's date."""
+    """Return a feed with one section per entry. `published_at` is the newest entry's date."""
     found = list(below(root, "item", "entry"))
     entries = found[:MAX_ENTRIES]
     about = next(below(root, "channel"), root)
@@ -94,14 +94,14 @@ def _link(element: Element, url: str) -> str:
     return target if leads else ""
 
 
-#: XML with a longer line is indented.
+#: XML with a line longer than this many characters is indented.
 LONG_LINE = 1_000
 
 
 def extract_xml(text: str, url: str) -> Extracted:
-    """Return XML: a feed, an XHTML page, or any other as code.
+    """Return a feed or an XHTML page as Markdown, and other XML as code.
 
-    Raises TooLarge if it has too many tags, Unreadable if it has none or is a drawing.
+    Raises TooLarge if the XML has too many tags, and Unreadable if it has none or is a drawing.
     """
     root = xml_tree(text.encode("utf-8", "replace"), "XML")
     if tag(root) in FEEDS:

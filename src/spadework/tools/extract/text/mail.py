@@ -1,4 +1,4 @@
-"""Convert e-mails (RFC 822, Outlook) to Markdown; HTML is read if there is no plain text."""
+"""Convert e-mails (RFC 822, Outlook) to Markdown. HTML is read only if there is no plain text."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from spadework.tools.extract.markdown_writer import blocks, plain, write_heading
 from spadework.tools.extract.text.plain_text import extract_text
 from spadework.tools.text.facts import moment
 
-#: Characters read of a header; decoding it takes quadratic time.
+#: Maximum characters read from a header, because decoding takes quadratic time.
 MAX_HEADER = 2_000
 MAX_NAMES = 20
 
 
 def extract_mail(body: bytes, url: str) -> Extracted:
-    """Return an e-mail's text; attachments are only named. Raises Unreadable if it is damaged."""
+    """Return an e-mail's text and its attachments' names. Raises Unreadable if it is damaged."""
     if wide := utf_16(body):
         body = body.decode(wide, "replace").encode()
     try:
@@ -48,7 +48,7 @@ def extract_mail(body: bytes, url: str) -> Extracted:
 def letter(
     subject: str, sender: str, date: datetime | None, text: str, attached: Sequence[str]
 ) -> Extracted:
-    """Build an e-mail; `text` is Markdown, `attached` the names of files."""
+    """Build an e-mail from Markdown text and the file names of its attachments."""
     line = " · ".join(part for part in (sender, date.date().isoformat() if date else "") if part)
     closed = plain(f"… Not opened: {', '.join(attached[:MAX_NAMES])}.") if attached else ""
     return Extracted(
@@ -65,7 +65,7 @@ def _text(parts: list[Message], url: str) -> str:
         found = []
         for part in parts:
             if part.get_content_type() == kind:
-                with suppress(FetchError):  # for example an empty part
+                with suppress(FetchError):  # For example, the part may be empty.
                     found.append(reader(_decode_part(part), url).markdown.strip())
         if any(found):
             return blocks(found)
@@ -89,7 +89,7 @@ def _decode_part(part: Message) -> str:
 
 def _header(message: Message, name: str) -> str:
     value = str(message.get(name, ""))[:MAX_HEADER]
-    with suppress(LookupError, ValueError, MessageError):  # then keep it as it is
+    with suppress(LookupError, ValueError, MessageError):  # If decoding fails, keep the raw header.
         value = str(make_header(decode_header(value)))
     return " ".join(value.split())
 
@@ -99,18 +99,18 @@ _SUBJECT, _SENDER, _SMTP, _ADDRESS = "0037", "0C1A", "5D01", "0C1F"
 _BODY, _HTML, _RTF = "1000", "1013", "1009"
 _FILE_NAMES = ("3707", "3704", "3001")
 _SENT, _DELIVERED, _CODE_PAGE = 0x0039_0040, 0x0E06_0040, 0x3FFD_0003
-#: Size of the header, and layout of the fixed properties after it: tag, flags, value.
+#: Header size, and the layout of the fixed properties after it: tag, flags, value.
 _HEADER, _ENTRY = 32, struct.Struct("<I4xQ")
 _TICKS_FROM = datetime(1601, 1, 1, tzinfo=UTC)
 _OUTLOOK = "The Outlook message"
 
-_open: Any = olefile.OleFileIO  # has no types
+_open: Any = olefile.OleFileIO  # OleFileIO has no types.
 
 
 def extract_msg(body: bytes, url: str) -> Extracted:
-    """Return the text of an Outlook message; attachments are only named.
+    """Return an Outlook message's text and its attachments' names.
 
-    Raises Unreadable if it is damaged or has its text only as compressed RTF.
+    Raises Unreadable if the message is damaged or its only text is compressed RTF.
     """
     try:
         with _open(io.BytesIO(body)) as storage:
@@ -134,7 +134,7 @@ def _read(message: _Properties, url: str) -> Extracted:
 
 
 class _Properties:
-    """The properties of an Outlook message by number."""
+    """An Outlook message's properties by number."""
 
     def __init__(self, storage: Any) -> None:
         self._storage = storage
@@ -146,11 +146,9 @@ class _Properties:
         self.charset = "utf-8" if page == 65001 else f"cp{page}" if page else "cp1252"
 
     def raw(self, name: str) -> bytes:
-        """Return a binary property, or b""."""
         return self._stream(f"__substg1.0_{name}0102")
 
     def text(self, name: str, folder: str = "") -> str:
-        """Return a text property, or ""."""
         stem = f"{folder}__substg1.0_{name}"
         if wide := self._stream(f"{stem}001F"):
             return wide.decode("utf-16-le", "replace").strip("\0")
@@ -158,13 +156,12 @@ class _Properties:
 
     @property
     def sent(self) -> datetime | None:
-        """When the message was sent or delivered."""
+        """The time of sending or, failing that, of delivery."""
         ticks = self._fixed.get(_SENT) or self._fixed.get(_DELIVERED)
         return _TICKS_FROM + timedelta(microseconds=ticks // 10) if ticks else None
 
     @property
     def attached(self) -> list[str]:
-        """The names of attached files."""
         folders = dict.fromkeys(name.partition("/")[0] for name in self._streams)
         return [
             next(filter(None, (self.text(name, f"{folder}/") for name in _FILE_NAMES)), "a file")

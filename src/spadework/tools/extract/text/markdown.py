@@ -1,4 +1,4 @@
-"""Clean Markdown files: remove badges, comments, link lists and HTML tags, keep code."""
+"""Clean Markdown files by removing badges, comments, link lists and HTML tags, but not code."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _TAGS = (
 _KNOWN = re.compile(
     rf"</?(?:{'|'.join(_TAGS.split())})(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.I
 )
-# A pattern that searched past other tags for a tag's end would take quadratic time.
+# Searching past other tags for a tag's end would take quadratic time.
 _HIDDEN = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|svg|head)\b.*?(?:</\1\s*>|\Z)|<!doctype[^<>]*>"
     r"|<\?(?:[^<?]++|<(?!\?)|\?(?!>))*+\?>",
     re.I | re.S,
 )
 _WHOLE = re.compile(r"<(?:pre|h(?P<level>[1-6]))\b[^<>]*>", re.I)
-# One pattern for start and end would take much more memory.
+# A single pattern for start and end would take much more memory.
 _CODE_END = re.compile(r"</pre\s*>|<pre\b", re.I)
 _TITLE_END = re.compile(r"</h[1-6]\s*>|<h[1-6]\b", re.I)
 _ITEM = re.compile(r"<li\b[^<>]*>", re.I)
@@ -57,17 +57,17 @@ _BLOCK = re.compile(
 
 
 def is_known_tag(tag: str) -> bool:
-    """Return whether `tag` is HTML, not a placeholder such as `<name>`."""
+    """Return whether `tag` is HTML rather than a placeholder such as `<name>`."""
     return bool(_KNOWN.fullmatch(tag)) or tag.startswith(("<!", "<?"))
 
 
 def without_tags(text: str) -> str:
-    """Remove HTML tags, but not placeholders such as `<name>`, and decode entities."""
+    """Decode entities and remove HTML tags, keeping placeholders such as `<name>`."""
     return html.unescape(_KNOWN.sub("", text))
 
 
 def html_to_text(source: str) -> str:
-    """Return HTML as Markdown, keeping headings, items and code; other tags are dropped."""
+    """Return HTML as Markdown with headings, list items and code. Other tags are dropped."""
     parts: list[str] = []
     position = at = 0
     source = untagged(_HIDDEN.sub("", source))
@@ -104,10 +104,10 @@ _CODE_TAG = re.compile(r"</?(?:code|kbd|samp|tt)\s*>", re.I)
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a block as Markdown.
+    """The text of a block as Markdown.
 
-    `linked` and `unlinked` count letters in and outside links, `anchors` links into the page;
-    `pictured` says whether an image or tag was removed.
+    `linked` and `unlinked` count word characters inside and outside links. `anchors` counts links
+    within the page. `pictured` is true if an image or tag was removed.
     """
 
     text: str
@@ -119,7 +119,7 @@ class Words:
 
     @property
     def empty(self) -> bool:
-        """Whether the block has no text, apart from signs around images."""
+        """Whether the block has no words, ignoring punctuation around images."""
         return not _WORD.search(self.text) and (self.pictured or not self.text.strip())
 
 
@@ -189,7 +189,8 @@ class _Writer:
             self.pictured = True
 
     def _image(self, token: Token) -> None:
-        # Images in links or at the start are badges and logos; others may belong to a sentence.
+        # Images in links or at the start are badges and logos. Other images may belong to a
+        # sentence.
         self.pictured = True
         if not self._open and self.unlinked:
             self._add(token.content)
@@ -200,12 +201,12 @@ def absolute(href: str, base: str) -> str:
     try:
         url = urljoin(base, href)
         return url if urlsplit(url).scheme in ("http", "https") else ""
-    except ValueError:  # for example http://[
+    except ValueError:  # For example http://[.
         return ""
 
 
 def words(tokens: Sequence[Token], base: str) -> Words:
-    """Return the cleaned words of inline `tokens`, with links resolved against `base`."""
+    """Return the text of inline `tokens`, with links resolved against `base`."""
     writer = _Writer(base)
     for token in tokens:
         writer.write(token)
@@ -225,14 +226,13 @@ _DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 _CODE_DIRECTIVES = frozenset((
     "code", "code-block", "code-cell", "sourcecode", "doctest", "literalinclude", "parsed-literal",
 ))  # fmt: skip
-#: Metadata at the start of a file for site generators.
 _FRONT_MATTER = re.compile(
     r"\A\ufeff?(---|\+\+\+)[ \t]*\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.S
 )
 _FIELD = re.compile(r"^([A-Za-z][\w-]*)\s*[:=]\s*(.*?)\s*$", re.M)
 _NOTE = re.compile(r"^ {0,3}\[\^([\w-]{1,40})\]:[ \t]*", re.M)
 _CALL = re.compile(r"\[\^([\w-]{1,40})\]")
-#: Maximum depth of fences that hold Markdown (MyST directives, tabs).
+#: Maximum depth of fences that hold Markdown, such as MyST directives and tabs.
 _MAX_NESTED = 3
 
 
@@ -242,10 +242,10 @@ def _parser() -> MarkdownIt:
 
 
 def clean_markdown(text: str, url: str) -> Extracted:
-    """Return a cleaned Markdown file: one line per paragraph, ATX headings, fenced code.
+    """Return a cleaned Markdown file with one line per paragraph, ATX headings and fenced code.
 
-    `title` comes from the front matter or the first heading. Links become their text and are listed
-    in `links`, relative ones only if `url` is on the web.
+    `title` comes from the front matter or the first heading. Links are replaced by their text and
+    listed in `links`. Relative links are listed only if `url` is on the web.
     """
     fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     reader = _Reader(url)
@@ -278,7 +278,7 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
 
 
 class _Reader:
-    """Reads blocks; `title` is the first heading of level 1, or a heading at the start."""
+    """A reader of blocks. `title` is the first level 1 heading, or a heading at the start."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -335,7 +335,7 @@ class _Reader:
         found = self._words(cursor)
         cursor.next()
         only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
-        # Above the first section, a paragraph of links is the site's navigation.
+        # Above the first section, a paragraph of links is site navigation.
         navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 

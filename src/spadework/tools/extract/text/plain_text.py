@@ -25,16 +25,16 @@ _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
-#: A line of at least this length was wrapped by an editor.
+#: Minimum length of a line that an editor wrapped.
 _WRAPPED = 45
-#: Minimum indentation of code and tables.
+#: Minimum indentation of code and tables, in spaces.
 _INDENTED = 4
 
 
 def extract_text(text: str, url: str) -> Extracted:
-    """Return a text file as Markdown; columns and indented text become code blocks.
+    """Return a text file as Markdown, with columns and indented text as code blocks.
 
-    `title` is a heading or a short line alone at the start, or "".
+    `title` is the heading or short line at the start, or "".
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\f", "\n\n")
@@ -82,7 +82,7 @@ def _list(lines: list[str]) -> str:
 
 
 def _unwrap_lines(lines: list[str]) -> str:
-    """Join lines that an editor wrapped, but not those of addresses and verse."""
+    """Join lines that an editor wrapped, but not addresses and verse."""
     text = lines[0].strip()
     for before, line in pairwise(lines):
         text += (" " if len(before) >= _WRAPPED else "\n") + line.strip()
@@ -108,7 +108,7 @@ def _title(parts: list[str], found: list[str]) -> str:
 
 
 _SIGNS = ",;\t|"
-#: Rows examined to find the delimiter.
+#: Maximum rows examined to find the delimiter.
 _SAMPLE = 30
 
 
@@ -122,13 +122,13 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """Return how many of the first rows this sign splits into equally many cells, over 1."""
+    """Return how many sample rows `sign` splits into the same number of cells, at least two."""
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 class _Rows:
-    """The rows of delimited data; if a cell is too long, they end and `damage` says so."""
+    """Rows of delimited data. An overlong cell ends them and is reported in `damage`."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""

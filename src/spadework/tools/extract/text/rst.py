@@ -1,7 +1,7 @@
-"""Convert reStructuredText to Markdown: docutils writes HTML, which is read like a page.
+"""Convert reStructuredText to Markdown by way of docutils' HTML.
 
-docutils replaces unknown directives, roles and options (Sphinx's) by errors. The states and the
-inliner here keep their content, register nothing globally, and open no files.
+docutils replaces unknown directives, roles and options, such as Sphinx's, with errors. The states
+and inliner here keep their content, register nothing globally and open no files.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SETTINGS = {
     "embed_stylesheet": False,
     "output_encoding": "unicode",
 }
-#: Maximum length of a paragraph; docutils takes quadratic time.
+#: Maximum characters in a paragraph, because docutils takes quadratic time.
 _MAX_PARAGRAPH = 20_000
 _CODE = frozenset((
     "code", "code-block", "sourcecode", "code-cell", "ipython", "prompt", "doctest", "testcode",
@@ -86,8 +86,8 @@ _OPTION = re.compile(r":[\w-]+:(?:\s|$)")
 def extract_rst(text: str, url: str) -> Extracted:
     """Return reStructuredText as Markdown, without images and comments.
 
-    Unknown roles and directives keep their text, unless they only control a site. Text with endless
-    paragraphs or nesting is read as plain text.
+    Unknown roles and directives keep their text, unless they only control a site. Documents with
+    huge paragraphs or too much nesting are read as plain text.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if max(map(len, text.split("\n\n"))) > _MAX_PARAGRAPH:
@@ -95,7 +95,7 @@ def extract_rst(text: str, url: str) -> Extracted:
     try:
         document = _parse(text)
         html = publish_from_doctree(document, writer="html5", settings_overrides=_SETTINGS)
-    except RecursionError:  # no real text nests so deep
+    except RecursionError:  # No genuine document nests so deep.
         return extract_text(text, url)
     tree = LexborHTMLParser(html)
     flatten(tree, html)
@@ -128,7 +128,7 @@ def _parse(text: str) -> nodes.document:
 
 
 class _Nested(states.RSTState):
-    """A state that also reads nested text with the states of this module."""
+    """A state that parses nested text with this module's states."""
 
     nested_sm_cache: list[Any] = []  # noqa: RUF012 - docutils shares it among all states of a kind
 
@@ -181,7 +181,6 @@ class _Lenient(states.Body):
 
 
 def _parts(block: StringList) -> tuple[str, StringList]:
-    """Return a directive's argument, and its content without options."""
     lines = [line.strip() for line in block]
     head = next((n for n, line in enumerate(lines) if not line or _OPTION.match(line)), len(lines))
     start = next((n for n in range(head, len(lines)) if not _OPTION.match(lines[n])), len(lines))
@@ -203,7 +202,7 @@ def _code(name: str, block: StringList) -> list[nodes.Node]:
 
 
 class _Inliner(states.Inliner):
-    """An inliner that turns unknown roles into code, or plain text for names of pages and terms."""
+    """An inliner that turns unknown roles into code, or into plain text for page and term names."""
 
     def interpreted(self, rawsource: str, text: str, role: str, lineno: int) -> Any:
         known, _ = roles.role(role, self.language, lineno, self.reporter)  # pyright: ignore[reportArgumentType]  # docutils accepts a module
@@ -214,14 +213,14 @@ class _Inliner(states.Inliner):
         return [kind(rawsource, shown)], []
 
 
-# docutils builds its patterns from a class's own attributes, not inherited ones.
+# docutils builds its patterns from a class's own attributes and ignores inherited ones.
 for _name, _value in vars(states.Inliner).items():
     if isinstance(_value, str) and not _name.startswith("__"):
         setattr(_Inliner, _name, _value)
 
 
 def _role_text(text: str) -> str:
-    """Return what Sphinx shows of a role: the title before <target>, the last name after ~."""
+    """Return a role's text as Sphinx shows it: its title, or the last part of a `~` name."""
     title = re.fullmatch(r"(.+?)\s*<[^<>]*>", text, re.S)
     if title:
         return title[1]

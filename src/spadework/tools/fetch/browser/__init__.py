@@ -1,1 +1,1 @@
-"""Level 2: Chromium running scripts, behind a proxy that checks every address."""
+"""Read pages at level 2, in Chromium behind a proxy that checks every address."""

@@ -1,4 +1,4 @@
-"""Run one Chromium per process, in its own thread, so that it outlives any event loop."""
+"""Run one Chromium per process in its own thread, so that it outlives any event loop."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from spadework.tools.web.chromium import HOW_TO_INSTALL, runs_as_root
 
 T = TypeVar("T")
 START_SECONDS = 20.0
-#: Chromium is killed if it takes longer to close.
+#: Seconds after which a closing Chromium is killed.
 CLOSE_SECONDS = 5.0
 GONE_SECONDS = 3.0
 
 
 class Engine:
-    """The browser at `path`, which starts with the first task and is restarted when broken."""
+    """A running Chromium, started for the first task and restarted when it breaks."""
 
     def __init__(self, path: str, *, sandbox: bool, pages: int) -> None:
         self._path, self._sandbox, self._pages = path, sandbox, pages
@@ -38,7 +38,7 @@ class Engine:
         self._thread.start()
 
     def submit(self, work: Callable[[Tabs], Coroutine[Any, Any, T]]) -> Future[T]:
-        """Run `work` in the browser's thread; cancelling the returned future cancels it."""
+        """Run `work` in the browser's thread. Cancelling the returned future cancels the work."""
         return asyncio.run_coroutine_threadsafe(self._do(work), self._loop)
 
     def close(self) -> None:
@@ -106,12 +106,11 @@ class _Running:
         self.note_processes()
 
     def note_processes(self) -> None:
-        """Remember the processes now; they could not be found once orphaned."""
+        """Remember the current processes, which could not be found once orphaned."""
         self.processes = list({*self.processes, *_processes_of(self._address)})
 
 
 async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
-    """Start Chromium behind a proxy. Raises SettingsError if that fails."""
     proxy = Proxy()
     address = await proxy.open()
     playwright: Playwright | None = None
@@ -147,7 +146,7 @@ async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
 
 
 def _processes_of(proxy: str) -> list[psutil.Process]:
-    """Return the Chromium that uses the proxy at `proxy`, its children, and its driver."""
+    """Return the Chromium that uses this proxy, its children, and its driver."""
     own = psutil.Process()
     above, found = {own, *own.parents()}, list[psutil.Process]()
     for child in own.children(recursive=True):

@@ -1,5 +1,5 @@
-"""A session's handle on the browser, which all sessions of the process share.
-The first page opens it and the last handle closes it.
+"""Give each session a handle on the browser that all sessions of the process share.
+The first page opens it, and the last handle closes it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Holder:
     gone = False
 
 
-#: Maximum open pages, and bytes that one page may load and send.
+#: Maximum open pages, and bytes that a page may load and send.
 PAGES, MOST_BYTES = 4, 50_000_000
 _lock = threading.Lock()
 _holders: set[_Holder] = set()
@@ -39,13 +39,13 @@ _engines: dict[str, Engine] = {}
 
 
 class Browser:
-    """Reads pages at level 2; an async context manager. `resolve` finds the addresses of a name."""
+    """Reads pages at level 2. Use as a context manager. `resolve` looks up a host's addresses."""
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings, self._resolve = settings, resolve
         self.max_level = settings.max_level
         self._holder = _Holder()
-        # Also runs at process exit and when an event loop is dropped.
+        # Also runs when the process exits and when an event loop is dropped.
         self._let_go = weakref.finalize(self, _release, self._holder)
 
     async def __aenter__(self) -> Self:
@@ -56,7 +56,7 @@ class Browser:
 
     @cached_property
     def what_is_missing(self) -> str:
-        """What must be installed first, as a sentence; "" if nothing."""
+        """What must be installed first, as a sentence, or "" if nothing."""
         if importlib.util.find_spec("playwright") is None:
             return f"Browsing needs the `browser` extra: {how_to_install('browser')}."
         if not installed_chromium(self._settings.chromium):
@@ -67,13 +67,13 @@ class Browser:
 
     async def visit(self, url: str, *, seconds: float) -> Fetched:
         """Return the page's HTML after its scripts have run, within `seconds`.
-        Raises SettingsError if there is no browser, or a FetchError.
+        Raises SettingsError without a browser, or FetchError.
         """
         if self.what_is_missing:
             raise SettingsError("No browser is available.", hint=self.what_is_missing)
         url = check_url(url)
         try:
-            # All sessions share the host's slots.
+            # All sessions share a host's slots.
             most, what = self._settings.parallel_per_host, f"{urlsplit(url).netloc} in the browser"
             async with asyncio.timeout(seconds) as limit, far_place(what, id(self), most):
                 engine = await aside(_hold_engine, self._holder, self._settings)
@@ -102,7 +102,7 @@ async def _visit_page(
 
 
 def choose_browser(settings: Settings) -> str:
-    """Return the path of the configured browser or the best one installed; "" if there is none."""
+    """Return the path of the configured or else the best installed browser, or ""."""
     shell = "" if settings.chromium else headless_shell()
     return shell or installed_chromium(settings.chromium)
 
@@ -122,7 +122,7 @@ def _hold_engine(holder: _Holder, settings: Settings) -> Engine:
 
 
 def _release(holder: _Holder) -> None:
-    """Unregister `holder`; the last one closes the browser. Blocks."""
+    """Unregister `holder`. If it is the last, close the browser, which blocks."""
     with _lock:
         holder.gone = True
         _holders.discard(holder)

@@ -1,4 +1,4 @@
-"""Limit what one browser context may reach, and record what it tried."""
+"""Limit what one browser context may reach, and record what failed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _TRACKERS = frozenset(line for line in _LINES if line and not line.startswith("#
 
 
 class Permission:
-    """A context's permission to use the proxy, with its credentials `user` and `password`.
-    `refused` and `failed` hold reasons by host. Only a site at one of the owner's addresses may
-    reach the owner's other hosts.
+    """A browser context's permission to use the proxy, with its credentials `user` and `password`.
+    `refused` and `failed` hold reasons by host. Internal hosts that the owner allows are reachable
+    only while the visited site is internal too.
     """
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str], most_bytes: int) -> None:
@@ -31,7 +31,7 @@ class Permission:
         self.begin("")
 
     def begin(self, site: str) -> None:
-        """Start a visit to the host `site`: reset counts and reasons."""
+        """Start a visit to the host `site`, resetting counts and reasons."""
         if site != self._site:
             self._site, self._inside = site, False
         self.received = 0
@@ -41,11 +41,11 @@ class Permission:
 
     @property
     def spent(self) -> bool:
-        """True once the page has loaded more than it may."""
+        """Whether the page has loaded more bytes than allowed."""
         return self.received > self._most_bytes
 
     async def connect(self, host: str, port: int) -> httpcore.AsyncNetworkStream:
-        """Return a checked connection. Raises NotAllowed or httpcore's errors, and records them."""
+        """Return a checked connection. NotAllowed and httpcore's errors are recorded and raised."""
         if tracker(host) and not tracker(self._site):
             raise NotAllowed(f"{host} is a tracker and is not contacted.")
         try:
@@ -63,12 +63,12 @@ class Permission:
         return stream
 
     def note(self, host: str, address: str) -> None:
-        """Record the address of `host`, which shows whether the visited site is the owner's."""
+        """Record the address of `host`, which shows whether the visited site is internal."""
         if host == self._site:
             self._inside = not is_public(address)
 
 
 def tracker(host: str) -> bool:
-    """Return whether the host only serves advertisements or tracks readers."""
+    """Return whether the host only serves advertisements or tracks users."""
     labels = host.split(".")
     return any(".".join(labels[n:]) in _TRACKERS for n in range(len(labels) - 1))

@@ -1,4 +1,4 @@
-"""A loopback proxy, the browser's only route to the network, which checks every request."""
+"""A loopback proxy that checks every request. The browser has no other route to the network."""
 
 from __future__ import annotations
 
@@ -18,25 +18,27 @@ from spadework.errors import NotAllowed
 from spadework.tools.fetch.browser.permission import Permission
 from spadework.tools.fetch.guard import check_url
 
-#: Hop-by-hop headers, never forwarded.
+#: Hop-by-hop headers, which are never forwarded.
 _OF_THE_HOP = frozenset(
     (
         *(b"connection", b"keep-alive", b"proxy-connection", b"proxy-authorization"),
         *(b"proxy-authenticate", b"te", b"trailer", b"upgrade"),
     )
 )
-#: Extensions of audio and video; encrypted requests hide them.
+#: File extensions of audio and video. Encrypted requests hide them.
 _MEDIA = re.compile(r"\.(?:mp4|webm|m3u8|mpd|mov|avi|mp3|m4a|ogg|wav|flac)(?:\?|$)", re.IGNORECASE)
 _AUTHORITY_ENDS = re.compile(r"[/?#]")
 
 
 class Unfit(Exception):
-    """A request that no browser sends to a proxy."""
+    """A malformed request, which no browser would send."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request. `target` is the path on the server, "" for a tunnel; `body` counts bytes."""
+    """A request.
+    `target` is the path on the server ("" for a tunnel); `body` is its length in bytes.
+    """
 
     method: str
     host: str
@@ -49,22 +51,24 @@ class Request:
 
     @property
     def tunnel(self) -> bool:
-        """True if later bytes pass unchanged, as for TLS or a WebSocket."""
+        """Whether later bytes pass unchanged, as for TLS or a WebSocket."""
         return self.method == "CONNECT"
 
     @property
     def media(self) -> bool:
-        """True for audio and video."""
+        """Whether the request is for audio or video."""
         return bool(_MEDIA.search(self.target))
 
     def onward(self) -> bytes:
-        """Return the head to send to the server."""
+        """Return the request head to send to the server."""
         first = f"{self.method} {self.target} HTTP/1.1".encode("latin-1")
         return b"\r\n".join([first, *_passed_on(self.headers), b"Connection: close", b"", b""])
 
 
 def parse_request(head: bytes) -> Request:
-    """Parse a head with its empty line. Raises Unfit, or NotAllowed for its scheme or host."""
+    """Parse a request head, including its final empty line.
+    Raises Unfit, or NotAllowed because of the scheme or host.
+    """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     try:
         method, url, version = first.decode("latin-1").split(" ")
@@ -81,7 +85,9 @@ def parse_request(head: bytes) -> Request:
 
 
 def answer_head(head: bytes) -> bytes:
-    """Return a response head for the browser; 407 becomes 403, since only the proxy sends 407."""
+    """Return a response head for the browser.
+    A 407 becomes 403, because only this proxy may send 407.
+    """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     if first[8:13].strip() == b"407":
         first = b"HTTP/1.1 403 Forbidden"
@@ -89,7 +95,7 @@ def answer_head(head: bytes) -> bytes:
 
 
 def status_of(head: bytes) -> int:
-    """Return the status in a response head, or 0."""
+    """Return the status in a response head, or 0 if there is none."""
     status = head[8:13].strip()[:3]
     return int(status) if status.isdigit() else 0
 
@@ -124,7 +130,6 @@ def _credentials(value: str) -> tuple[str, str]:
 
 
 def _passed_on(lines: tuple[bytes, ...]) -> list[bytes]:
-    """Return the header lines to forward; a folded line goes with the one before it."""
     kept: list[bytes] = []
     dropped = False
     for line in lines:
@@ -150,7 +155,7 @@ _BROKEN = (
 
 
 class Proxy:
-    """An HTTP proxy on 127.0.0.1 for holders of a `Permission`."""
+    """An HTTP proxy on 127.0.0.1 for browser contexts with a `Permission`."""
 
     def __init__(self) -> None:
         self._permissions: dict[str, Permission] = {}
@@ -169,11 +174,11 @@ class Proxy:
         await asyncio.gather(*self._talks, return_exceptions=True)
 
     def admit(self, permission: Permission) -> None:
-        """Start serving the permission's holder."""
+        """Start accepting this permission's credentials."""
         self._permissions[permission.user] = permission
 
     def dismiss(self, permission: Permission) -> None:
-        """Refuse new connections to the permission's holder."""
+        """Stop accepting this permission's credentials for new connections."""
         self._permissions.pop(permission.user, None)
 
     def _came(self, reader: StreamReader, writer: StreamWriter) -> None:
@@ -185,7 +190,7 @@ class Proxy:
         try:
             await self._answer(reader, writer)
         except _BROKEN:
-            pass  # the browser copes with a connection that ends
+            pass  # the browser can handle a closed connection
         finally:
             writer.close()
 
@@ -240,7 +245,6 @@ async def _say(writer: StreamWriter, status: str, header: str = "") -> None:
 
 
 async def _until_one_ends(*ways: Coroutine[Any, Any, None]) -> None:
-    """Run both directions of a connection until one ends, and raise its error."""
     tasks = [asyncio.create_task(way) for way in ways]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -258,7 +262,7 @@ async def _up(
     permission: Permission,
     body: int | None = None,
 ) -> None:
-    """Forward all, or `body` bytes, until the browser leaves or sends more."""
+    """Forward everything, or `body` bytes, until the browser closes or sends more."""
     while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
         if body == 0:
             return
@@ -283,7 +287,6 @@ async def _down(
 async def _answer_down(
     server: httpcore.AsyncNetworkStream, writer: StreamWriter, permission: Permission
 ) -> None:
-    """Forward a response with a rewritten head, skipping interim (1xx) responses."""
     begun = b""
     while True:
         while b"\r\n\r\n" not in begun:

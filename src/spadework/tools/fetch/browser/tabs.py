@@ -1,4 +1,4 @@
-"""Warm browser contexts, each emptied after a visit and renewed for another host."""
+"""Keep browser contexts warm: emptied after each visit, with a new page for another host."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Pag
 from spadework.tools.fetch.browser.permission import Permission
 from spadework.tools.fetch.browser.proxy import Proxy
 
-#: Disabled features: the browser window's own pages, spare renderer processes, and what Playwright
-#: disables (Chromium reads only the last list) except storage partitioning.
+#: Disabled features: Chromium's own UI pages, spare renderer processes, and those that Playwright
+#: disables, except storage partitioning. Only the last such flag counts, so Playwright's are
+#: repeated.
 _OFF = (
-    # Two pages that each window loads for its address bar, most of the cost of a new context.
+    # Pages that each window loads for its address bar, which is most of the cost of a new context.
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "PreloadTopChromeWebUI"),
     *("SpareRendererForSitePerProcess", "AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect"),
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose"),
     *("HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "MediaRouter"),
     *("NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
 )
-#: The proxy is the security boundary; these close other routes and drop unused features.
+#: The proxy is the security boundary. These flags close other routes and unused features.
 FLAGS = (
     "--disable-quic",
     # Only the proxy resolves names.
@@ -44,7 +45,7 @@ FLAGS = (
     "--js-flags=--max-old-space-size=512",
     f"--disable-features={','.join(_OFF)}",
 )
-#: Playwright's flag that would let pages open windows.
+#: A flag of Playwright's that would let pages open windows.
 NOT_WANTED = ("--disable-popup-blocking",)
 VIEWPORT = {"width": 1366, "height": 900}
 CONTEXT: dict[str, Any] = {
@@ -56,10 +57,10 @@ CONTEXT: dict[str, Any] = {
 
 @asynccontextmanager
 async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
-    """Authenticate a context's documents to the proxy in its first visit.
-    Chromium then remembers the credentials. Playwright's own way would pause every request and
-    disable the cache. Interception ends in `empty_context`: ending it while a script navigates can
-    hang the page.
+    """Authenticate a context to the proxy during its first visit.
+    Chromium then remembers the credentials. Playwright's own method would pause every request and
+    disable the cache. Interception stays on until `empty_context`, because ending it while a script
+    navigates can hang the page.
     """
     given = {"response": "ProvideCredentials"}
     given |= {"username": permission.user, "password": permission.password}
@@ -90,8 +91,9 @@ async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> As
 async def empty_context(
     context: BrowserContext, page: Page, devtools: CDPSession, host: str
 ) -> bool:
-    """Clear what a visit to `host` left, or return False if the page is elsewhere.
-    Session storage can only be cleared with its document; its scripts are stopped first.
+    """Clear what a visit to `host` left.
+    Return False if the page is on another host. Session storage can only be cleared while its
+    document is open, so scripts are stopped first.
     """
     for other in context.pages:
         if other is not page:
@@ -117,7 +119,7 @@ async def renew_page(
     context: BrowserContext, page: Page, devtools: CDPSession
 ) -> tuple[Page, CDPSession]:
     """Give an emptied context a page with a new process and an empty cache.
-    This takes half the time of a new context.
+    A new context would take twice as long.
     """
     await devtools.send("Network.clearBrowserCache")
     fresh = await context.new_page()
@@ -125,16 +127,16 @@ async def renew_page(
     return fresh, await context.new_cdp_session(fresh)
 
 
-#: Visits after which a context is closed, so that leaks stay bounded.
+#: Visits after which a context is closed, to bound memory leaks.
 MOST_VISITS = 50
-#: A context that takes longer to open, empty or close is abandoned.
+#: Seconds after which opening, emptying or closing a context is abandoned.
 OPEN_SECONDS = 15.0
 EMPTY_SECONDS = 15.0
 
 
 @dataclass
 class Tab:
-    """A context of one `owner`, with one blank page."""
+    """An `owner`'s browser context with one blank page."""
 
     owner: object
     permission: Permission
@@ -146,7 +148,7 @@ class Tab:
 
 
 class Tabs:
-    """The contexts of one browser."""
+    """The contexts of one browser, of which `most` are in use at once."""
 
     def __init__(self, browser: Browser, proxy: Proxy, most: int) -> None:
         self._browser, self._proxy = browser, proxy
@@ -164,17 +166,16 @@ class Tabs:
             tab.host = host
             yield tab
         finally:
-            # Not awaited, since a cancelled visit must not wait.
+            # Not awaited, because a cancelled visit must not wait for it.
             self._later(self._give_back(tab))
 
     async def aclose(self) -> None:
-        """Stop emptying contexts; closing the browser closes them."""
+        """Stop emptying contexts. Closing the browser closes them."""
         for task in self._emptying:
             task.cancel()
         await asyncio.gather(*self._emptying, return_exceptions=True)
 
     async def _take(self, owner: object, host: str) -> Tab | None:
-        """Return an idle context, renewed if it served another host, or None."""
         known = [tab for tab in self._idle if tab.owner is owner]
         if not known:
             return None
@@ -214,8 +215,8 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a context for the next visit; close it if that fails or after MOST_VISITS.
-        The page stays: a new one needs a process, which takes longer than reading most pages.
+        """Empty a context for its next visit, or close it if that fails or after MOST_VISITS.
+        The page is kept, because a new process would take longer than reading most pages.
         """
         tab.visits += 1
         try:

@@ -22,11 +22,11 @@ from spadework.tools.fetch.exchange import Answer, Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
 
 LEVEL = 2
-#: Milliseconds without new text until a page is settled.
+#: Milliseconds without new text after which a page counts as settled.
 QUIET = 250
-#: For a page that is still loading.
+#: The same for a page that is still loading.
 LONG_QUIET = 1_500
-#: With fewer characters, wait longer: SETTLE seconds while the page loads, then EMPTY.
+#: Characters below which to wait longer: SETTLE seconds while the page loads, then EMPTY.
 LEAST = 50
 SETTLE = 10.0
 EMPTY = 3.0
@@ -35,27 +35,27 @@ SCREENS = 40
 SCROLL = 8.0
 PATIENCE = 300
 CHECK = 10.0
-#: Seconds reserved for returning the page.
+#: Seconds reserved for returning the page's HTML.
 RESERVE = 3.0
 _SETTLE, _SCROLL, _BANNERS, _WHOLE = (
     (files("spadework.tools.fetch.browser") / f"{name}.js").read_text("utf-8")
     for name in ("settle", "scroll", "banners", "whole")
 )
-#: The proxy's statuses for a host that may not, or cannot, be reached.
+#: The proxy's statuses for a forbidden host and for an unreachable one.
 REFUSED, FAILED = 403, 502
 _CODE = re.compile(r"ERR_\w+")
 _CHARS = "document.body ? document.body.innerText.trim().length : 0"
 _BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
 _ERROR_PAGE = "chrome-error:"
 _GONE = ("Execution context was destroyed", "frame was detached", "Cannot find context")
-#: Errors from results that our scripts never give.
+#: Errors from converting results that our scripts never return.
 _ODD = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Errand:
-    """A page to fetch, whose HTML may have `most_bytes`."""
+    """A page to visit. `most_bytes` limits its HTML."""
 
     url: str
     seconds: float
@@ -63,15 +63,15 @@ class Errand:
 
 
 class _Whole(NamedTuple):
-    """A page's status (0: unknown), HTML (None: too long) and media type."""
-
     status: int
     html: str | None
     type: str
 
 
 async def visit(tab: Tab, errand: Errand) -> Fetched:
-    """Return the page after its scripts. Raises NotAllowed, TooSlow or another FetchError."""
+    """Return the page after its scripts have run.
+    Raises NotAllowed, TooSlow or other FetchErrors.
+    """
     until = asyncio.get_running_loop().time() + errand.seconds
     tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
@@ -90,7 +90,7 @@ async def visit(tab: Tab, errand: Errand) -> Fetched:
 
 async def _open_page(tab: Tab, errand: Errand, until: float) -> Response | None:
     response = await tab.page.goto(errand.url, wait_until="commit", timeout=0)
-    with suppress(TimeoutError):  # what has arrived may be enough
+    with suppress(TimeoutError):  # what has loaded so far may suffice
         async with asyncio.timeout_at(until - min(RESERVE, errand.seconds / 4)):
             await tab.page.wait_for_load_state("domcontentloaded", timeout=0)
     return response
@@ -111,7 +111,7 @@ async def _prepare_page(page: Page, until: float) -> None:
 
 
 async def _settle_page(page: Page) -> int:
-    """Wait until loading ends or the text has long been stable; return its length."""
+    """Wait until loading ends or the text has been stable for long. Return its length."""
     loaded = asyncio.create_task(page.wait_for_load_state("networkidle", timeout=0))
     try:
         before = await _quiet(page, QUIET)
@@ -133,7 +133,6 @@ async def _either(loaded: asyncio.Task[None], still: asyncio.Task[int]) -> None:
 
 
 async def _let_pass(page: Page) -> None:
-    """Wait while the page is a check that a browser passes without help."""
     loop = asyncio.get_running_loop()
     until = loop.time() + CHECK
     while loop.time() < until and is_passable(await _run(page, _BEGINNING, str)):  # noqa: ASYNC110 - it happens in another process
@@ -141,14 +140,16 @@ async def _let_pass(page: Page) -> None:
 
 
 async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
-    """Wait up to `most` s for `least` characters, stable for `quiet` ms; return their number."""
+    """Wait at most `most` s until `least` characters are stable for `quiet` ms.
+    Return their number.
+    """
     asked = {"quiet": quiet, "most": most * 1000, "least": least}
     return await _run(page, _SETTLE, int, asked)
 
 
 async def _run(page: Page, script: str, made: Callable[[Any], T], given: Any = None) -> T:
-    """Return our script's result converted by `made`; run it again if the page navigates.
-    Raises Unreadable for an invalid result: a page can redefine what our scripts call.
+    """Run our script and return its result converted by `made`, again if the page navigates.
+    Raises Unreadable for an invalid result, because a page can redefine what our scripts call.
     """
     while True:
         try:
@@ -200,7 +201,6 @@ def _in_our_words(tab: Tab, errand: Errand, error: Error) -> FetchError:
 
 
 def _explain_loss(tab: Tab, errand: Errand, said: str) -> FetchError:
-    """Say why the browser reached no page: the guard, the network, or its own message."""
     host = (urlsplit(errand.url).hostname or "").strip("[]")
     refused, failed = (
         [*reasons.values()][-1:] if host not in reasons else [reasons[host]]

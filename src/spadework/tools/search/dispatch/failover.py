@@ -1,4 +1,4 @@
-"""Search with several providers: from the cache first, at their own rates, without failing ones."""
+"""Search with several providers, with cache and rate limits, skipping failing ones."""
 
 from __future__ import annotations
 
@@ -24,26 +24,24 @@ from spadework.tools.search.result_rows import Unmet, fits
 from spadework.tools.web import name_lookup
 from spadework.values import Hit, Query
 
-#: Failures in a row after which a provider is skipped for PAUSE_SECONDS.
+#: Consecutive failures after which a provider is skipped for PAUSE_SECONDS.
 FAILURES = 3
 PAUSE_SECONDS = 60.0
-#: A provider is cancelled this long after its deadline.
+#: Seconds after its deadline at which a provider is cancelled.
 GRACE_SECONDS = 1.0
 CLOSING_SECONDS = 10.0
 
 
 @dataclass
 class _Breaker:
-    """A provider's failures in a row, and until when it is skipped."""
-
     failures: int = 0
     until: float = 0.0
 
 
 @dataclass(frozen=True)
 class Manners:
-    """How to search: rate `limits`, the providers whose results are cached (`kept`), and the
-    attempts after a refusal for the rate (`asks`).
+    """How to search: rate limits, caching and retries.
+    `kept` names the providers whose results are cached. `asks` limits attempts while one is busy.
     """
 
     limiters: RateLimiters = RATE_LIMITERS
@@ -54,7 +52,7 @@ class Manners:
 
 
 class Search:
-    """The providers of a run and their state. `clock` counts seconds."""
+    """The providers of a run and their state. `clock` returns seconds."""
 
     def __init__(
         self,
@@ -73,7 +71,7 @@ class Search:
     async def find_cached(
         self, provider: Provider, query: Query, *, limit: int
     ) -> list[Hit] | None:
-        """Return the cached hits of a query, or None; nothing is charged."""
+        """Return the query's cached hits, or None. Nothing is charged."""
         self.unmet.add(provider, query)
         cache = self._manners.cache if provider.name in self._manners.kept else None
         return await cache.get(provider.name, query, limit) if cache else None
@@ -87,8 +85,8 @@ class Search:
         seconds: float,
         charge: Callable[[], None] = lambda: None,
     ) -> list[Hit]:
-        """Return a provider's hits within the query's domains and days, after calling `charge`.
-        `keep` them once they are recorded. Raises SearchError, or Throttled if there is no turn in
+        """Return a provider's hits within the query's domains and dates, after calling `charge`.
+        `keep` them once they are recorded. Raises SearchError, or Throttled if no turn comes in
         time.
         """
         if seconds <= 0:
@@ -105,20 +103,20 @@ class Search:
     async def keep(
         self, provider: Provider, query: Query, hits: Sequence[Hit], *, limit: int
     ) -> None:
-        """Cache the hits of a query for later sessions."""
+        """Cache a query's hits for later sessions."""
         if self._manners.cache and provider.name in self._manners.kept:
             await self._manners.cache.put(provider.name, query, limit, [*hits])
 
     async def replay(
         self, provider: Provider, query: Query, *, limit: int, seconds: float
     ) -> list[Hit]:
-        """Return the hits in recorded responses, without a wait. Raises SearchError."""
+        """Return the hits of recorded responses, without rate limit. Raises SearchError."""
         self.unmet.add(provider, query)
         found = await provider.search(query, limit=limit, seconds=seconds)
         return [hit for hit in found if fits(query, hit)]
 
     async def close(self) -> None:
-        """Close all providers, despite errors and cancellation."""
+        """Close all providers, even after errors or cancellation."""
         ending = asyncio.gather(
             *(provider.close() for provider in self.providers if isinstance(provider, Closing)),
             return_exceptions=True,
@@ -134,11 +132,11 @@ class Search:
     async def _in_turn(
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
-        """Search in turn and retry refusals while there is time.
-        A refusal for the rate is retried up to `Manners.asks` attempts, another one once.
+        """Search in turn, and retry after QuotaSpent while there is time.
+        A busy provider gets `Manners.asks` attempts. Others get two if they say how long to wait.
         """
         name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
-        # Its name for all machines, "" if it is on this machine alone.
+        # The queue's name across machines, or "" if only this machine uses the provider.
         where = provider.where if isinstance(provider, Placed) else name
         common = where and f"search at {where}"
         rate = limit_of(name, self._manners.limits)
@@ -182,7 +180,7 @@ class Search:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
-            # A busy provider is retried through its queue; skipping it would take longer.
+            # A busy provider is retried through its queue, which is faster than skipping it.
             waited_for = isinstance(error, QuotaSpent) and (
                 error.busy or error.retry_after is not None
             )

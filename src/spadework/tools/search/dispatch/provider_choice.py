@@ -1,4 +1,4 @@
-"""Know the search providers, and choose those of a run."""
+"""List the search providers, and choose those of a run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Spec:
-    """How to make a provider. `setting` is the one that it requires."""
+    """How to make a provider. `setting` names the setting it requires, if any."""
 
     make: Callable[[Settings], Provider]
     setting: str = ""
@@ -46,11 +46,11 @@ class Spec:
         return self.setting.upper()
 
     def configured(self, settings: Settings) -> bool:
-        """Return whether the required setting is set; False if there is none."""
+        """Return whether the provider requires a setting and it is set."""
         return bool(self.setting and getattr(settings, self.setting))
 
     def lacks_setting(self, settings: Settings) -> bool:
-        """Return whether a required setting is missing."""
+        """Return whether the provider requires a setting that is missing."""
         return bool(self.setting) and not self.configured(settings)
 
 
@@ -68,11 +68,11 @@ PROVIDERS: dict[str, Spec] = {
 
 
 async def reachable(host: str, port: int, *, seconds: float) -> bool:
-    """Return whether a TCP connection succeeds within `seconds`, name lookup included."""
+    """Return whether a TCP connection succeeds within `seconds`, including name lookup."""
     name_lookup.install_resolver()
     try:
         async with asyncio.timeout(seconds):
-            # Works also in uvloop; a silent address delays the next one by 0.25 s.
+            # Works in uvloop too. A silent address delays the next by 0.25 s.
             stream = await anyio.connect_tcp(host, port)
     except (OSError, UnicodeError):
         return False
@@ -80,7 +80,7 @@ async def reachable(host: str, port: int, *, seconds: float) -> bool:
     return True
 
 
-#: Opens a provider to fall back on; None if it is unreachable.
+#: Opens a fallback provider. Returns None if it is unreachable.
 Spare = Callable[[], Coroutine[Any, Any, Provider | None]]
 AUTO, MCP = "auto", "mcp"
 DUCKDUCKGO, LIBRARY = "duckduckgo", "library"
@@ -91,7 +91,8 @@ PROBE_SECONDS = 2.0
 @dataclass(frozen=True)
 class Choice:
     """The providers to search, and notices for the user.
-    Other sessions use the results of `kept` too; `spares` are tried in turn if all providers fail.
+    Results of `kept` are cached for other sessions. `spares` are tried in turn if all providers
+    fail.
     """
 
     providers: tuple[Provider, ...]
@@ -100,7 +101,7 @@ class Choice:
     spares: tuple[Spare, ...] = ()
 
     def search(self, settings: Settings) -> Search:
-        """Return the providers with their rate limits and the cache."""
+        """Return a `Search` over the providers, with their rate limits and the cache."""
         cache = SearchCache.of(settings)
         manners = Manners(limits=settings.search_limits, cache=cache, kept=self.kept)
         return Search(self.providers, manners)
@@ -109,11 +110,11 @@ class Choice:
 async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
-    """Choose the providers that `settings.search` names, and the caller's (`own`).
-    `open_library` is called only if the library is one of them. auto means the caller's; else those
-    with a key, address or path; else DuckDuckGo, which is also their spare; else, if the web is
-    unreachable, the library with a notice. Raises SettingsError for an unknown name, and for a
-    provider without its key or address.
+    """Choose the providers named in `settings.search`, and the caller's (`own`).
+    "auto" means the caller's, or else those with a key, address or path. Without any, it means
+    DuckDuckGo, which is also their spare, or the library (with a notice) if the web is unreachable.
+    `open_library` is called only if needed. Raises SettingsError for an unknown name, or a provider
+    without its key or address.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []
@@ -135,7 +136,9 @@ async def choose(
 
 
 async def names_of(settings: Settings) -> list[str]:
-    """Return the distinct names of the providers to search. Raises SettingsError like `choose`."""
+    """Return the names of the providers to search, without duplicates.
+    Raises SettingsError like `choose`.
+    """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names else []
     return list(dict.fromkeys([*found, *(name for name in names if name != AUTO)]))
@@ -187,15 +190,17 @@ async def _automatic(settings: Settings) -> list[str]:
 async def providers_named(
     name: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]
 ) -> Sequence[Provider]:
-    """Return the providers with a known name. Raises SettingsError for an invalid setting."""
+    """Return the providers that a known name stands for.
+    Raises SettingsError for an invalid setting.
+    """
     if name in PROVIDERS:
-        return [await asyncio.to_thread(PROVIDERS[name].make, settings)]  # may read certificates
+        return [await asyncio.to_thread(PROVIDERS[name].make, settings)]
     if name == MCP:
-        # Most runs do not need the client.
+        # Imported here, because most runs do not need the MCP client.
         from spadework.tools.search.mcp_tool import mcp_searches
 
         return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
-    # Most web searches do not need its index.
+    # Imported here, because most web searches do not need the index.
     from spadework.tools.search.library_provider import LibrarySearch
 
     return [LibrarySearch(await open_library())]

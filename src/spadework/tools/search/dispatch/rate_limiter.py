@@ -1,4 +1,4 @@
-"""Limit the rate of searches at providers, and report the waits."""
+"""Limit the rate of searches per provider, and report the delays."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spadework.errors import QuotaSpent, Throttled
 from spadework.tools.stores.shared_rooms import Opening, shared_place
 from spadework.tools.web.fair_queue import Waiter
 
-#: Shorter waits are not reported.
+#: Seconds below which a wait is not reported.
 LEAST_SECONDS = 0.5
 
 
 @dataclass
 class Waited:
-    """A provider's delayed queries, the longest wait, and the queries turned away."""
+    """A provider's delayed queries, longest delay in seconds, and skipped queries."""
 
     queries: int = 0
     longest: float = 0.0
@@ -29,7 +29,7 @@ class Waited:
 
 
 class Waits:
-    """The waits of a run, by provider."""
+    """The delays of a run, by provider."""
 
     def __init__(self) -> None:
         self._by_name: dict[str, Waited] = {}
@@ -43,11 +43,11 @@ class Waits:
             waited.longest = max(waited.longest, seconds)
 
     def turn_away(self, name: str) -> None:
-        """Record a query that had no turn."""
+        """Record a query that was skipped because of the rate limit."""
         self._by_name.setdefault(name, Waited()).turned_away += 1
 
     def news(self) -> tuple[str, ...]:
-        """Return a sentence for each provider that was not reported yet."""
+        """Return sentences about each provider not reported before."""
         fresh = [name for name in self._by_name if name not in self._said]
         self._said.update(fresh)
         return tuple(told for name in fresh for told in _sentences(name, self._by_name[name]))
@@ -66,26 +66,26 @@ def _queries(count: int) -> str:
     return "1 query" if count == 1 else f"{count} queries"
 
 
-#: Longest pause that a provider can demand, so that one wrong header does not silence it.
+#: Longest pause in seconds that a provider can demand, in case a header is wrong.
 MOST_PAUSE_SECONDS = 3_600.0
-#: Seconds between two searches after a refusal for the rate, at first and at most.
+#: Initial and maximum seconds between two searches of a busy provider.
 FIRST_SPACING, MOST_SPACING = 1.1, 8.8
 
 
 @dataclass(frozen=True)
 class Limit:
-    """At most `at_once` searches at the same time, which start at least `every` seconds apart."""
+    """At most `at_once` concurrent searches, which start at least `every` seconds apart."""
 
     every: float = 0.0
     at_once: int = 8
 
     @classmethod
     def per_second(cls, searches: float, at_once: int) -> Limit:
-        """Return a limit of this many searches per second."""
+        """Return a limit of `searches` per second."""
         return cls(1 / searches, at_once)
 
 
-#: A search is one request unless noted. Other providers have DEFAULT.
+#: Rate limits of providers. A search is one request unless noted. Others have DEFAULT.
 LIMITS: Mapping[str, Limit] = {
     # arXiv, API terms of use: one request every three seconds, a single connection.
     "arxiv": Limit(3.0, 1),
@@ -95,16 +95,16 @@ LIMITS: Mapping[str, Limit] = {
     "openalex": Limit.per_second(10, 5),
     # MediaWiki, API etiquette: no hard limit on reading, but requests in series.
     "wikipedia": Limit(0.0, 2),
-    # Tavily, rate limits: 100 requests a minute with a development key (else 1,000).
+    # Tavily, rate limits: 100 requests a minute with a development key, otherwise 1,000.
     "tavily": Limit.per_second(100 / 60, 5),
     # Brave Search API, plans: 50 requests a second for Search.
     "brave": Limit.per_second(50, 10),
-    # Serper: depends on the plan and is not published; a cautious choice.
+    # Serper does not publish its limits, which depend on the plan. This is a cautious choice.
     "serper": Limit.per_second(5, 5),
-    # DuckDuckGo documents none and soon refuses fast clients; each of our searches is a process.
+    # DuckDuckGo documents no limit but soon refuses fast clients. Each search is a process.
     "duckduckgo": Limit.per_second(1, 2),
 }
-#: For SearXNG, MCP and the caller's providers.
+#: The limit for SearXNG, MCP and the caller's providers.
 DEFAULT = Limit()
 UNLIMITED = ("library",)
 
@@ -115,23 +115,23 @@ class _Waiter(Waiter):
 
 
 class RateLimiter:
-    """The queue for one provider, in all threads and event loops. `clock` counts seconds."""
+    """A provider's queue, shared by all threads and event loops. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._queue: deque[_Waiter] = deque()
         self._running = 0
-        #: True while a search has left the queue and waits for the clock.
+        #: True while a search has left the queue but waits until the rate allows it.
         self._starting = False
         self._next = 0.0
         self._paused = 0.0
         self._paused_till = ""
-        #: Seconds between two searches, learned from refusals, and when they were last raised.
+        #: Seconds between two searches, learned from refusals, and the time they were last raised.
         self._spacing = self._slowed = 0.0
 
     def pause(self, seconds: float) -> None:
-        """Start no search for so long, as the provider demands."""
+        """Start no search for `seconds`, as the provider demands."""
         with self._lock:
             seconds = min(seconds, MOST_PAUSE_SECONDS)
             if self._clock() + seconds > self._paused:
@@ -139,16 +139,16 @@ class RateLimiter:
                 self._paused_till = f"{datetime.now(UTC) + timedelta(seconds=seconds):%H:%M:%S} UTC"
 
     def slow_down(self, begun: float) -> None:
-        """Space searches further apart after the refusal of one that began at `begun`."""
+        """Space searches further apart after one that began at `begun` was refused."""
         with self._lock:
-            if begun >= self._slowed:  # refusals at the same time count once
+            if begun >= self._slowed:  # concurrent refusals count once
                 self._spacing = min(max(FIRST_SPACING, 2 * self._spacing), MOST_SPACING)
                 self._slowed = self._clock()
                 self._next = max(self._next, self._slowed + self._spacing)
 
     @contextmanager
     def respect_limits(self) -> Iterator[None]:
-        """Pause if the provider says when to come back; slow down if it is busy."""
+        """Pause if the provider says for how long, and slow down if it is busy."""
         begun = self._clock()
         try:
             yield
@@ -161,8 +161,9 @@ class RateLimiter:
 
     @asynccontextmanager
     async def turn(self, limit: Limit, seconds: float, common: str = "") -> AsyncIterator[float]:
-        """Wait for a turn and yield the seconds waited. `common` is the provider's name for all
-        machines. Raises Throttled as soon as no turn can come in time.
+        """Wait for a turn and yield the seconds waited.
+        `common` names the queue shared with other machines, if any. Raises Throttled as soon as no
+        turn can come within `seconds`.
         """
         begun = self._clock()
         with self._lock:
@@ -182,7 +183,6 @@ class RateLimiter:
                 self._call_next()
 
     def _line_up(self, limit: Limit) -> _Waiter | None:
-        """Join the queue, or return None if the search may start at once."""
         if not self._queue and not self._starting and self._running < limit.at_once:
             self._running += 1
             self._starting = True
@@ -199,7 +199,7 @@ class RateLimiter:
             with self._lock:
                 if waiter in self._queue:
                     self._queue.remove(waiter)
-                else:  # it was called just now
+                else:  # it has just been called
                     self._give_up_start()
             if isinstance(error, TimeoutError):
                 raise Throttled(
@@ -224,7 +224,9 @@ class RateLimiter:
     async def _beside_others(
         self, inside: AsyncExitStack, limit: Limit, until: float, common: str
     ) -> None:
-        """Take a turn among all machines, which also learn of a pause; `inside` releases it."""
+        """Take a turn in the queue of all machines, which also shares pauses.
+        `inside` releases it.
+        """
 
         def check(opening: Opening) -> None:
             if opening.shut:
@@ -246,7 +248,6 @@ class RateLimiter:
         inside.callback(tell)
 
     def _check(self, limit: Limit, until: float, before: int) -> None:
-        """Raise Throttled if the turn, after `before` other searches, would come after `until`."""
         now = self._clock()
         if self._paused > until:
             raise Throttled(
@@ -276,7 +277,7 @@ class RateLimiter:
 
 
 class RateLimiters:
-    """The queues of all providers by name."""
+    """The queues of all providers, by name."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -284,12 +285,12 @@ class RateLimiters:
         self._limiters: dict[str, RateLimiter] = {}
 
     def of(self, name: str) -> RateLimiter:
-        """Return a provider's queue, made at its first use."""
+        """Return a provider's queue, created on first use."""
         with self._lock:
             return self._limiters.setdefault(name, RateLimiter(self._clock))
 
     def clear(self) -> None:
-        """Drop all queues, as a new process would; for tests."""
+        """Drop all queues, for tests."""
         with self._lock:
             self._limiters.clear()
 
@@ -298,8 +299,8 @@ RATE_LIMITERS = RateLimiters()
 
 
 def limit_of(name: str, asked: Mapping[str, tuple[float, int]]) -> Limit | None:
-    """Return a provider's limit, None for unlimited.
-    `asked` are the settings' limits (searches per second, searches at the same time).
+    """Return a provider's limit, or None if it is unlimited.
+    `asked` holds limits from the settings: searches per second and concurrent searches.
     """
     if name in asked:
         return Limit.per_second(*asked[name])

@@ -1,4 +1,4 @@
-"""Cache hits for all sessions and processes in one SQLite file; a damaged one stops no search."""
+"""Cache hits for all sessions and processes in one SQLite file. A damaged file stops no search."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from spadework.tools.stores.private_files import private_file, private_folder
 from spadework.values import Freshness, Hit, Query
 
 T = TypeVar("T")
-#: Lifetime of results on recent topics; and of empty results and those about now.
+#: Hours to keep results on recent topics, and minutes for empty results and current events.
 RECENT_HOURS, NOW_MINUTES = 12, 15
 BUSY_SECONDS = 3.0
-#: Lifetime of other results, and maximum bytes on disk.
+#: Days to keep other results, and maximum bytes on disk.
 KEPT_DAYS, MOST_BYTES = 7, 50_000_000
-#: An oversized file is pruned, oldest first, to this share of the limit.
+#: Fraction of the limit to which an oversized file is pruned, oldest results first.
 SWEPT_TO = 0.8
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 _SCHEMA = """
@@ -43,9 +43,9 @@ _SIZE = (
 
 
 class SearchCache:
-    """Hits by provider and query in at most `most_bytes` (0: none), each for the seconds in `keep`.
-    `scope` separates providers with one name, such as two SearXNG servers. Keys are hashes of the
-    query, without API keys.
+    """Hits by provider and query, in a file of at most `most_bytes` (0 disables it).
+    `keep` holds lifetimes in seconds. `scope` separates providers of one name, such as two SearXNG
+    servers. Keys are hashes without API keys.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class SearchCache:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Return the cache of the settings: `cache/searches.sqlite` under the home."""
+        """Return the cache in `cache/searches.sqlite` under the settings' home."""
         keep: dict[Freshness, float] = {
             "any": KEPT_DAYS * 86_400,
             "recent": RECENT_HOURS * 3_600,
@@ -77,18 +77,18 @@ class SearchCache:
         return cls(path, MOST_BYTES if settings.cache_mb else 0, keep, scope)
 
     async def get(self, provider: str, query: Query, limit: int) -> list[Hit] | None:
-        """Return the provider's hits for the query unless expired, or None."""
+        """Return the provider's hits for the query, or None if missing or expired."""
         key = self._key(provider, query, limit)
         if not self._most:
             return None
         text = await asyncio.to_thread(self._on_file, lambda db: self._read(db, key))
         try:
             return None if text is None else _HITS.validate_json(text)
-        except ValidationError:  # written by another version
+        except ValidationError:  # another version wrote it
             return None
 
     async def put(self, provider: str, query: Query, limit: int, hits: list[Hit]) -> None:
-        """Cache hits; an empty list only as long as results about now."""
+        """Cache hits. An empty list expires as soon as results on current events."""
         seconds = min(self._keep[freshness_of(query)], self._keep["any" if hits else "now"])
         if not self._most or not seconds:
             return
@@ -103,13 +103,13 @@ class SearchCache:
         return hashlib.sha256(subject.encode()).hexdigest()
 
     def _on_file(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Return the result of `work` on the file; None if the file is unusable.
-        If it is not a database, delete it.
+        """Return the result of `work` on the database, or None if the file cannot be used.
+        A file that is not a database is deleted.
         """
         with self._lock:
             try:
                 return self._opened(work)
-            except sqlite3.OperationalError:  # locked for long, read-only, or a full disk
+            except sqlite3.OperationalError:  # locked too long, read-only, or disk full
                 return None
             except sqlite3.DatabaseError:
                 for end in ("", "-wal", "-shm"):
@@ -124,7 +124,7 @@ class SearchCache:
         private_file(self._path)
         with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             if db.execute("PRAGMA user_version").fetchone() == (0,):
-                # To return freed pages to the disk; must be set before the first table exists.
+                # Returns freed pages to the disk. Must be set before the first table exists.
                 db.executescript(
                     f"PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; {_SCHEMA} PRAGMA"
                     " user_version = 1;"
