@@ -50,7 +50,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded at first use, so that importing spadework is cheap.
+    # Import on first use, because importing everything takes long.
     if name not in _HOMES:
         raise AttributeError(f"module 'spadework' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -1,5 +1,5 @@
-"""The interface to what several machines share.
-The backend of a database is imported by name, once the settings have one.
+"""The interface to state shared by several machines. Its database backend is imported only if the
+settings name a database.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ _NONE = "Other machines need a database."
 
 
 class Backend(Protocol):
-    """What a session, a server and a command need of other machines.
-    The default methods answer for a single machine.
-    """
+    """The operations that need other machines. The defaults are those of a single machine."""
 
     async def find(self, settings: Settings, session_id: str) -> bool:
-        """Copy a workers' session to this machine; return whether it is live.
-        Raises SettingsError, DiskFailed.
+        """Copy a session run by workers to this machine. Return whether it is still live. Raises
+        SettingsError, DiskFailed.
         """
         return False
 
     async def know_all(self, settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-        """Copy the list of sessions to this machine; return the ids of those that wait or run."""
+        """Copy the session list to this machine. Return the ids of waiting and running sessions."""
         return frozenset()
 
     async def bring_recording(self, settings: Settings, session_id: str) -> None:
-        """Copy the journal of a finished session to this machine."""
+        """Copy a finished session's journal to this machine."""
         return
 
     async def forget(self, settings: Settings, session_id: str) -> None:
-        """Delete a session that workers know."""
+        """Delete a session from the workers' database."""
         return
 
     async def note_answer(self, settings: Settings, known: str, session_id: str) -> bool:
-        """Record which session gave an answer, by its hash; return whether workers know it."""
+        """Record the session that gave an answer, by its hash. Return whether workers know the
+        session.
+        """
         return False
 
     async def answered_by(self, settings: Settings, known: str) -> str:
@@ -51,21 +51,21 @@ class Backend(Protocol):
         return ""
 
     async def database_fault(self, settings: Settings) -> str:
-        """Say why nothing can be stored now, without naming a place; "" if it can."""
+        """Explain why the database cannot be used, without naming hosts; "" if it can."""
         return ""
 
     async def database(self, settings: Settings) -> list[Any]:
-        """Return the health checks of the database (`Check`)."""
+        """Return the health checks (`Check`) of the database."""
         return []
 
     def connected(self, settings: Settings) -> AbstractAsyncContextManager[None]:
-        """Keep a server's connections open. Raises SettingsError."""
+        """Keep a server's database connections open. Raises SettingsError."""
         return nullcontext()
 
     def limits_shared(
         self, settings: Settings, session_id: str
     ) -> AbstractAsyncContextManager[None]:
-        """Share the limits of hosts, models and providers while a session runs."""
+        """Share host, model and provider limits while a session runs."""
         return nullcontext()
 
     def run_by_workers(
@@ -75,11 +75,11 @@ class Backend(Protocol):
         answers: asyncio.Queue[str],
         notify: Callable[[str], None] | None,
     ) -> AsyncGenerator[Event, None]:
-        """Submit a `Session` and watch it."""
+        """Submit a `Session` to the workers and yield its events."""
         raise LookupError(_NONE)
 
     async def cancel(self, session: Any) -> bool:
-        """Cancel a `Session` that workers run; return False if it runs in this process."""
+        """Cancel a `Session` run by workers. Return False if it runs in this process."""
         return False
 
     async def list_news(
@@ -93,30 +93,30 @@ class Backend(Protocol):
         raise LookupError(_NONE)
 
     def day_limit(self, settings: Settings) -> Any:
-        """Return the `DayLimit` of a user."""
+        """Return a user's `DayLimit`."""
         raise LookupError(_NONE)
 
     def checkpoints(self, claim: Any, record: Any) -> Any:
-        """Return the saver of a session's checkpoints under a `Claim`."""
+        """Return the checkpoint saver of the session held by a `Claim`."""
         raise LookupError(_NONE)
 
     def knowledge(self, settings: Settings, most_bytes: int) -> Any:
-        """Return the `Knowledge` store of a user."""
+        """Return a user's `Knowledge` store."""
         raise LookupError(_NONE)
 
 
 class _Alone(Backend):
-    """A single machine: nothing is shared."""
+    """A single machine, which shares nothing."""
 
 
 _ALONE = _Alone()
 
 
 def backend_of(settings: Settings) -> Backend:
-    """Return the backend of the settings' database, else that of a single machine."""
+    """Return the database backend, or the single-machine one if the settings name no database."""
     return _ALONE if settings.database_url is None else shared_backend()
 
 
 def shared_backend() -> Backend:
-    """Return the backend of a database; a missing package shows when it is used."""
+    """Return the database backend. A missing package fails only on use."""
     return cast("Backend", import_module("spadework.machines.backend"))

@@ -1,6 +1,6 @@
-"""Limit what a run uses, except for its time.
-Every model call, search and page is charged before it starts. A share of the cost of models is
-reserved for writing, checking and repair. BudgetSpent means: write with the evidence so far.
+"""Enforce the limits of a run, except for time. Every model call, search and page is charged before
+it starts. A share of the model costs is reserved for writing, checking and rewriting. BudgetSpent
+means: write with the evidence so far.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from spadework.errors import BudgetSpent, SettingsError, must_be
 from spadework.settings import Settings
 from spadework.values import Usage
 
-#: Amounts by fields of Usage; None if a part is unknown.
+#: Amounts by `Usage` field; None if part of the amount is unknown.
 Amounts = Mapping[str, float | None]
 
 _open: ContextVar[Bill | None] = ContextVar("bill", default=None)
 
 
 class Bill:
-    """Amounts by fields of Usage; `kept` once they are in the journal, or soon will be."""
+    """Amounts by `Usage` field. `kept` means that the journal has them, or soon will."""
 
     def __init__(self) -> None:
         self.amounts: dict[str, float | None] = {}
@@ -34,7 +34,7 @@ class Bill:
 
     @property
     def current(self) -> Bill:
-        """The bill of the current work, or this one."""
+        """The current work's bill, or this one."""
         return _open.get() or self
 
     def add(self, amounts: Amounts) -> None:
@@ -51,7 +51,7 @@ class Bill:
 
 @contextmanager
 def meter_bill(loose: Bill) -> Iterator[Bill]:
-    """Open a bill for the work inside; if it is not `kept`, its amounts go to the outer one."""
+    """Open a bill for the work inside. Unless `kept`, it is added to the enclosing bill."""
     outer, bill = loose.current, Bill()
     token = _open.set(bill)
     try:
@@ -63,7 +63,7 @@ def meter_bill(loose: Bill) -> Iterator[Bill]:
 
 
 def total(bills: Iterable[Amounts]) -> Usage:
-    """Return the sum of bills."""
+    """Return the sum of several bills."""
     sum_ = Bill()
     for bill in bills:
         sum_.add(bill)
@@ -74,16 +74,16 @@ def total(bills: Iterable[Amounts]) -> Usage:
 
 Price = tuple[float, float]
 
-#: Calls that may compete for a limit. An answer gets its maximum room within this fraction of what
-#: is free, else the usual one of its role.
+#: Number of calls that may compete for a limit. Beyond its usual size, an answer may use only this
+#: fraction of what is free.
 AT_ONCE = 16
-#: With fewer tokens left for its answer, a call is not made.
+#: Minimum tokens for an answer; with fewer left, no call is made.
 LEAST_ROOM = 200
 
 
 class HoldRequest(NamedTuple):
-    """The limits of a model call: `told` tokens for its request, `usual` and `most` for its answer.
-    `closing` calls write and check the report, and may use the reserve.
+    """The size of a model call: `told` request tokens, `usual` and `most` answer tokens. `closing`
+    calls write and check the report, and may use the reserve.
     """
 
     told: int
@@ -94,14 +94,14 @@ class HoldRequest(NamedTuple):
 
 
 class Free(NamedTuple):
-    """What is left of two limits."""
+    """The tokens and dollars still available."""
 
     tokens: float
     money: float
 
 
 class Hold(NamedTuple):
-    """What is reserved for a call. `room` are the tokens of its answer, `tokens` all."""
+    """A reservation for one call. `room` is for the answer, `tokens` for request and answer."""
 
     room: int
     tokens: int
@@ -110,31 +110,30 @@ class Hold(NamedTuple):
 
 
 class SharedLimit(Protocol):
-    """The limit that all runs of a user share."""
+    """The limit shared by all runs of a user."""
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Exchange usage with other machines, and announce a coming call."""
+        """Exchange usage with other machines, and announce an upcoming call."""
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left; `settled` means as if no call were running."""
+        """Return what is left. `settled` ignores running calls."""
         ...
 
     def take(self, hold: Hold) -> None:
-        """Reserve what a call may cost."""
+        """Reserve the maximum cost of a call."""
 
     def settle(self, hold: Hold, tokens: int, money: float) -> None:
-        """Release a reservation and charge the cost of the call."""
+        """Release a reservation and charge the call's actual cost."""
 
 
 def cost(price: Price | None, told: int, said: int) -> float:
-    """Return the dollars for tokens in and out; 0 if the price is unknown."""
+    """Return the dollars for request and answer tokens, or 0 if the price is unknown."""
     return (told * price[0] + said * price[1]) / 1_000_000 if price else 0.0
 
 
 def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
-    """Return what a call may reserve of the `free` limits, None if there is no room now.
-    An answer gets at least its usual size. With less, it gets what there is if no running call
-    could release more (`alone`).
+    """Return the reservation for a call, or None if too little is `free` now. An answer gets at
+    least its usual size, or less if no running call could release more (`alone`).
     """
     most = min(wish.most, longest(wish, free))
     least = min(LEAST_ROOM, wish.most)
@@ -150,12 +149,12 @@ def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
 
 
 def longest(wish: HoldRequest, free: Free) -> int:
-    """Return the tokens of the longest affordable answer, below 0 if the request is not."""
+    """Return the most answer tokens within the limits; negative if the request exceeds them."""
     return int(min(free.tokens - wish.told, paid_by(wish, free.money)))
 
 
 def paid_by(wish: HoldRequest, money: float) -> int:
-    """Return the tokens of the longest answer that the dollars pay for."""
+    """Return the most answer tokens the dollars pay for, or -1 if they do not cover the request."""
     left = money - cost(wish.price, wish.told, 0)
     if wish.price is None or cost(wish.price, 0, wish.most) <= left:
         return wish.most
@@ -167,7 +166,7 @@ Limit = Literal["calls", "searches", "pages", "tokens", "money"]
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a run; see the settings of these names."""
+    """The limits of a run, described by the settings of the same names."""
 
     minutes: float = 10
     iterations: int = 3
@@ -185,7 +184,7 @@ class Limits:
 
 
 class Budget(Deadline):
-    """The deadline and limits of one run. `started` is a `time.monotonic` time."""
+    """The deadline and limits of a run. `started` is a `time.monotonic` time."""
 
     def __init__(
         self,
@@ -201,58 +200,58 @@ class Budget(Deadline):
         self.limits = Limits(minutes, iterations, calls, searches, pages, tokens, money)
         super().__init__(self.limits.minutes * 60)
         self.used = Usage()
-        #: The first limit that was exhausted, or "".
+        #: The first exhausted limit, or "".
         self.refused = ""
-        #: Usage that belongs to no answer yet.
+        #: Usage not yet assigned to an answer.
         self.loose = Bill()
         #: Dollars spent, as far as prices are known.
         self._money = 0.0
         self._holds: list[Hold] = []
         self.shared: SharedLimit | None = None
         self._waiting: set[asyncio.Future[None]] = set()
-        #: When writing began, and what was spent by then.
+        #: Time and amounts spent when writing began.
         self._began: tuple[float, dict[Limit, float]] | None = None
-        #: What is reserved for rewriting.
+        #: The amounts reserved for rewriting.
         self._again: dict[Limit, float] = {}
-        #: Spent on closing before the writing, for the model's examination. The reserve is a share
-        #: of the rest: an expensive examination would leave too little for judging.
+        #: Spent on closing calls before writing, such as testing the model. The reserve is a share
+        #: of the rest, or an expensive test would leave too little for judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
-        """Return the budget of the settings, with its clock started."""
+        """Return a budget from the settings, with its clock running."""
         return cls(**{limit.name: getattr(settings, limit.name) for limit in fields(Limits)})
 
     def start(self, at: float, used: Usage | None = None) -> None:
-        """Set the start to `at` (time.monotonic) and the usage to `used`."""
+        """Set the start to `at` (`time.monotonic`) and the usage to `used`."""
         self.started = at
         self.used = used or self.used
         self._money = self.used.money or 0.0
 
     def metered(self) -> AbstractContextManager[Bill]:
-        """Open a bill for the usage inside; if it is not `kept`, the usage stays loose."""
+        """Open a bill for the usage inside. Unless `kept`, the usage stays loose."""
         return meter_bill(self.loose)
 
     def writes(self) -> None:
-        """Record that the writing of the report begins."""
+        """Record that writing the report begins."""
         self.writing = True
         self._began = self.elapsed(), {limit: self._paid(limit) for limit in _HELD_BACK}
 
     def wrote(self) -> None:
-        """Record that the report is finished; reserve a share of its cost for rewriting."""
+        """Record that the report is written, and reserve a share of its cost for rewriting."""
         if self._began is not None:
             at, before = self._began
             self.written = self.elapsed() - at
             self._again = {p: AGAIN * (self._paid(p) - paid) for p, paid in before.items()}
 
     def charge(self, limit: Limit, amount: float = 1) -> None:
-        """Charge `amount` in advance. Raises BudgetSpent, and then charges nothing."""
+        """Charge `amount` in advance. Raises BudgetSpent, charging nothing."""
         if self.spent(limit) + amount > getattr(self.limits, limit):
             self._refuse(limit)
         self.add(**{_FIELD[limit]: int(amount)})
 
     def add(self, **amounts: float) -> None:
-        """Record usage by fields of Usage."""
+        """Record usage by `Usage` field."""
         self.loose.current.add(amounts)
         self.used = self.used.model_copy(
             update={
@@ -263,7 +262,7 @@ class Budget(Deadline):
         )
 
     def repeat(self, used: Amounts, elapsed: float) -> None:
-        """Record the usage and time of a replayed answer, whatever the limits."""
+        """Record the usage and time of a replayed answer, regardless of limits."""
         self.replayed = max(self.replayed or 0.0, elapsed)
         self._money += used.get("money", 0.0) or 0.0
         known = used.get("money", 0.0) is not None and self.used.money is not None
@@ -271,8 +270,8 @@ class Budget(Deadline):
         self.add(**{name: amount for name, amount in used.items() if name != "money" and amount})
 
     async def hold(self, wish: HoldRequest, *, until: float) -> Hold:
-        """Charge a model call and reserve its maximum cost; wait for others to settle if need be.
-        `until` is a `time.monotonic` time. Raises BudgetSpent, and then charges nothing.
+        """Charge a model call and reserve its maximum cost, waiting for running calls if necessary.
+        `until` is a `time.monotonic` time. Raises BudgetSpent, charging nothing.
         """
         own = wish.closing
         while True:
@@ -292,7 +291,7 @@ class Budget(Deadline):
         return hold
 
     def settle(self, hold: Hold, *, used: tuple[int, int], price: float | None) -> None:
-        """Release a reservation and record the real cost, which is unknown if `price` is None."""
+        """Release a reservation and record the actual cost; a `price` of None is unknown."""
         self._holds.remove(hold)
         if self.shared:
             self.shared.settle(hold, sum(used), price or 0.0)
@@ -326,7 +325,7 @@ class Budget(Deadline):
         return True
 
     def draw_on(self, shared: SharedLimit) -> None:
-        """Limit the run to what is left of a shared limit."""
+        """Reduce the run's limits to what is left of a shared limit."""
         left = shared.free()
         tokens = min(self.limits.tokens, self.spent("tokens") + max(0.0, left.tokens))
         money = min(self.limits.money, self._money + max(0.0, left.money))
@@ -334,8 +333,8 @@ class Budget(Deadline):
         self.shared = shared
 
     def _free(self, *, closing: bool, settled: bool = False) -> Free:
-        """Return what a call may reserve under both limits.
-        Other runs' calls count as settled only while this run has calls too.
+        """Return what a call may reserve under the run's own and the shared limit. Other runs'
+        calls count as settled only while this run has calls too.
         """
         own = self.free(closing=closing, settled=settled)
         if self.shared is None:
@@ -344,7 +343,7 @@ class Budget(Deadline):
         return Free(min(own.tokens, other.tokens), min(own.money, other.money))
 
     def free(self, *, closing: bool = False, settled: bool = False) -> Free:
-        """Return what a call may still reserve; `settled` means as if no call were running."""
+        """Return what a call may still reserve. `settled` ignores running calls."""
         under_way = () if settled else self._holds
         tokens = self._open("tokens", closing=closing) - self.spent("tokens")
         money = self._open("money", closing=closing) - self._money
@@ -357,7 +356,7 @@ class Budget(Deadline):
         ceiling: float = getattr(self.limits, limit)
         if closing or limit not in _HELD_BACK:
             return ceiling
-        # Quick effort saves time for writing, not its cost.
+        # Quick effort shortens writing but does not make it cheaper.
         share = WITH_MODEL["write"] * (ceiling - self.early.get(limit, 0.0))
         kept = min(share, self._again.get(limit, ceiling))
         return ceiling - (math.ceil(kept) if limit == "calls" else kept)
@@ -376,7 +375,9 @@ class Budget(Deadline):
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """Return the exhausted limit ("time", …), or "" if more is left than closing needs."""
+        """Return the exhausted limit ("time", …), or "" while every limit has more left than
+        closing needs.
+        """
         if self.reckoned("plan") <= 0:
             return "time"
         return next((p for p in _LIMITS if 0 < self.spent(p) >= self._open(p)), "")

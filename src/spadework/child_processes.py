@@ -1,4 +1,4 @@
-"""Stop child processes that may ignore a closed pipe, and so outlive this process."""
+"""Stop child processes that ignore a closed pipe and would outlive this process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ENDS: set[Callable[[], None]] = set()
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Register `end` to stop a child if this process exits inside the context."""
+    """Register `end`, which stops a child if this process exits inside the context."""
     _ENDS.add(end)
     try:
         yield

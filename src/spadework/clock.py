@@ -1,4 +1,4 @@
-"""Keep the date of a session, so that resumed and replayed runs compute with the same one."""
+"""Keep the date of a session, so that resumed and replayed runs use the same one."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def set_today(moment: datetime) -> None:
 
 
 def today() -> datetime:
-    """Return when the session began, in its time zone; outside a session, the local time."""
+    """Return the session's start in its time zone; outside a session, the local time."""
     return _began.get() or datetime.now().astimezone()

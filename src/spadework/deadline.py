@@ -1,4 +1,4 @@
-"""Divide the time of a run into phases; every wait outside the process gets its timeout here."""
+"""Divide the run time into phases, and compute the timeout of every external wait."""
 
 from __future__ import annotations
 
@@ -8,45 +8,44 @@ from typing import Literal
 
 Phase = Literal["plan", "search", "read", "assess", "write"]
 Shares = Mapping[Phase, float]
-#: Tells whether the time of a step is over.
+#: Returns whether a step's time is over.
 Late = Callable[[], bool]
-#: A share of the whole time, and its maximum seconds.
+#: A share of the run time, and its maximum in seconds.
 Mark = tuple[float, float]
 
-#: Unused time passes to later phases. The share of writing is reserved, also of calls, tokens and
-#: money.
+#: Unused time passes to later phases. Writing's share is reserved, also of calls, tokens and money.
 BY_CODE: Shares = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
 WITH_MODEL: Shares = {"plan": 0.05, "search": 0.10, "read": 0.35, "assess": 0.20, "write": 0.30}
-#: A small model on two cores takes 14 to 45 s for the plan, the longest call at quick effort.
+#: A small model on two cores takes 14 to 45 s to plan, the longest call at quick effort.
 QUICK: Shares = {"plan": 0.15, "search": 0.10, "read": 0.50, "assess": 0.20, "write": 0.05}
 
-#: With less time left than this mark, only the best pages are read.
+#: With less time left, only the best pages are read.
 BEST_ONLY = (0.50, 300.0)
-#: Below this mark, fewer passages are judged and no round begins.
+#: With less time left, fewer passages are judged and no new round begins.
 ACCELERATE = (0.40, 240.0)
-#: Below this mark, searching, reading and judging end.
+#: With less time left, searching, reading and judging end.
 WRITE_NOW = (0.20, 120.0)
-#: Below this mark, a run that has not begun writing stops, and code reports its evidence.
+#: With less time left, a run that has not begun writing stops, and code reports its evidence.
 CLOSE_NOW = (0.10, 60.0)
 
-#: The steps of a round: searching, reading, judging.
+#: The steps of a round: search, read, judge.
 STEPS = 3
-#: How much longer than the plan's call other calls may take.
+#: Factor by which other calls may take longer than the planning call.
 SLOWER = 1.5
 
-#: Reserve for rewriting weak parts, as a share of the time for the whole report.
+#: Time reserved for rewriting weak parts, as a share of the time that the whole report took.
 AGAIN = 0.5
 
-#: Seconds for composing, verifying, saving and exiting by code, unless known from earlier runs.
+#: Seconds to compose, verify, save and exit by code, unless known from earlier runs.
 CLOSING_SECONDS = 2.0
 CLOSING_SHARE = 0.2
-#: Closing takes about as long as so many drafts by code, which grow with evidence and load: with
-#: 5,806 entries, 2.9 s of the processor instead of 0.8 s.
+#: Closing takes about as long as this many drafts by code, which slow down with evidence and load:
+#: 5,806 entries take 2.9 s of CPU time instead of 0.8 s.
 CLOSING_DRAFTS = 4.0
 
 
 def shares_of(effort: str, *, model: bool) -> Shares:
-    """Return the shares of the phases; writing needs most if a model does it in several steps."""
+    """Return each phase's share of the run time. A model needs the most for writing."""
     if not model:
         return BY_CODE
     return QUICK if effort == "quick" else WITH_MODEL
@@ -60,9 +59,9 @@ class Deadline:
         self.started = time.monotonic()
         self.reserve = CLOSING_SECONDS
         self.shares: Shares = BY_CODE
-        #: In a replay, the seconds recorded with the last answer.
+        #: The seconds recorded with the last answer, in a replay.
         self.replayed: float | None = None
-        #: Seconds that writing and checking took; AGAIN of these are reserved for rewriting.
+        #: Seconds that writing and checking took. A share of it, AGAIN, is reserved for rewriting.
         self.written: float | None = None
         self.writing = False
         self._paused_at: float | None = None
@@ -78,21 +77,21 @@ class Deadline:
             self._paused_at = None
 
     def elapsed(self) -> float:
-        """Return the seconds since the start, without pauses."""
+        """Return the seconds since the start, excluding pauses."""
         if self.replayed is not None:
             return self.replayed
         return (self._paused_at or time.monotonic()) - self.started
 
     def seconds_left(self) -> float:
-        """Return the seconds until the deadline, never below 0."""
+        """Return the seconds until the deadline, at least 0."""
         return max(0.0, self.seconds - self.elapsed())
 
     def until_closing(self) -> float:
-        """Return the seconds until there is only time for closing by code."""
+        """Return the seconds until only the time for closing by code is left."""
         return max(0.0, self.seconds_left() - self._reserve_seconds)
 
     def closing_seconds(self) -> float:
-        """Return the seconds that closing has taken so far, including those beyond its reserve."""
+        """Return the seconds that closing has taken so far, including any beyond its reserve."""
         return max(0.0, self.elapsed() - (self.seconds - self._reserve_seconds))
 
     @property
@@ -105,27 +104,26 @@ class Deadline:
         return share if self.written is None else min(share, AGAIN * self.written)
 
     def phase(self, *phases: Phase) -> float:
-        """Return the seconds for these phases together.
-        Later phases keep their shares, and writing its share of the whole. Until there is a report,
-        only writing may use the time under WRITE_NOW.
+        """Return the seconds available to these phases together. Later phases keep their shares,
+        and writing its share of the whole. Until there is a report, time below WRITE_NOW is for
+        writing only.
         """
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:
-        """Return the seconds for one step of these phases.
-        In a short run it is at least `least`, up to half the time of these phases and reading.
+        """Return the seconds for one step of these phases. A short run grants at least `least`, up
+        to half the time of these phases and reading.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 
     def judging_seconds(self, call: float) -> float:
-        """Return the seconds for judging a round: enough for at least a few calls.
-        They may be half the time of judging and writing, since unjudged evidence is not worth
-        writing up.
+        """Return the seconds for judging a round. Judging gets at least SLOWER times `call`, up to
+        half the time of judging and writing, because unjudged evidence is not worth writing up.
         """
         return max(self.phase("assess"), min(SLOWER * call, self.phase("assess", "write") / 2))
 
     def fits(self, call: float) -> bool:
-        """Return whether a round still fits: to search, read and judge, each within one `call`."""
+        """Return whether a round fits, allowing `call` seconds for each of its steps."""
         return self.reckoned("search", "read", "assess") >= STEPS * call
 
     def may_rewrite(self) -> bool:
@@ -133,7 +131,7 @@ class Deadline:
         return self.until_closing() >= self._writing_seconds
 
     def reckoned(self, *phases: Phase) -> float:
-        """Return the seconds of the phases by the clock, also in a replay, which never waits."""
+        """Return the seconds left for these phases. In a replay, the recorded time counts."""
         left = self.until_closing()
         order = list(self.shares)
         coming: list[Phase] = [name for name in order[order.index(phases[0]) :] if name != "write"]
@@ -147,10 +145,10 @@ class Deadline:
         return before if self.written is not None else min(before, self.until(WRITE_NOW))
 
     def until(self, mark: Mark) -> float:
-        """Return the seconds until less time is left than `mark`."""
+        """Return the seconds until less than `mark` is left."""
         share, most = mark
         return max(0.0, self.seconds_left() - min(share * self.seconds, most))
 
     def under(self, mark: Mark) -> bool:
-        """Return whether less time is left than `mark`."""
+        """Return whether less than `mark` is left."""
         return self.until(mark) <= 0

@@ -35,13 +35,13 @@ from spadework.visible import visible
 
 
 def must_be(name: str, wanted: str, value: object) -> str:
-    """Return the sentence that refuses a value: "minutes must be greater than 0, not -1."."""
+    """Return the message for an invalid value, as in "minutes must be greater than 0, not -1."."""
     return f"{name} must be {wanted}, not {value!r:.80}."
 
 
 class SpadeworkError(RuntimeError):
     """An error raised on purpose. `str(error)` is one sentence; `hint` says how to fix it.
-    A RuntimeError, since LangGraph servers pass on only its messages to clients.
+    LangGraph servers pass on the messages of a RuntimeError only.
     """
 
     #: True if a retry would fail too, so that a resumed run makes none.
@@ -53,7 +53,7 @@ class SpadeworkError(RuntimeError):
 
 
 class SettingsError(SpadeworkError):
-    """A setting or an argument is missing or wrong."""
+    """A missing or invalid setting or argument."""
 
 
 class SearchError(SpadeworkError):
@@ -61,8 +61,8 @@ class SearchError(SpadeworkError):
 
 
 class QuotaSpent(SearchError):
-    """The provider's quota or rate limit is exceeded; `retry_after` are seconds, if known.
-    If `busy`, only the rate was too high, and slower requests help.
+    """The provider's quota or rate limit is exceeded. `retry_after` is in seconds, if known. `busy`
+    means that only the rate was too high, and slower requests help.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class QuotaSpent(SearchError):
 
 
 class Throttled(SearchError):
-    """The provider was not asked: its rate limit left no turn in time."""
+    """The provider was not called, because its rate limit left no slot in time."""
 
 
 class FetchError(SpadeworkError):
@@ -84,10 +84,10 @@ class FetchError(SpadeworkError):
     #: True if the server refused a client that does not look like a browser.
     turned_away = False
 
-    #: The HTTP status if it means that there is no page, else 0.
+    #: The HTTP status if it means that the page does not exist, else 0.
     status = 0
 
-    #: The attempts made (`values.Attempt`); the last one ended in this error.
+    #: The attempts made (`values.Attempt`). The last one ended in this error.
     attempts: tuple[Any, ...] = ()
 
 
@@ -100,7 +100,7 @@ class TooLarge(FetchError):
 
 
 class Unreadable(FetchError):
-    """The page arrived, but no text could be extracted."""
+    """The page was fetched, but no text could be extracted."""
 
 
 class NotAllowed(FetchError):
@@ -138,7 +138,7 @@ class TooLong(ModelError):
 
 
 class NotRecorded(ModelError):
-    """A replay has no recorded answer to the request."""
+    """The replayed recording has no answer to the request."""
 
 
 class KnowledgeError(SpadeworkError):
@@ -154,7 +154,7 @@ class SessionNotFound(SessionError):
 
 
 class SessionUnreadable(SessionError):
-    """A session's files are damaged, truncated or invalid; `why` describes one of them."""
+    """A session's files are damaged, truncated or invalid. `why` describes one of them."""
 
     why = ""
 
@@ -168,15 +168,15 @@ class DaySpent(SessionError):
 
 
 class Stopping(SessionError):
-    """The server is stopping: it accepts no questions and ends the running ones."""
+    """The server is stopping. It accepts no questions and ends the running ones."""
 
 
 class DiskFailed(SessionError):
-    """The disk of a session is full, read-only or gone. What was gathered stays."""
+    """A session's disk is full, read-only or gone. What was gathered is kept."""
 
 
 class BudgetSpent(Exception):
-    """The limit `what` is reached: no failure, but the signal to write with the evidence so far."""
+    """The limit `what` is reached: not a failure, but the signal to write the report."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the budget for {what} is used up")

@@ -1,5 +1,5 @@
-"""Define the events of a run, which in order are its record.
-The graph writes them to LangGraph's custom stream as JSON objects; `parse_event` makes them typed.
+"""The events of a run, which in order form its record. The graph streams them as JSON objects,
+which `parse_event` turns back into events.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from spadework.values import (
     Value,
 )
 
-#: Version of the record's format; 0 has no times.
+#: Version of the record format. Version 0 has no times.
 VERSION = 1
 
 
 class Timed(Value):
-    """An event with its time (`at`) and the second of the run (`after`).
-    The run's clock stops while nobody works on it. `v` is the version of the record, of which 0
-    knows no times; `seconds` is the duration, None if instant.
+    """An event with its time (`at`) and the second of the run (`after`). The run's clock stops
+    while nobody works on it. `v` is the record version (0 has no times). `seconds` is the duration,
+    None if instant.
     """
 
-    #: Fields that identify the subject of an event; () if it has none.
+    #: Fields that identify the event's subject; () if it has none.
     about: ClassVar[tuple[str, ...]] = ()
-    #: Kind of the subject, by default the event's own type.
+    #: The kind of subject; by default the event's type.
     thing: ClassVar[str] = ""
 
     v: int = 0
@@ -49,12 +49,12 @@ class Timed(Value):
 
     @property
     def failed(self) -> bool:
-        """True if it reports a failure that a retry may fix."""
+        """True if the event reports a failure that a retry may fix."""
         return False
 
     @property
     def key(self) -> str:
-        """The id of its subject, "" if it has none."""
+        """The id of the event's subject, or ""."""
         if not self.about:
             return ""
         told = self.model_dump(mode="json", include={"type", *self.about})
@@ -99,10 +99,10 @@ class Notice(Timed):
     text: str
 
 
-class Asked(Timed, extra="ignore"):  # an interrupt also holds a form for chat clients
-    """A question to the user: what the question means, or whether the plan is right.
-    The answer to `approve` is empty for "as it is", or has the wanted topics, one per line. A line
-    "change: …" asks for another change, and the plan is shown again unless the last line is "yes".
+class Asked(Timed, extra="ignore"):  # Interrupts also contain a form for chat clients.
+    """A question to the user: what the question means, or whether the plan is right. The answer to
+    `approve` is empty to accept, or lists the wanted topics, one per line. A line "change: …"
+    requests another change, after which the plan is shown again unless the last line is "yes".
     """
 
     type: Literal["asked"] = "asked"
@@ -114,7 +114,7 @@ class Asked(Timed, extra="ignore"):  # an interrupt also holds a form for chat c
 
 
 class Answered(Timed):
-    """The user's answer; empty if the run went on without one."""
+    """The user's answer, or "" if the run went on without one."""
 
     type: Literal["answered"] = "answered"
     kind: Literal["clarify", "approve"]
@@ -122,14 +122,14 @@ class Answered(Timed):
 
 
 class Foreseen(Timed):
-    """What the run will take, estimated when the question is asked."""
+    """The forecast of the run, made when the question is asked."""
 
     type: Literal["foreseen"] = "foreseen"
     forecast: Forecast
 
 
 class Planned(Timed):
-    """The plan is made, with a new estimate if there were no earlier runs to go by."""
+    """The plan, with a new forecast if the first was not based on earlier runs."""
 
     type: Literal["planned"] = "planned"
     about: ClassVar[tuple[str, ...]] = ("plan",)
@@ -146,7 +146,7 @@ class Troubled(Timed):
 
 
 class Wrote(Timed):
-    """The report so far; `final` once it is verified."""
+    """The report so far. `final` means that it is verified."""
 
     type: Literal["report"] = "report"
     about: ClassVar[tuple[str, ...]] = ("markdown", "final")
@@ -170,7 +170,7 @@ class Ended(Timed):
 
 
 class Searched(Timed):
-    """A provider answered a query with `found`, best first; `round` is 0 before the plan."""
+    """A provider answered a query with `found`, best first. `round` is 0 before the plan."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "query", "provider")
     type: Literal["searched"] = "searched"
@@ -184,7 +184,7 @@ class Searched(Timed):
 
 
 class Unanswered(Timed):
-    """A provider did not answer a query, for a `reason`."""
+    """A provider did not answer a query. `reason` says why."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "query", "provider")
     thing: ClassVar[str] = "searched"
@@ -203,7 +203,7 @@ class Unanswered(Timed):
 
 
 class Checked(Timed):
-    """A topic's hits were judged before reading; `against` maps rejected URLs to reasons."""
+    """A topic's hits were judged before reading. `against` maps rejected URLs to reasons."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round")
     type: Literal["checked"] = "checked"
@@ -214,9 +214,8 @@ class Checked(Timed):
 
 
 class Selected(Timed):
-    """The decisions on a topic's hits in a round, best first.
-    `threshold` is the minimum relevance; `note` says if it was lowered. If `again`, pages led to
-    another search in the round.
+    """The decisions on a topic's hits in a round, best first. `threshold` is the minimum relevance;
+    `note` says if it was lowered. `again` marks a second search in the round.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "again")
@@ -241,8 +240,8 @@ class Reading(Timed):
 
 
 class Read(Timed, Tried):
-    """A page was read, or could not be for a `reason`. The fields are those of `Page`.
-    For an unread page they are those of the last attempt. `cleaning` is a part of the `seconds`.
+    """A page was read, or could not be read for a `reason`. The fields are those of `Page`. If it
+    was not read, they describe the last attempt. `cleaning` is part of `seconds`.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "url")
@@ -269,9 +268,8 @@ class Read(Timed, Tried):
 
 
 class Cleaned(Timed):
-    """A model cleaned a noisy page.
-    `content_hash` and `before` (characters) are those of its input, `after_hash` and `chars` those
-    of the result. If the text is unchanged, `reason` names the failure, if any.
+    """A model cleaned a noisy page. `content_hash` and `before` (characters) are those before
+    cleaning, `after_hash` and `chars` those after. `reason` names a failure.
     """
 
     about: ClassVar[tuple[str, ...]] = ("content_hash",)
@@ -284,14 +282,14 @@ class Cleaned(Timed):
     reason: str = ""
 
 
-#: How a model call ended. "fits" and "misshapen" are about the shape of the answer, "unsupported"
-#: is about the method of structured output.
+#: The outcome of a model call. "misshapen" means that the answer lacks the requested shape,
+#: "unsupported" that the server lacks the structured output method.
 Verdict = Literal["fits", "misshapen", "unsupported", "too long", "late", "failed", "unpaid"]
 
 
 class Called(Timed):
-    """A role called a model for an answer of some `shape`.
-    Money is in US dollars, None if the price is unknown. `asked` is the hash of the request.
+    """A role called a model for an answer of a given `shape`. `money` is in US dollars, None if the
+    price is unknown. `asked` is the request's hash.
     """
 
     about: ClassVar[tuple[str, ...]] = ("asked",)
@@ -309,7 +307,7 @@ class Called(Timed):
 
     @property
     def answered(self) -> bool:
-        """True if the model replied, in the requested shape or not."""
+        """True if the model replied, whether or not in the requested shape."""
         return self.verdict in ("fits", "misshapen")
 
     @property
@@ -319,7 +317,7 @@ class Called(Timed):
 
 
 class Distilled(Timed):
-    """The pages of a topic were cut into passages to judge."""
+    """A topic's pages were cut into passages to judge."""
 
     type: Literal["distilled"] = "distilled"
     about: ClassVar[tuple[str, ...]] = ("topic", "round")
@@ -338,8 +336,8 @@ class Proven(Timed):
 
 
 class Scored(Timed):
-    """A topic's score (0..1) and quality (0..10, if rated) before and after a round.
-    `evidence` are the entries added in the round.
+    """A topic's score (0..1) and quality (0..10, if rated) before and after a round. `evidence`
+    lists the entries added in the round.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "step")
@@ -357,7 +355,7 @@ class Scored(Timed):
 
 
 class Assessed(Timed):
-    """A round was judged on the ledger."""
+    """A round's evidence was judged."""
 
     type: Literal["assessed"] = "assessed"
     about: ClassVar[tuple[str, ...]] = ("round",)
@@ -397,10 +395,10 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def parse_event(data: dict[str, Any]) -> Event:
-    """Return the typed event of a JSON object."""
+    """Return the typed event for a JSON object."""
     return _EVENT.validate_python(data)
 
 
 def read_event(line: bytes) -> Event:
-    """Return the typed event of a JSON line."""
+    """Return the typed event for a JSON line."""
     return _EVENT.validate_json(line)

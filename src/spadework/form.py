@@ -1,4 +1,4 @@
-"""Show settings as a form for LangGraph servers, and put validation errors in words."""
+"""Turn settings into a form for LangGraph servers, and validation errors into sentences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import AliasChoices, BaseModel, ValidationError
 from spadework.errors import must_be
 
 #: Reserved for a server's owner: files, hosts, endpoints, programs and secrets. LangGraph servers
-#: store callers' values as plain text, and drop what is not in the form.
+#: store callers' values as plain text, and drop those not in the form.
 OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "standards", "robots", "user_agent"),
@@ -20,9 +20,9 @@ OWNERS = frozenset(
         *("parallel_sessions", "drain_seconds", "log", "log_json", "otel"),
     }
 )
-#: Settings with this ending name servers, and are reserved too.
+#: Settings that end in this name servers, and are reserved too.
 _SERVER = "_url"
-#: Groups in the order of a run, with the graph's nodes they belong to.
+#: Groups of settings in run order, each with its title and the graph nodes that use it.
 GROUPS = {
     "Budgets": ("Limits", ("open", "assess")),
     "Judging": ("Answer", ("plan", "approve", "assess", "write")),
@@ -35,7 +35,7 @@ _WORDS = {"url": "URL", "mb": "MB", "api": "API", "openai": "OpenAI"}
 
 
 def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Turn the schema into the form: titled properties in groups, without the owner's."""
+    """Turn the schema into the form: titled properties in groups, without the owner's settings."""
     given = schema["properties"]
     of = {
         name: base.__name__
@@ -68,7 +68,6 @@ def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]
 
 
 def _title(name: str) -> str:
-    """Return a field's name as a title: `openai_base_url` becomes "OpenAI base URL"."""
     words = [_WORDS.get(word, word) for word in name.split("_")]
     return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
 
@@ -80,8 +79,8 @@ def _key(model: type[BaseModel], name: str) -> str:
 
 
 def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
-    """Return the first validation error as one short sentence without secrets.
-    For an unknown name, it suggests the nearest of `fields`.
+    """Return the first validation error as a short sentence without secrets. For an unknown name,
+    suggest the nearest of `fields`.
     """
     fault = error.errors()[0]
     name = str(fault["loc"][0]) if fault["loc"] else "settings"
@@ -93,7 +92,7 @@ def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
     return fault_sentence(name, fault)
 
 
-#: Pydantic's words for what a value must be, and plain ones.
+#: Pydantic's terms for what a value must be, and plain ones.
 _PLAIN = {
     "valid integer": "whole number",
     "greater than or equal to": "at least",
@@ -102,7 +101,7 @@ _PLAIN = {
 
 
 def fault_sentence(name: str, fault: Mapping[str, Any]) -> str:
-    """Return one of pydantic's errors as a sentence about `name`."""
+    """Return a pydantic error as a sentence about `name`."""
     if fault["type"] == "missing":
         return f"{name} is missing."
     said = re.sub("^Value error, |, (?:unable|got) .*", "", fault["msg"][:200])

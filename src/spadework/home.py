@@ -13,12 +13,12 @@ VARIABLE = "SPADEWORK_HOME"
 
 
 def default_home() -> Path:
-    """Return the default folder."""
+    """Return the default home folder."""
     return Path(platformdirs.user_data_dir("spadework"))
 
 
 def absolute(path: Path) -> Path:
-    """Return an absolute path with `~` expanded. Raises SettingsError for `~nobody`."""
+    """Return an absolute path with `~` expanded. Raises SettingsError for an unknown user."""
     try:
         return path.expanduser().absolute()
     except RuntimeError:
@@ -27,6 +27,6 @@ def absolute(path: Path) -> Path:
 
 
 def home_of(given: Path | None) -> Path:
-    """Return the home that `Settings.load(home=given)` would have."""
+    """Return the home that `Settings.load(home=given)` would use."""
     named = {name.upper(): value for name, value in os.environ.items()}.get(VARIABLE)
     return absolute(given or (default_home() if named is None else Path(named)))

@@ -1,42 +1,42 @@
-"""Make external text safe to store and show: nothing in it acts invisibly.
-For Markdown it is also escaped: `spadework.tools.export.markdown_report`.
+"""Make external text safe to store and show, so that no character acts invisibly.
+`spadework.tools.export.markdown_report` escapes it for Markdown.
 """
 
 from __future__ import annotations
 
 import re
 
-#: Control characters except tab and line end, marks of writing direction, invisible tags, and
+#: Control characters except tab and line ends, writing direction marks, invisible tags, and
 #: noncharacters.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
     "\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\ud800-\udfff]"
 )
-#: Ends of a line or page besides \n.
+#: Line and page breaks other than \n.
 _BREAKS = re.compile("\r\n|[\x0b\x0c\r\x85\u2028\u2029]")
-#: No readable text has so many marks, digits or letters without a space.
+#: Readable text has no such long runs of marks, digits or letters without a space.
 _RUNS = re.compile(
     r"(?<![^\w\s])([^\w\s]{1000})[^\w\s]++|(?<!\d)(\d{1000})\d++|(?<!\w)(\w{10000})\w++"
 )
-#: The rest of the line goes on the next one, in Markdown the same paragraph.
+#: A point at which a long line is broken. In Markdown, the paragraph goes on with the next line.
 _LONG_LINE = re.compile(r"([^\n]{10000}[^\n\s]{0,1000}+)[^\S\n]?+(?=[^\n])")
 
 
 def visible(text: str) -> str:
-    """Return the text without invisible characters, with uniform line ends; code is unchanged."""
-    if text.isascii() and text.isprintable():  # nearly every title, name and address
+    """Return the text without invisible characters, with uniform line ends."""
+    if text.isascii() and text.isprintable():  # True of nearly every title, name and address.
         return text
     return _UNSEEN.sub("", _BREAKS.sub("\n", text))
 
 
 def bounded(text: str) -> str:
-    """Cut endless runs of characters and break endless lines, which would take long to read."""
+    """Cut endless runs of characters and break endless lines, which would be slow to process."""
     cut = _RUNS.sub(lambda run: run[run.lastindex or 0], text)
     return _LONG_LINE.sub(r"\1\n", cut)
 
 
 def one_line(text: str, most: int = 300) -> str:
-    """Return the text on one line of at most `most` characters, all of which are printable."""
+    """Return the text on one line of at most `most` characters, all printable."""
     seen = visible(text[: 4 * most])
     line = " ".join("".join(c if c.isprintable() else " " for c in seen).split())
     return line if len(line) <= most else line[: most - 1] + "…"

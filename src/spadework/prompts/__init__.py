@@ -1,10 +1,9 @@
 """Prompts of the model roles: one Markdown file per role, rendered with strict variables.
 
-Prompts contain no time, run id or order of completion, so that the same work makes the same
-request.
+Prompts contain no time, run id or completion order, so that the same work makes the same request.
 
-What may be dropped from an overlong request is between `{% filter part(KIND) %}` and `{% endfilter
-%}`, best first; the rest is frame and task.
+The parts that may be dropped from an overlong request are in `{% filter part(KIND) %}` blocks, best
+first.
 """
 
 from __future__ import annotations
@@ -16,20 +15,20 @@ from typing import Any, Literal, NamedTuple
 
 from jinja2 import Environment, StrictUndefined, Template
 
-#: Tag around text from pages. `fenced` breaks forgeries inside it.
+#: Tag around page text. `fence` breaks forged copies inside it.
 FENCE = "page_text"
 
-#: Stands before and behind a quote among the words around it.
+#: Marks the start and end of a quote within its context.
 QUOTE = "¶"
 
-#: Lookalikes of the tag: similar brackets, and invisible characters between its letters.
+#: Forged tags: similar brackets, or invisible characters between the letters.
 _UNSEEN = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
 _FORGED = re.compile(
     rf"[<＜﹤⟨〈]({_UNSEEN}(?:[/／⁄]{_UNSEEN})?{_UNSEEN.join(FENCE)})", re.IGNORECASE
 )
 
 
-#: Droppable parts: a page's text, or a known quote.
+#: Kinds of droppable parts: a page's text, or an earlier quote.
 Kind = Literal["page", "evidence"]
 
 #: Unicode noncharacters that mark a part while a prompt is rendered.
@@ -47,7 +46,7 @@ class Part(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """The two messages of a request, and the parts of the second."""
+    """The two messages of a request, and the droppable parts of the user message."""
 
     system: str
     user: str
@@ -55,18 +54,18 @@ class Prompt(NamedTuple):
 
 
 class Fenced(str):
-    """Text that contains our own tags."""
+    """Text that contains our own tags, which must not be escaped."""
 
     __slots__ = ()
 
 
 def fence(text: str) -> str:
-    """Wrap text from a page in the tag, which no forgery in the text can close."""
+    """Wrap page text in the tag, so that no forged tag in the text can close it."""
     return Fenced(f"<{FENCE}>\n{_harmless(text)}\n</{FENCE}>")
 
 
 def plain(text: str) -> str:
-    """Return external text on one line, without anything that looks like our tag."""
+    """Return external text on one line, with forged tags broken."""
     return _harmless(" ".join(str(text).split()))
 
 
@@ -75,8 +74,8 @@ def _harmless(text: str) -> str:
 
 
 def describe_entry(entry: Any) -> str:
-    """Describe a ledger entry (agents/report): id, page, its quote between marks where words around
-    it are known, and its reader's claim.
+    """Describe a ledger entry by id, page, quote and claim. Any adjacent sentences surround the
+    quote, which is then between marks.
     """
     text, *around = (part.replace(QUOTE, " ") for part in (entry.quote, entry.before, entry.after))
     if any(around):

@@ -1,4 +1,4 @@
-"""Shortening of requests: the least valuable parts go first, frame and task stay."""
+"""Shorten requests by dropping the least valuable parts; the frame and the task stay."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import NamedTuple
 
 from spadework.prompts import FENCE, Kind, Prompt
 
-#: A tagged block. Forged tags inside are broken, so it ends where it should.
+#: A tagged block. Forged tags inside are broken, so it ends at the real closing tag.
 _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
-#: Preferred cuts, in the second half of a text: after a line or sentence, else after a word.
+#: Preferred ends of a cut text, in its second half: after a line, a sentence, or a word.
 _ENDS = ("\n", ". ", " ")
-#: Minimum characters to which long passages are cut before the next is dropped. Measured on 61
-#: questions (dev) with 27 passages each and 78 facts: at a quarter of the characters, 78 facts
-#: remain, versus 73 with 1,000, 53 with 600, and 16 if all are cut to one length.
+#: Characters to which long passages are cut before more are dropped. On 61 dev questions (27
+#: passages each, 78 facts) at a quarter of the characters, all 78 facts remain, versus 73 with
+#: 1,000, 53 with 600, and 16 if all are cut to one length.
 ESSENTIAL = 1_500
-#: Kinds in the order they are dropped.
+#: Kinds in the order in which they are dropped.
 _ORDER: tuple[Kind, ...] = ("page", "evidence")
 
 
 class _Piece(NamedTuple):
-    """A piece of a message: a part of some kind, or "" for the frame."""
+    """A piece of the message. `kind` is "" for the frame."""
 
     kind: str
     text: str
@@ -30,10 +30,10 @@ class _Piece(NamedTuple):
 def shorten_prompt(prompt: Prompt, chars: int) -> str:
     """Return the user message with at most `chars` characters, if possible.
 
-    First pages, then evidence: the lower half is dropped, then long ones are cut to a common
-    length, at least ESSENTIAL, then all but the first of each kind are dropped. Next, blocks
-    outside parts are cut; last, what was kept is cut and dropped. A message without parts and
-    blocks is cut before its last paragraph, the task.
+    Pages come first, then evidence: the lower-ranked half is dropped, long pages are cut to a
+    common length of at least ESSENTIAL, then all but the first are dropped. If that is not enough,
+    blocks outside parts are cut, then the remaining parts. A message without parts and blocks is
+    cut before its last paragraph, the task.
     """
     pieces = _pieces(prompt)
     own = {kind: [n for n, piece in enumerate(pieces) if piece.kind == kind] for kind in _ORDER}
@@ -66,12 +66,10 @@ def _pieces(prompt: Prompt) -> list[_Piece]:
 
 
 def _over(pieces: Sequence[_Piece], chars: int) -> int:
-    """Return the excess characters, negative if there is room."""
     return sum(len(piece.text) for piece in pieces) - chars
 
 
 def _leave_out(pieces: list[_Piece], candidates: Sequence[int], chars: int) -> None:
-    """Empty as many of these pieces as necessary, last first."""
     over = _over(pieces, chars)
     for n in reversed(candidates):
         if over <= 0:

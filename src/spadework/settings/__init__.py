@@ -1,7 +1,6 @@
-"""All settings: one frozen class, set by the environment or by keywords.
-A field `minutes` is set by `SPADEWORK_MINUTES` or `Settings(minutes=…)`; providers' own variables
-(`OPENAI_API_KEY`, …) count too. Texts under fields, and bounds, become `docs/settings.md` and
-Studio's form.
+"""All settings in one frozen class, set by environment variables or keywords. `SPADEWORK_MINUTES`
+or `Settings(minutes=…)` sets the field `minutes`; providers' own variables (`OPENAI_API_KEY`, …)
+work too. The texts and bounds of fields become `docs/settings.md` and Studio's form.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ DEFAULT_SMALL_MODEL = "openai:gpt-5-nano"
 class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its own is below
     Users, Observing, Serving, Judging, Reading, Searching, Budgets, Models, BaseSettings
 ):
-    """What a run may use, and how much. `settings.with_(minutes=5)` returns a changed copy."""
+    """The settings of a run. `settings.with_(minutes=5)` returns a changed copy."""
 
     model_config = SettingsConfigDict(
         env_prefix="SPADEWORK_",
@@ -52,7 +51,8 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     @model_validator(mode="wrap")
     @classmethod
     def _in_one_sentence(cls, data: Any, checked: ModelWrapValidatorHandler[Self]) -> Self:
-        # However they are made, also by a graph's context, one sentence replaces pydantic's list.
+        # However settings are made, even by a graph's context, errors are one sentence, not
+        # pydantic's list.
         try:
             return checked(data)
         except ValidationError as error:
@@ -82,8 +82,8 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @classmethod
     def load(cls, **given: Any) -> Self:
-        """Return settings from the environment and `given`, in which None means "not given".
-        Raises SettingsError with a sentence that names the field, the value and what is valid.
+        """Return settings from the environment and `given`, in which None means "not given". Raises
+        SettingsError with a sentence that names the field, the value and what is valid.
         """
         asked = {name: value for name, value in given.items() if value is not None}
         try:
@@ -109,13 +109,13 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @property
     def common(self) -> Path:
-        """The home for all that belongs to no single user."""
+        """The home for everything that belongs to no single user."""
         return self.common_home or self.home
 
     @property
     def owner(self) -> str:
-        """The home's path within the server's home, by which all machines name its owner.
-        It is "" for the server's owner. Raises SettingsError for a home elsewhere.
+        """The home's path in the common home, which names its user on all machines; "" for the
+        server's owner. Raises SettingsError for a home elsewhere.
         """
         if not self.home.is_relative_to(self.common):
             wanted = f"in common_home, {self.common}, where machines share a database"

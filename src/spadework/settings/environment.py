@@ -1,4 +1,4 @@
-"""Read the environment, and report variables meant for spadework that no setting reads."""
+"""Read the environment, and report variables that look like settings but are not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SITE = re.compile(r"(?:library|https?)://\S+|[^\s/:]+\.[^\s/:.]+", re.IGNORECAS
 
 
 def provider_alias(name: str) -> AliasChoices:
-    """Return a provider's own variable, also with our prefix."""
+    """Return aliases for a provider's own variable, with and without our prefix."""
     return AliasChoices(f"SPADEWORK_{name}", name)
 
 
@@ -62,9 +62,9 @@ Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_sites)]
 
 
 PREFIX = "SPADEWORK_"
-#: Variables with our prefix that are read elsewhere.
+#: Variables with our prefix that other modules read.
 _OTHERS = frozenset({"PROXY", "MCP_CONNECTION"})
-#: Names that other research servers have for our settings; "" if ours is a constant.
+#: Variables of other research servers and our setting for each; "" if ours is a constant.
 _ELSEWHERE = {
     "DEFAULT_NUM_RESULTS": "search_results",
     "DEFAULT_SEARCH_COUNTRY": "search_country",
@@ -93,7 +93,7 @@ _told: set[str] = set()
 
 
 def tell_unread(fields: Collection[str]) -> None:
-    """Log each variable that no setting reads, once per process."""
+    """Log a warning for each variable that no setting reads, once per process."""
     for name, sentence in unread(fields, os.environ):
         if name not in _told:
             _told.add(name)
@@ -101,7 +101,7 @@ def tell_unread(fields: Collection[str]) -> None:
 
 
 def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each variable that none of the settings `fields` reads, and a sentence about it."""
+    """Yield each variable that no setting in `fields` reads, with a sentence about it."""
     known = {field.upper() for field in fields} | _OTHERS
     for name in sorted(environ):
         own = name.upper().startswith(PREFIX) and name.upper().removeprefix(PREFIX)

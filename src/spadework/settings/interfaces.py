@@ -14,7 +14,7 @@ from spadework.settings.environment import Concern, LogLevel, Words
 
 
 class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """What `serve` and MCP answer with, and where sessions are kept."""
+    """Settings of `serve` and MCP, and the place where sessions are kept."""
 
     # Serving
     token: SecretStr | None = None
@@ -45,7 +45,7 @@ class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Who may use a server, how much of it each may have, and what machines share."""
+    """Users of a server, the limits of each, and what machines share."""
 
     # People
     user_header: str = ""
@@ -83,7 +83,7 @@ class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 def networks_of(words: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
-    """Return addresses and networks. Raises ValueError for a word that is neither."""
+    """Return the words as addresses and networks. Raises ValueError for any other word."""
     return tuple(ip_network(word, strict=False) for word in words)
 
 
@@ -115,7 +115,7 @@ class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 def levels_of(log: str) -> dict[Concern, LogLevel]:
-    """Return the level of each concern that is logged. Raises ValueError for an unknown word."""
+    """Return the level of each logged concern. Raises ValueError for an unknown word."""
     found: dict[Concern, LogLevel] = {}
     for word in filter(None, (word.strip() for word in log.split(","))):
         name, _, level = word.rpartition("=")

@@ -88,7 +88,7 @@ SEVERAL = 3
 
 
 class Standard(BaseModel, frozen=True, extra="forbid"):
-    """What the evidence for a question must reach, and the searches made if it does not."""
+    """Minimums for the evidence of a question, and the searches made below them."""
 
     quality: float = Field(7.5, ge=0, le=10)
     target: float = Field(8.0, ge=0, le=10)
@@ -98,7 +98,9 @@ class Standard(BaseModel, frozen=True, extra="forbid"):
 
 
 class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """What is kept from run to run, asked back, and shown to the roles that judge."""
+    """Knowledge kept between runs, questions to the user, and evidence shown to the roles that
+    judge.
+    """
 
     # The report
     length: Literal["short", "normal", "long"] = "normal"
@@ -164,7 +166,7 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Budgets(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """What a run may use."""
+    """Limits of a run."""
 
     effort: Effort = "normal"
     """quick: at most three topics, few model calls, no check of hits and no cleaning. deep: more

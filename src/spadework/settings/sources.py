@@ -15,7 +15,7 @@ from spadework.settings.environment import Cleaning, Country, Day, Sites, Words,
 
 
 class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """What is searched, and how what is found is ranked."""
+    """Providers, filters and limits of searches, and the ranking of hits."""
 
     # Search
     search: str = "auto"
@@ -88,7 +88,7 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """How pages are fetched, read and cleaned."""
+    """Fetching, reading and cleaning of pages."""
 
     parallel_pages: int = Field(5, ge=1, le=10)
     """Pages read concurrently per topic."""
@@ -135,7 +135,7 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     @field_validator("min_level", "max_level", mode="before")
     @classmethod
     def _within_the_levels(cls, value: Any) -> Any:
-        # Environments and stored sessions of earlier versions have a level 3.
+        # Environments and stored sessions of earlier versions may have a level 3.
         return 2 if str(value).strip() == "3" else value
 
     @field_validator("allow_hosts", mode="after")

@@ -1,6 +1,5 @@
-"""Define the values of a run, from question to report.
-All are frozen and small: the text of a page is in the page store under its content hash, never in a
-value. Offsets count code points in that text.
+"""The values of a run, from question to report. All are frozen and small: page text stays in the
+page store, under its content hash. Offsets count code points in that text.
 """
 
 from spadework.values.coverage import STATE_WORDS as STATE_WORDS

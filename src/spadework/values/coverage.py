@@ -1,4 +1,4 @@
-"""Judge how well topics are covered, recommend searches for gaps, and describe conflicts."""
+"""The coverage of topics, recommended searches for gaps, and disagreements."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ STATE_WORDS: dict[CoverageState, str] = {
 
 
 def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | None:
-    """Return the state of a result by its topics, None if it has none.
-    `covered` counts covered topics, `evidence` the evidence for topics that are not open.
+    """Return a result's state from its topics, or None without topics. `evidence` counts the
+    evidence for topics that are not open.
     """
     if not topics:
         return None
@@ -29,8 +29,8 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search that would fill a gap.
-    If `led_to`, it looks up a name that the pages mention, whose own page may have the answer.
+    """A search that would fill a gap. `led_to` means that it looks up a name found on the pages,
+    whose own page may have the answer.
     """
 
     query: str
@@ -43,7 +43,7 @@ class Recommendation(Value):
 
 
 class Quality(Value):
-    """How good the passages of a topic are as a basis for an answer, each criterion 0..10."""
+    """The quality of a topic's passages as a basis for an answer. Each criterion is 0..10."""
 
     accuracy: float = Field(ge=0, le=10)
     completeness: float = Field(ge=0, le=10)
@@ -53,13 +53,13 @@ class Quality(Value):
 
     @property
     def mean(self) -> float:
-        """The mean of the five."""
+        """The mean of the five criteria."""
         scores: dict[str, float] = vars(self)
         return round(sum(scores.values()) / 5, 2)
 
 
 class Shortfall(Value):
-    """What the evidence for a `topic`, or for all (""), lacks; a covered topic stays covered."""
+    """Something the evidence lacks for a `topic`, or overall if "". Covered topics stay covered."""
 
     kind: Literal[
         "definition",
@@ -78,10 +78,10 @@ class Shortfall(Value):
 
 
 class Coverage(Value):
-    """How well the ledger covers a topic. `score` is 0..1; `gaps` describe what is missing.
+    """The ledger's coverage of a topic. `score` is 0..1; `gaps` describe what is missing.
     `differences` are figures, dates and names on which sources differ. `quality` is the latest
-    rating. If `near`, the evidence is only the closest read, and probably no answer. `judge` is a
-    model's name or `CODE`.
+    rating. `near` evidence is only the closest found, and probably no answer. `judge` is a model's
+    name or `CODE`.
     """
 
     topic: str
@@ -97,15 +97,15 @@ class Coverage(Value):
 
     @property
     def state(self) -> CoverageState:
-        """Answered, partly (something quoted may answer it), or open."""
+        """The state: answered, partly (a quote may answer the topic), or open."""
         if self.covered:
             return "answered"
         return "partly" if self.evidence_ids and not self.near else "open"
 
 
 class Round(Value):
-    """The evidence, mean score (0..1) and mean quality (0..10) before and after a round.
-    A topic that was not judged again keeps its score, so the difference is the round's gain.
+    """The evidence, mean score (0..1) and mean quality (0..10) before and after a round. A topic
+    that was not judged again keeps its score, so the difference is the round's gain.
     """
 
     number: int
@@ -118,8 +118,8 @@ class Round(Value):
 
 
 class Side(Value):
-    """One side of a conflict: its statement, evidence and weight (0..1).
-    If `changed_copy`, it is supported only by newer near-copies of another side's pages.
+    """One side of a disagreement: its statement, evidence and weight (0..1). If `changed_copy`,
+    only newer near-copies of another side's pages support it.
     """
 
     claim: str

@@ -1,4 +1,4 @@
-"""Define the question, its plan and tasks, and what they will take."""
+"""The question, its plan and tasks, and the forecast of a run."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Freshness = Literal["any", "recent", "now"]
 Need = Literal["text", "count", "table"]
 
 
-#: How code can check the answer to a topic; "open" if it cannot.
+#: The kind of answer that code can check for a topic; "open" if code cannot check it.
 Expected = Literal[
     "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
 
 
 class Question(Value):
-    """The question, with its attachments and instructions for the answer.
-    `earlier` are the questions before it, oldest first, `answers` their answers ("" if unknown).
-    `asked_on` is the date of the run (ISO). `wishes` are instructions on form given apart from the
-    question; `keeps` are headings of a report to which only missing parts are added.
+    """The question, with its attachments and instructions for the answer. `earlier` are previous
+    questions, oldest first, and `answers` their answers ("" if unknown). `asked_on` is the run date
+    (ISO). `wishes` are separate instructions on form. `keeps` are the headings of a report to which
+    only missing parts are added.
     """
 
     text: str
@@ -43,7 +43,7 @@ class Question(Value):
     keeps: tuple[str, ...] = ()
 
 
-#: Providers refuse queries of 400 characters, sites included.
+#: Maximum characters of a query. Providers reject 400, including the site filters.
 MOST_QUERY_CHARS = 300
 
 
@@ -54,16 +54,15 @@ def _short(text: str) -> str:
     return cut.rsplit(None, 1)[0] if " " in cut and not text[MOST_QUERY_CHARS].isspace() else cut
 
 
-#: Search filters that not every provider applies; domains always are.
+#: Search filters that some providers ignore. Domain filters always apply.
 Wish = Literal["country", "language", "news", "time"]
 
 
 class Query(Value):
-    """A query and its search filters; "", None and False mean no filter.
-    `country` is an ISO 3166 code. `since` and `until` are inclusive and take precedence over
-    `freshness`. `asked_in` is the language of a question that is not English, which web engines
-    prefer without filtering by it. `results` (new pages wanted) and `seconds` are 0 for those in
-    the settings.
+    """A query and its search filters; "", None and False mean no filter. `country` is an ISO 3166
+    code. `since` and `until` are inclusive and override `freshness`. `asked_in` is the language of
+    a non-English question, which web engines prefer without filtering. `results` (new pages wanted)
+    and `seconds` are 0 to use the settings.
     """
 
     text: Annotated[str, AfterValidator(_short)]
@@ -82,7 +81,9 @@ class Query(Value):
 
 
 class Topic(Value):
-    """A thing to cover. Evidence for it is of the kind `expects` and has the words `must_cover`."""
+    """A thing to cover. Its evidence is of the kind `expects` and contains the words in
+    `must_cover`.
+    """
 
     name: str
     question: str
@@ -92,9 +93,9 @@ class Topic(Value):
 
 
 class Plan(Value):
-    """The topics of a question, its type, and the `subjects` it is about.
-    `title` heads the report if the question is long. `language` is the report's; `wishes` are
-    instructions on its form, length and readers. `maker` is a model's name or `CODE`.
+    """The topics of a question, its type, and the `subjects` it is about. `title` heads the report
+    if the question is long. `language` is the report's. `wishes` are instructions on its form,
+    length and readers. `maker` is a model's name or `CODE`.
     """
 
     question: str
@@ -110,7 +111,7 @@ class Plan(Value):
 
 
 class Span(Value):
-    """A range from `low` to `high`; half of the runs are below the `median`, if known."""
+    """A range from `low` to `high`. Half of the runs are below the `median`, if known."""
 
     low: float = 0.0
     high: float = 0.0
@@ -118,10 +119,10 @@ class Span(Value):
 
 
 class Forecast(Value):
-    """What a run will take. `workers` are the topics searched at once.
-    `writing` is the tokens for writing and checking; money is in US dollars, None if a price is
-    unknown. Nine of ten of the `runs` earlier runs of this `kind` on this `machine` are within the
-    ranges; if `runs` is 0, constants give them.
+    """The expected usage of a run. `workers` is the number of topics searched at once. `writing` is
+    the tokens for writing and checking. `money` is in US dollars, None if a price is unknown. The
+    ranges hold nine in ten of the `runs` earlier runs of this `kind` and `machine`, or are
+    constants if `runs` is 0.
     """
 
     kind: str = ""
@@ -144,10 +145,10 @@ class Forecast(Value):
 
 
 class Task(Value):
-    """A worker's task: a topic, its queries in this round, and how many pages to read.
-    If `broad`, it is part of a survey, which needs many pages; if `own`, no other worker reads its
-    pages. `together` limits the pages of all workers in the round. `again` are earlier queries
-    whose hits may have unread pages.
+    """A worker's task: a topic, its queries in this round, and how many pages to read. `broad`
+    tasks belong to a survey, which needs many pages. No other worker reads an `own` task's pages.
+    `together` limits the pages of all workers in the round. `again` are earlier queries whose hits
+    may have unread pages.
     """
 
     topic: Topic

@@ -1,4 +1,4 @@
-"""Define the result: the report, its sources, problems, and usage."""
+"""The result: the report, its sources, problems and usage."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from spadework.values.value import CODE, NOBODY, Value
 
 PUBLISHER_CHARS = 80
 _SIGN = re.compile(r"[\W_]+")
-#: A name that is an address repeats the host, and would be a link.
+#: An address as publisher would repeat the host and be rendered as a link.
 _ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
 
 
 def tell_beside(publisher: str, domain: str) -> str:
-    """Return the publisher on one line, "" if the domain names it: *Reuters* at reuters.com."""
+    """Return the publisher on one line, or "" if the domain names it: *Reuters* at reuters.com."""
     name = " ".join(publisher.split())[:PUBLISHER_CHARS].strip()
     if not name or _ADDRESS.search(name):
         return ""
@@ -50,8 +50,8 @@ Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
 class Sentence(Value):
-    """A sentence of the report, or code, with its evidence. `maker` is a model's name or `CODE`.
-    If `inferred`, it is concluded from its evidence.
+    """A sentence of the report, or code, with its evidence. `maker` is a model's name or `CODE`. An
+    `inferred` sentence is a conclusion from its evidence.
     """
 
     text: str
@@ -67,10 +67,10 @@ class Sentence(Value):
 
 
 class Part(Value):
-    """A part of a section in one form. `takes` counts the sentences of each item.
-    A paragraph and code are one item, a list has several, a table's are its cells, row by row under
-    the `columns`. A sub-heading only has a `text`. A `quoted` part has the words and emphasis of
-    pages; code writes it, unless it is a table.
+    """A part of a section in one form. `takes` counts the sentences of each item. A paragraph or
+    code is one item; a list has several. A table's items are its cells, row by row under the
+    `columns`. A sub-heading has only `text`. `quoted` parts keep the words and emphasis of pages;
+    code writes them, except tables.
     """
 
     form: Form
@@ -81,12 +81,12 @@ class Part(Value):
 
     @property
     def by_code(self) -> bool:
-        """True if code sets its sentences, as it does with sentences outside any part."""
+        """True if code lays out the part, as it does with sentences outside any part."""
         return self.quoted and self.form != "table"
 
 
 class Section(Value):
-    """A heading and its sentences. `parts` are their layout, () if code decides it."""
+    """A heading and its sentences. `parts` are their layout; () lets code decide it."""
 
     heading: str
     kind: SectionKind = "topic"
@@ -94,7 +94,7 @@ class Section(Value):
     parts: tuple[Part, ...] = ()
 
     def followed_by(self, other: Section) -> Section:
-        """Return the section with the sentences of `other` appended, layout unchanged."""
+        """Return the section with the sentences of `other` appended, keeping both layouts."""
         told, parts = (*self.sentences, *other.sentences), [*_parts_of_all(self)]
         for part in _parts_of_all(other):
             if parts and parts[-1].by_code and part.by_code:
@@ -109,8 +109,8 @@ class Section(Value):
         return self.model_copy(update={"sentences": told})
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Section:
-        """Return the section with the sentences at some positions replaced or removed.
-        Empty parts and empty rows of a table are dropped, empty cells are not.
+        """Return the section with the sentences at the given positions replaced or removed. Empty
+        parts and empty table rows are dropped. Empty cells are kept.
         """
         after = [tuple(changes.get(n, (one,))) for n, one in enumerate(self.sentences)]
         parts, at = [], 0
@@ -145,21 +145,21 @@ def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 
 class Report(Value):
-    """The answer under the question. `language` is that of the text that code adds."""
+    """The report on a question. `language` is that of the text that code adds."""
 
     title: str
     sections: tuple[Section, ...] = ()
     language: str = "en"
 
     def heading_of(self, section: Section) -> str:
-        """Return a section's heading, "" if it only repeats the question."""
+        """Return a section's heading, or "" if it only repeats the question."""
         first = section in self.sections[:1]
         again = first and section.kind == "topic" and section.heading == self.title
         return "" if again else section.heading
 
 
 class Weakness(Value):
-    """A weakness of a report's `section`. A `query`, if given, is first searched for `topic`."""
+    """A weakness of a report's `section`. Its `query`, if any, is first searched for `topic`."""
 
     text: str
     section: str = ""
@@ -169,8 +169,8 @@ class Weakness(Value):
 
 
 class Review(Value):
-    """An editor's review of a report, with its `sections` and the size of the ledger at that time.
-    If `done`, its requests have been tried.
+    """An editor's review of a report, with the `sections` and ledger size at that time. `done`
+    means that its requests have been tried.
     """
 
     verdict: str
@@ -182,8 +182,8 @@ class Review(Value):
 
 
 class Citation(Value):
-    """A sentence of the report, a piece of its evidence, and the verdict on them.
-    `maker` and `judge` are a model's name, `CODE` or `NOBODY`.
+    """A sentence of the report, one piece of its evidence, and the verdict. `maker` and `judge` are
+    a model's name, `CODE` or `NOBODY`.
     """
 
     sentence: str
@@ -200,10 +200,9 @@ def models_among(names: Iterable[str]) -> list[str]:
 
 
 class Source(Value):
-    """A source with the number `n`, which is `[n]` in the report.
-    If `known`, it comes from the knowledge store. `trust` is the weighted sum of `trust_parts`, all
-    0..1. `unused` says why nothing cites it. `shape` is a kind of document, such as "PDF",
-    `kind` who speaks in it.
+    """A source with its number `n`, cited in the report as `[n]`. `known` means that it comes from
+    the knowledge store. `trust` is the weighted sum of `trust_parts`, all 0..1. `unused` says why
+    nothing cites it. `shape` is the document type, such as "PDF".
     """
 
     n: int
@@ -225,18 +224,18 @@ class Source(Value):
 
     @property
     def published_by(self) -> str:
-        """The publisher, "" if the domain names it."""
+        """The publisher, or "" if the domain names it."""
         return tell_beside(self.publisher, self.domain)
 
     @property
     def trust_told(self) -> str:
-        """Its trust and the parts, in percent."""
+        """The trust and its parts, in percent."""
         parts = ", ".join(f"{name} {100 * part:.0f}" for name, part in self.trust_parts.items())
         return f"trust {100 * self.trust:.0f} %" + (f" ({parts})" if parts else "")
 
     @property
     def place(self) -> str:
-        """The publisher, unless the domain names it, and the domain."""
+        """The publisher and the domain, or only the domain if it names the publisher."""
         return ", ".join(filter(None, (self.published_by, self.domain)))
 
 
@@ -250,9 +249,9 @@ class Problem(Value):
 
 
 class Usage(Value):
-    """What a run used. `money` is in US dollars for model calls, None if a price is unknown.
-    `search_errors` and `model_errors` count failures; `too_long` counts the latter that did not fit
-    the model.
+    """The usage of a run. `money` is in US dollars for model calls, None if a price is unknown.
+    `search_errors` and `model_errors` count failures, `too_long` the requests that did not fit the
+    model.
     """
 
     model_calls: int = 0
@@ -272,8 +271,8 @@ class Usage(Value):
 
 
 class CoveredTopic(Value):
-    """A topic of a result with its evidence and the queries searched for it.
-    If `near`, the evidence is only the closest that was read.
+    """A topic of a result with its evidence and queries. `near` evidence is only the closest that
+    was read.
     """
 
     name: str
@@ -287,7 +286,7 @@ class CoveredTopic(Value):
 
     @property
     def state(self) -> CoverageState:
-        """Answered, partly (something quoted may answer it), or open."""
+        """The state: answered, partly (a quote may answer the topic), or open."""
         if self.covered:
             return "answered"
         return "partly" if self.evidence and not self.near else "open"
@@ -295,9 +294,9 @@ class CoveredTopic(Value):
 
 class Result(Value):
     """The result of a run. `report` is the Markdown of `document`, `opinion` an editor's review.
-    `confidence` is always None: no probability is claimed. `left_out` are ids of evidence not in
-    the report. `revises` is the session whose report this one revises. `forecast` is the estimate;
-    `usage`, `timings` and `iterations` are actual.
+    `confidence` is always None, because no probability is claimed. `left_out` are ids of evidence
+    not in the report. `revises` is the session whose report this one revises. `forecast` is the
+    estimate; `usage`, `timings` and `iterations` are actual values.
     """
 
     session_id: str
@@ -307,7 +306,8 @@ class Result(Value):
     stopped_by: str = ""
     mode: Mode
     confidence: float | None = None
-    topics: tuple[CoveredTopic, ...] = Field(default=(), repr=False)  # asyncio.run makes a repr
+    # Large fields are left out of the repr, which asyncio.run builds.
+    topics: tuple[CoveredTopic, ...] = Field(default=(), repr=False)
     sources: tuple[Source, ...] = Field(default=(), repr=False)
     report: str = Field(repr=False)
     document: Report = Field(repr=False)
@@ -328,13 +328,13 @@ class Result(Value):
 
     @property
     def state(self) -> CoverageState | None:
-        """How well its topics are covered overall, None if there are none."""
+        """The coverage of the topics as a whole, or None if there are none."""
         covered = sum(topic.covered for topic in self.topics)
         return state_as_whole(len(self.topics), covered, self.evidence_count)
 
     @property
     def completeness(self) -> float:
-        """The mean score of its topics, 0..1."""
+        """The mean score of the topics, 0..1."""
         return round(sum(topic.score for topic in self.topics) / max(1, len(self.topics)), 3)
 
     @property

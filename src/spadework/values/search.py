@@ -1,4 +1,4 @@
-"""Define hits, pages, passages and evidence."""
+"""Hits, pages, passages and evidence."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from spadework.values.question import QueryKind
 from spadework.values.value import Value
 
 EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
-#: Whether a hit is read, kept as a replacement, or left.
+#: The decision on a hit: read, kept as a replacement, or left.
 Fate = Literal["chosen", "reserve", "left"]
-#: Who speaks in a source, "" if nothing states it: "official" is a state, "own" the user.
+#: The kind of source, "" if nothing states it. "official" is a state's, "own" the user's.
 SourceKind = Literal["", "paper", "news", "official", "vendor", "forum", "own"]
 
 
 class Found(Value):
-    """Where a hit was found; ranks start at 1."""
+    """The query and provider that found a hit, and its rank from 1."""
 
     query: str
     kind: QueryKind
@@ -27,9 +27,9 @@ class Found(Value):
 
 
 class Hit(Value):
-    """A hit. `text` is the page itself, if the provider sends it; then nothing is fetched.
-    `publisher` is the provider's name of a newspaper, journal or site, `kind` its word on the kind
-    of source. `relevance` is 0..1; `rrf` is set by fusion; `found_by` has every list with the hit.
+    """A hit. `text` is the page itself if the provider sends it, and nothing is fetched. The
+    provider states `publisher` (a newspaper, journal or site) and `kind`. `relevance` is 0..1.
+    `rrf` is set by fusion. `found_by` lists every search that found it.
     """
 
     url: str = ""
@@ -48,7 +48,7 @@ class Hit(Value):
 
 
 class Lead(Value):
-    """A hit with the `parts` of its relevance, each 0..1: position, title, snippet."""
+    """A hit with the `parts` of its relevance (position, title, snippet), each 0..1."""
 
     url: str
     title: str = ""
@@ -60,7 +60,7 @@ class Lead(Value):
 
 
 class Choice(Value):
-    """The decision on a hit in a round, and its reason. `rrf` is its fused score."""
+    """The decision on a hit in a round, and its reason. `rrf` is the fused score."""
 
     url: str
     title: str = ""
@@ -72,8 +72,8 @@ class Choice(Value):
 
 
 class Attempt(Value):
-    """One attempt to fetch a page. `level` is None if it was cancelled before that was known.
-    `status` is 0 without a response; `reason` says why it failed. If `cached`, nothing was sent.
+    """One attempt to fetch a page. `level` is None if it was cancelled before its level was known.
+    `status` is 0 without a response. `reason` says why it failed. If `cached`, nothing was sent.
     """
 
     level: int | None = None
@@ -85,7 +85,7 @@ class Attempt(Value):
 
 
 class Tried(Value):
-    """The attempts to fetch a page; () for a local document or one from the knowledge store."""
+    """The attempts to fetch a page; () for a local document or a page from the knowledge store."""
 
     attempts: tuple[Attempt, ...] = ()
 
@@ -97,7 +97,7 @@ class Tried(Value):
     @model_validator(mode="before")
     @classmethod
     def _with_attempts(cls, data: Any) -> Any:
-        # Earlier versions stored only the sum of the seconds.
+        # Earlier versions stored only the total seconds.
         if not isinstance(data, dict) or "fetching" not in data:
             return data
         data = dict(data)
@@ -109,11 +109,11 @@ class Tried(Value):
 
 
 class Unread(Value):
-    """A hit for a `topic` that could not be read. `score` is its relevance, 0..1.
-    If `late`, it was given up at the end of the time for reading.
+    """A hit for a `topic` that could not be read. `score` is its relevance, 0..1. `late` means that
+    it was abandoned when the time for reading ended.
     """
 
-    # Resumed runs may have stored it as a hit.
+    # Resumed runs may have stored an unread hit as a `Hit`.
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     topic: str = ""
@@ -126,11 +126,11 @@ class Unread(Value):
 
 
 class Page(Tried):
-    """A page that was read. Its Markdown is in the page store under `content_hash`.
-    `author` is stated by the page, `publisher` by a search. `level` is 0 for plain HTTP, 1 for
-    browser headers, 2 for a browser (3 in earlier versions), -1 for a local document. If `stale`,
-    it is an old copy of an unreachable page; if `known`, it comes from the knowledge store.
-    `linked` is its PageRank, 0..1. `bytes` are as sent; `cleaning` is the seconds of extraction.
+    """A page that was read. Its Markdown is in the page store under `content_hash`. The page states
+    its `author`, a search its `publisher`. `level` is 0 for plain HTTP, 1 for browser headers, 2
+    for a browser (3 in earlier versions), -1 for a local document. A `stale` page is an old copy of
+    an unreachable page. A `known` page comes from the knowledge store. `linked` is its PageRank,
+    0..1. `bytes` is the size sent; `cleaning` is the seconds of extraction.
     """
 
     url: str
@@ -160,12 +160,12 @@ class Page(Tried):
     @field_validator("kind", mode="before")
     @classmethod
     def _known_kind(cls, kind: Any) -> Any:
-        # Earlier versions stored the kind of page, such as "article".
+        # Earlier versions stored the kind of page here, such as "article".
         return kind if kind in get_args(SourceKind) else ""
 
 
 class Passage(Value):
-    """A passage `start:end` of a page, cut at headings and paragraphs; `score` ranks it."""
+    """A passage `start:end` of a page, cut at headings and paragraphs. `score` ranks it."""
 
     content_hash: str
     start: int
@@ -175,15 +175,15 @@ class Passage(Value):
 
 
 class Evidence(Value):
-    """A numbered entry of the ledger; `quote` is `start:end` of the page `content_hash`, verbatim.
-    `heading` is the path of headings above it, `before` and `after` are the adjacent sentences.
-    `claim` is the quote as a self-contained sentence by a model, if any. Near-copies share an
-    `origin` and count once. `language` is that of code.
+    """A numbered entry of the ledger. `quote` is the verbatim text `start:end` of the page
+    `content_hash`. `heading` is the path of headings above it; `before` and `after` are the
+    adjacent sentences. `claim` is a model's rewording of the quote as a self-contained sentence, if
+    any. Near-copies share an `origin` and count once. `language` is that of code.
 
-    The column names of a "row" are another entry, at `columns` of the page. In "cells", the first
-    cell names the others: the table has no header or two columns, and its first row, at `columns`,
-    is a header only if rows follow. An "item" is number `step` (from 1) of the list that starts at
-    `steps`.
+    A "row" has its column names in another entry, at `columns` of the page. "cells" come from a
+    table with two columns or no header, and the first cell names the others. The table's first row,
+    at `columns`, is a header only if rows follow. An "item" is number `step` (from 1) of the list
+    that starts at `steps`.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The base of all values, which are frozen and have only visible text."""
+"""The base class of all values, which are frozen and contain only visible text."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from pydantic import BaseModel, ConfigDict
 
 from spadework.visible import visible
 
-#: What a maker or judge is called if it was no model.
+#: Names for a maker or judge that is not a model.
 CODE, NOBODY = "code", "nobody"
 
 
 class Visible(BaseModel):
-    """A model whose texts have no invisible characters.
-    Titles, snippets, quotes and answers of models thus reach no file or screen as they came.
+    """A model whose texts have no invisible characters. Otherwise titles, snippets, quotes and
+    model answers could bring them into files or onto the screen.
     """
 
     def model_post_init(self, context: Any) -> None:
-        """Remove invisible characters from all texts; validators would run for every field."""
+        """Remove invisible characters from all texts at once; a validator would run per field."""
         for name, value in self.__dict__.items():
             vars(self)[name] = _visible_value(value)
 
 
 class Value(Visible):
-    """A frozen value. An unknown field is an error, so that a typo is noticed."""
+    """A frozen value. Unknown fields are errors, so that typos are noticed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
