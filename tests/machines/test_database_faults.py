@@ -70,7 +70,7 @@ async def test_a_server_that_refuses_or_is_not_known_is_named_without_the_passwo
         sock.bind(("127.0.0.1", 0))
         port = sock.getsockname()[1]
         said = await refused(f"postgresql://me:secret@127.0.0.1:{port}/name")
-    assert f"name at 127.0.0.1:{port}" in said and "refused" in said.lower()
+    assert f"name on 127.0.0.1:{port}" in said and "refused" in said.lower()
     assert "nowhere.invalid" in await refused("postgresql://me:secret@nowhere.invalid/name")
     assert "does not exist" in await refused(postgres.address("nothing"))
     for wrong in ("mysql://me:secret@localhost/x", "secret", "postgresql://me:secret@[/x"):

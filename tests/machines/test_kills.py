@@ -80,7 +80,7 @@ async def test_all_sessions_end_with_a_report_and_nothing_that_was_answered_is_a
     records = [*model.asked, *searx.requests]
     assert [result.status for result in results] == ["completed"] * SESSIONS, said
     assert all(result.sources for result in results)
-    assert "waits again" in said, "sessions of the killed worker are taken over"
+    assert "queued again" in said, "sessions of the killed worker are taken over"
     assert not asked_again(records, kills), said
     assert not paid_twice(database), said
     assert not asked_by_two(records), said

@@ -182,7 +182,7 @@ async def test_machines_ask_a_provider_at_one_pace_and_heed_what_it_said_to_one(
     with pytest.raises(QuotaSpent):
         await search("one", retry_after=60.0)
     await asyncio.sleep(0.5)
-    with pytest.raises(Throttled, match="wants to be left alone"):
+    with pytest.raises(Throttled, match="asks to wait"):
         await search("two")
     assert len(began) == 7
 
@@ -231,7 +231,7 @@ async def test_a_pause_without_end_costs_no_other_site_its_limit(
     SHARED.set(machine("one"))
     await robots.ask_permission("https://hostile.example/page", until() + 5)
     assert "Limits now apply only" not in caplog.text
-    with pytest.raises(TooSoon, match=r"hostile\.example wants"):
+    with pytest.raises(TooSoon, match=r"hostile\.example requires"):
         await robots.ask_permission("https://hostile.example/other", until() + 5)
 
 

@@ -271,7 +271,7 @@ async def test_where_no_worker_runs_that_is_said(settings: Settings) -> None:
         await eventually(lambda: said)
         coming.cancel()
         await asyncio.gather(coming, return_exceptions=True)
-    assert "No worker runs" in said[0]
+    assert "No worker is running" in said[0]
 
 
 async def test_a_session_whose_job_a_worker_has_never_heard_of_is_run(
