@@ -1,5 +1,5 @@
-"""The summary: written last, from what holds; where its first sentence does not hold, the answer
-that was given before the sections, and was checked with them, stands in its place.
+"""The summary: the outline's answer, which was checked with the sections, if all of it holds;
+otherwise one that is written last, from what holds.
 """
 
 from __future__ import annotations
@@ -68,10 +68,20 @@ async def summary_of(settings: Settings) -> tuple[str, Result]:
     return rest.partition("\n##")[0].strip(), result
 
 
-async def test_a_summary_that_holds_stands_and_the_first_answer_does_not(
+async def test_a_first_answer_that_holds_is_the_summary_and_no_other_is_asked_for(
     model: Model, settings: Settings
 ) -> None:
     answering(model, f"{FIRST} [E1]", "The lamp is electric now. [E1]")
+    said, _ = await summary_of(settings)
+    assert said == f"{FIRST} [1]"
+    assert not [r for r in model.requests if r.schema_name == "SummaryAnswer"]
+
+
+async def test_where_a_sentence_of_the_first_answer_is_false_a_summary_is_written_in_its_place(
+    model: Model, settings: Settings
+) -> None:
+    answering(model, f"{FIRST} [E1] {LIE} [E1]", "The lamp is electric now. [E1]")
+    judging(model, LIE)
     said, result = await summary_of(settings)
     assert said == "The lamp is electric now. [1]"
     assert FIRST not in result.report
@@ -80,8 +90,9 @@ async def test_a_summary_that_holds_stands_and_the_first_answer_does_not(
 async def test_the_first_answer_stands_where_the_summary_does_not_begin_with_what_holds(
     model: Model, settings: Settings
 ) -> None:
-    answering(model, f"{FIRST} [E1]", f"{LIE} [E1] The lamp is electric now. [E1]")
-    judging(model, LIE)
+    wrong = "Two lamps replaced it."
+    answering(model, f"{FIRST} [E1] {wrong} [E1]", f"{LIE} [E1] The lamp is electric now. [E1]")
+    judging(model, LIE, wrong)
     said, result = await summary_of(settings)
     assert said == f"{FIRST} [1]"
     assert not [p for p in result.problems if LIE in p.reason]
@@ -135,7 +146,8 @@ async def test_an_answer_without_a_mark_is_none(
 async def test_the_first_answer_stands_where_no_summary_comes(
     model: Model, settings: Settings
 ) -> None:
-    answering(model, f"{FIRST} [E1]", Fault("refusal"))
+    answering(model, f"{FIRST} [E1] {LIE} [E1]", Fault("refusal"))
+    judging(model, LIE)
     said, _ = await summary_of(settings)
     assert said == f"{FIRST} [1]"
 

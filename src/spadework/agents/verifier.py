@@ -213,7 +213,10 @@ def _left_to_judge(
 async def _ask_model(
     model: Model, asked: Sequence[Asked], material: Material, seconds: float
 ) -> tuple[dict[Asked, Finding], str]:
-    batches = [asked[n : n + BATCH] for n in range(0, len(asked), BATCH)]
+    # Sentences that cite the same entry share a call, so that it is shown once.
+    places = {id_: n for n, id_ in enumerate(material.ledger)}
+    order = sorted(asked, key=lambda each: [places.get(id_, -1) for id_ in each.stated.ids[:1]])
+    batches = [order[n : n + BATCH] for n in range(0, len(order), BATCH)]
     done = await asyncio.gather(
         *(_batch(model, batch, material, seconds) for batch in batches), return_exceptions=True
     )

@@ -1,5 +1,5 @@
 """Verify a report: check every sentence, let writers repair failed ones once, and remove what fails
-again. If a summary's first sentence fails, the outline's short answer replaces it.
+again. The outline's short answer is the summary if all of it holds; otherwise one is written.
 """
 
 from __future__ import annotations
@@ -209,10 +209,12 @@ async def summed_up(
     seconds: float,
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, empty if none is needed. The writer receives the
-    outline's answer, `first`, with its findings.
+    """Return a summary of verified sections, empty if none is needed because there are few
+    sentences or all of the outline's answer, `first`, holds. Otherwise the writer receives that
+    answer with its findings.
     """
-    if not summable(sections, plan.language):
+    proven = first and all(finding.holds for each in first for finding in each.findings)
+    if proven or not summable(sections, plan.language):
         return writer.in_short("", plan.language), []
     told = [one for one in sections if one.sentences]
     return await writer.summarise(model, plan, told, first, seconds=seconds, asked_on=asked_on)
