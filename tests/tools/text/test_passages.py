@@ -45,6 +45,15 @@ def test_a_term_stays_with_its_definition():
     ]
 
 
+def test_a_line_that_introduces_a_list_stays_with_it():
+    listed = "- The server must be shut down.\n- Single tables cannot be restored."
+    text = "intro " * 8 + "\n\nThere are two restrictions:\n\n" + listed
+    assert cuts(text, 100) == [
+        ("intro " * 8).strip(),
+        "There are two restrictions:\n\n" + listed,
+    ]
+
+
 def test_a_bold_sentence_is_no_term():
     text = "intro " * 12 + "\n\n**It is so.**\n\n" + "Syncs at each moment. " * 3
     assert cuts(text.strip(), 100)[0].endswith("**It is so.**")

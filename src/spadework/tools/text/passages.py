@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 
 from spadework.tools.text.markdown import Block, blocks, plain
-from spadework.tools.text.sentences import is_term
+from spadework.tools.text.sentences import is_term, leads
 
 __all__ = ["Block", "blocks", "cut", "heading_at", "headings", "paths", "pieces"]
 
@@ -26,17 +26,18 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
     """Return the offsets (start, end) of passages, which cover everything but white space, in
     order.
 
-    A heading or defined term starts a passage and stays with the text after it. Passages have at
-    most `max_chars` characters, except code and tables, which are never cut.
+    A heading, a defined term and a line that ends in a colon stay with the text after them, and a
+    heading starts a passage. Passages have at most `max_chars` characters, except code and tables,
+    which are never cut.
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
-    # A heading or term is held back until the next text: `lead` is where it begins, and `before` is
-    # where the text above it ends.
+    # What stays with the text after it is held back until then: `lead` is where it begins, and
+    # `before` is where the text above it ends.
     lead, before, only_headings = -1, 0, True
     for block in blocks(markdown):
         heading = block.kind == "heading"
-        leads = heading or is_term(markdown, block)
+        held = heading or _introduces(markdown, block)
         for piece in pieces(markdown, block, max_chars, block.start - lead if lead >= 0 else 0):
             if end and lead > start and piece[1] - start > max_chars:
                 passages.append((start, before))
@@ -46,12 +47,17 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
                 end = 0
             if not end:
                 start, lead, only_headings = piece[0], -1, True
-            if leads and lead < 0:
+            if held and lead < 0:
                 lead, before = piece[0], end
             end = piece[1]
             only_headings = only_headings and heading
-        lead = lead if leads else -1
+        lead = lead if held else -1
     return [*passages, (start, end)] if end else passages
+
+
+def _introduces(markdown: str, block: Block) -> bool:
+    paragraph = block.kind == "paragraph"
+    return is_term(markdown, block) or (paragraph and leads(markdown[block.start : block.end]))
 
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
