@@ -293,7 +293,8 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     answered = {name for name, found in coverage.items() if found.state == "answered"}
     unread = [one for one in unread_hits(state) if one.topic not in answered]
     cited = [e for e in state.get("evidence", []) if e.id in told]
-    gaps = (gap for name in coverage if name in answered for gap in coverage[name].gaps)
+    # Of an answered topic, readers want only the most important gap, which comes first.
+    gaps = (gap for name in coverage if name in answered for gap in coverage[name].gaps[:1])
     lacking: list[str] = [*state.get("missing", []), *gaps]
     # Skip what a later round has found.
     missing = [one for one in dict.fromkeys(lacking) if not any(speaks_of(e, one) for e in cited)]
