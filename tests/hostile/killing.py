@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -242,10 +242,19 @@ class Killing:
         return found
 
     def _tally(self, result: Result, began: float, home: Path) -> Tally:
-        asked = Counter(subject(record) for record in self._answered())
+        asked = Counter(_each_try(self._answered()))
         took = {subject(r.record): r.used for r in self.servers.model.requests if r.used[0]}
         tokens = (sum(used[0] for used in took.values()), sum(used[1] for used in took.values()))
         return Tally(result, asked, tokens, time.monotonic() - began, home)
+
+
+def _each_try(records: Iterable[Asked]) -> Iterator[str]:
+    """What was asked; what was refused for its haste is asked again on purpose."""
+    tries = Counter[str]()
+    for record in records:
+        name = subject(record)
+        tries[name] += record.status == 429
+        yield f"{name} try {tries[name]}" if record.status == 429 else name
 
 
 def subject(record: Asked) -> str:
