@@ -101,7 +101,7 @@ async def test_a_model_that_never_answered_is_said_to_have_done_nothing(
 ) -> None:
     model.twist(FAILING["hangs"])
     result = await asked(settings.with_(model_seconds=0.4, calls=calls))
-    assert "so code did all the work" in result.report
+    assert "so all the work was done without it" in result.report
     assert "planned and searched" not in result.report
 
 

@@ -393,7 +393,7 @@ async def test_a_sentence_that_the_judge_passes_over_is_named(
     result, found = await verdicts(settings)
     assert found == {FREE: "supported", other: "could not check"}
     [problem] = [p for p in result.problems if p.subject == "verifier"]
-    assert problem.effect == "1 sentences could not be checked by a model."
+    assert problem.effect == "1 sentence could not be checked by a model."
     assert "no verdict" in problem.reason
 
 

@@ -119,7 +119,7 @@ def test_a_model_that_fails_is_said(terminal: Terminal, model: Model) -> None:
     assert code == 0
     [problem] = json.loads(out)["problems"]
     assert problem["stage"] == "lead"
-    assert "Code did this step instead of the model." in err
+    assert "This step was done without the model." in err
 
 
 @pytest.mark.full

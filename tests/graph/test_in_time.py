@@ -76,7 +76,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     [
         ("distil", "look for passages in"),
         ("copies", "compare all pages that were read"),
-        ("confirm", "confirms or contradicts it"),
+        ("confirm", "confirm or contradict it"),
         ("enter", "record"),
         ("disputes", "compare all quotes"),
     ],

@@ -118,7 +118,7 @@ async def test_a_plan_is_changed_in_words_and_shown_again(settings: Settings) ->
         "Approve this plan?",
         "There is no topic 9: the plan has 2.",
     ]
-    assert asked[2].text.startswith("“make it nicer” is not understood. Say it as: drop")
+    assert asked[2].text.startswith("“make it nicer” was not understood. Examples: drop")
     shown = [[t.name for t in e.plan.topics] for e in asked[1:] if e.plan]
     assert shown[0] == shown[1] == ["Quillon", "Price"]
     assert shown[2] == ["Quillon", "Springs of wind-up radios"]

@@ -328,7 +328,7 @@ async def test_a_changed_prompt_is_named_with_its_role_and_what_differs(
         assert "the system message differs at “Be brief." in missing.why
     assert done.result.mode == "model"
     assert done.result.citations, "code has written in the model's place"
-    assert "Code did this step instead of the model" in done.result.report
+    assert "This step was done without the model" in done.result.report
     assert not model.asked
 
 

@@ -159,7 +159,7 @@ def judgement_of(
         score=min(1.0, max(0.0, answer.score)) if proven else 0.0,
         spots=spots,
         gaps=tuple(gap for gap in answer.gaps if not is_injection(gap) and "://" not in gap)
-        or (() if proven else ("Nothing that was read proves this topic.",)),
+        or (() if proven else ("Nothing that was read answers this topic.",)),
         recommendations=recommendations_of(answer.gap_queries, shown),
         quality=Quality(**rated),
         judge=answer.author,

@@ -66,7 +66,7 @@ async def review(
         )
         return _review(await model.ask("writer", prompt, OpinionAnswer, seconds=seconds))
 
-    effect = "The review is composed by code alone."
+    effect = "The review was composed without the model."
     return await first_of(model, "writer", "editorial review", ask, lambda: None, effect)
 
 
@@ -95,7 +95,7 @@ async def rewrite(
         made = with_code(told, evidence)
         return made.model_copy(update={"kind": section.kind})
 
-    effect = "The section stands as it was before the editor read it."
+    effect = "The section is as it was before the editorial review."
     return await first_of(model, "writer", section.heading, ask, lambda: section, effect)
 
 

@@ -139,7 +139,7 @@ async def outline(
     def instead() -> Outline:
         return by_topic(plan, ledger, known.words)
 
-    effect = "The report has a section for every topic."
+    effect = "Instead, the report has one section for each topic."
     return await first_of(model, "writer", "outline", ask, instead, effect)
 
 

@@ -85,7 +85,7 @@ def change_plan(plan: Plan, line: str) -> Change:
     if found := _ADD.fullmatch(line):
         return with_names(plan, [*names, found[1][0].upper() + found[1][1:]])
     if not (found := _BY_NUMBER.fullmatch(line)):
-        return Change(plan, f"“{line[:60]}” is not understood.", understood=False)
+        return Change(plan, f"“{line[:60]}” was not understood.", understood=False)
     numbers = re.findall(r"\d+", found[2])
     if wrong := next((n for n in numbers if len(n) > 9 or not 1 <= int(n) <= len(names)), ""):
         return Change(plan, f"There is no topic {wrong[:9]}: the plan has {len(names)}.")
@@ -102,7 +102,7 @@ def with_names(plan: Plan, names: Sequence[str]) -> Change:
         return Change(plan, f"A plan has at most {MOST_TOPICS} topics.")
     folded = [name.casefold() for name in names]
     if twice := next((name for name in names if folded.count(name.casefold()) > 1), ""):
-        return Change(plan, f"“{twice[:60]}” is in the plan already.")
+        return Change(plan, f"“{twice[:60]}” is already in the plan.")
     return Change(with_topics(plan, names))
 
 
@@ -122,7 +122,7 @@ async def apply_wish(
     found = change_plan(plan, wish)
     if found.understood:
         return found, []
-    failed = found._replace(reason=f"{found.reason} Say it as: {', '.join(FORMS)}.")
+    failed = found._replace(reason=f"{found.reason} Examples: {', '.join(FORMS)}.")
     if model is None:
         return failed, []
     prompt = render("wished", question=plan.question, plan=plan, wish=wish)
@@ -133,7 +133,7 @@ async def apply_wish(
         now = now.model_copy(update={"freshness": answer.freshness})
         return failed if now == plan else Change(now)
 
-    effect = "The plan was left as it was."
+    effect = "The plan is unchanged."
     return await first_of(model, "lead", "plan", ask, lambda: failed, effect)
 
 

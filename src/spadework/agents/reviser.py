@@ -97,7 +97,7 @@ async def turn_of(
         answer = await model.ask("lead", prompt, TurnAnswer, seconds=seconds)
         return _build_turn(answer, report)
 
-    effect = "The follow-up was researched as a question of its own."
+    effect = "The follow-up was researched as a new question."
     return await first_of(model, "lead", "follow-up", ask, lambda: Turn(kind="new"), effect)
 
 

@@ -143,7 +143,8 @@ async def verify(
     answers, why = await _ask_model(model, asked, material, seconds)
     problems = model.news("verifier")
     if unseen := len(asked) - len(answers):
-        effect = f"{unseen} sentences could not be checked by a model."
+        sentences = "1 sentence" if unseen == 1 else f"{unseen} sentences"
+        effect = f"{sentences} could not be checked by a model."
         problems += [Problem(stage="model", subject="verifier", reason=why, effect=effect)]
     return findings | _join(asked, answers), problems
 

@@ -132,7 +132,7 @@ async def mend(
                 changes[one.number - 1] = tuple(each.made_by(answer.author) for each in made)
         return changes
 
-    effect = "What its evidence does not bear out was taken out of the section."
+    effect = "What the evidence does not support was removed from the section."
     return await first_of(model, "writer", section.heading, ask, dict, effect)
 
 
@@ -166,7 +166,7 @@ async def summarise(
         answer = await model.ask("writer", prompt, SummaryAnswer, seconds=seconds)
         return in_short(answer.markdown, plan.language).made_by(answer.author)
 
-    effect = "The report has none but what was answered before its sections were written."
+    effect = "The report has only the short answer that was written before its sections."
     return await first_of(
         model, "writer", "summary", ask, lambda: in_short("", plan.language), effect
     )

@@ -61,7 +61,7 @@ async def _judge_unjudged(context: SessionContext, state: ResearchState) -> Rese
         if not (passages := state.get("passages", {}).get(name) or found):
             continue
         best = sorted(passages, key=lambda p: -p.score)[:MOST_PASSAGES]
-        effect = "Code judged the best passages instead of the model."
+        effect = "The best passages were judged without the model."
         try:
             async with asyncio.timeout(until - time.monotonic()):
                 only: ResearchState = {**state, "tasks": [topics[name]], "passages": {name: best}}
@@ -80,7 +80,7 @@ async def _write_by_code(
 ) -> ResearchState:
     plan = state.get("plan") or extractive_lead.plan(Question(text=question), [])
     made = await compose_report(context, {**state, "plan": plan}, None)
-    evidence, composed = proofs(state), "Code composed the report from quotes."
+    evidence, composed = proofs(state), "The report was composed from quotes, without the model."
     late = Problem(stage="writer", subject="report", reason=LATE_REPORT, effect=composed)
     texts = await context.pages.texts(e.content_hash for e in evidence)
     material, _ = verify_ledger(evidence, texts, plan.question, plan.language)

@@ -164,8 +164,8 @@ def _emergency(budget: Budget) -> Notice:
     share, left = 100 * WRITE_NOW[0], budget.seconds_left()
     return Notice(
         text=(
-            f"Less than {share:.0f} % of the time is left ({left:.0f} s): searching and reading"
-            f" stop, and the report is being written."
+            f"Less than {share:.0f} % of the time is left ({left:.0f} s). Searching and reading"
+            " have stopped, and the report is being written."
         )
     )
 

@@ -130,7 +130,7 @@ async def test_without_a_model_a_wish_is_answered_with_the_forms_there_are() -> 
     assert (made.plan, problems) == (PLAN, [])
     assert (
         made.reason
-        == "“make it shorter” is not understood. Say it as: drop 2, keep 1 3, add costs."
+        == "“make it shorter” was not understood. Examples: drop 2, keep 1 3, add costs."
     )
 
 

@@ -482,7 +482,7 @@ def test_a_browser_that_cannot_be_run_is_told(broken: Broken) -> None:
     broken.set(CHROMIUM="/nowhere/chromium")
     code, said = broken.machine.doctor()
     assert code == 1
-    assert "so pages that need JavaScript cannot be read: /nowhere/chromium" in said
+    assert "no browser for pages that need JavaScript: /nowhere/chromium" in said
 
 
 def test_a_home_that_is_a_file_is_told(machine: Machine) -> None:

@@ -43,7 +43,7 @@ def confirm_fact(
     problems: list[Problem] = []
     for said, spot in _statements(topic, asked, shown):
         if late():
-            reason = "There was no time to look for what confirms or contradicts it."
+            reason = "There was no time to look for pages that confirm or contradict it."
             problems = [Problem(stage="judge", subject=topic.name, reason=reason)]
             break
         if _origin(spot) in quoted:

@@ -255,8 +255,8 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
     rated = coverage.quality.mean if coverage and coverage.quality else floor
     if coverage and rated < floor:
         text = (
-            f"What was read about “{topic.name}” was rated {rated:.1f} of 10 as a base for an"
-            f" answer, below {floor:.1f}."
+            f"What was read about “{topic.name}” was rated {rated:.1f} of 10 as a basis for an"
+            f" answer; at least {floor:.1f} is wanted."
         )
         own = next(iter(coverage.recommendations), None)
         yield Shortfall(

@@ -109,8 +109,8 @@ def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]
 
 
 def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
-    """Return searches for a topic's next hops."""
-    purpose = f"“{topic.name}” leads on to it."
+    """Return the searches for a topic's next hops."""
+    purpose = f"“{topic.name}” led to it."
     return [
         Recommendation(query=hop.name, purpose=purpose, priority="high", led_to=True)
         for hop in ahead

@@ -94,5 +94,5 @@ def _next_queries(topic: Topic, opinion: Opinion, ahead: Sequence[Hop]) -> Itera
     about = stems(subject_of(topic.question))
     if not ahead and missing and len(missing) < len(typed):
         query = " ".join(word for word in typed if word in missing or stems(word) & about)
-        purpose = "No quote holds these words of the question."
+        purpose = "No quote contains these words of the question."
         yield search(query, purpose, "medium" if len(missing) > 1 else "low")

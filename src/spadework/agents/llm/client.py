@@ -357,7 +357,7 @@ class Model:
             passes = isinstance(error, Passing | Busy) or place in self._late
             self._resting[place] = REST * 2 ** self._rests[place] if passes else math.inf
             self._rests[place] += 1
-        effect = f"{self._places(role)[-1].label} answered in its stead."
+        effect = f"{self._places(role)[-1].label} answered in its place."
         said = Problem(stage=role, subject=place.label, reason=str(error), effect=effect)
         self._news.append(said)
 
@@ -378,7 +378,7 @@ async def first_of(
     subject: str,
     ask: Callable[[Model], Awaitable[T]],
     extract: Callable[[], T],
-    effect: str = "Code did this step instead of the model.",
+    effect: str = "This step was done without the model.",
 ) -> tuple[T, list[Problem]]:
     """Return the model's answer, or the value of `extract` and a problem if the model fails."""
     if model is None:

@@ -229,11 +229,11 @@ class Endpoint:
             self._lessons.counts(request.counted, count)
             return
         self._lessons.learn(context=count)
-        reason = f"It read {count} of {request.words} tokens that it was sent, and did not say so."
-        effect = "From then on requests were made to fit; they hold more where it has more context."
+        reason = f"It read only {count} of the {request.words} tokens that it was sent."
+        effect = "Later requests were shortened to fit. With a larger context, they can hold more."
         problem = Problem(stage=request.turn.role, subject=self.name, reason=reason, effect=effect)
         self._news.append(problem)
-        raise CutInSilence(f"{self.name} cuts what is longer than {count} tokens.")
+        raise CutInSilence(f"{self.name} silently cuts off requests after {count} tokens.")
 
     def _context(self) -> int:
         known, given = self._lessons.known.context, self._settings.context_tokens

@@ -213,7 +213,7 @@ async def default_model(settings: Settings) -> str:
 
 
 def _explain_failure(error: Exception) -> tuple[str, str]:
-    name_it = "Name its model with --model openai:NAME to have it asked all the same."
+    name_it = "To use it anyway, name its model with --model openai:NAME."
     if isinstance(error, TimeoutError | httpx.TimeoutException):
         return "did not list its models in time", name_it
     if why := certificate_fault(error):

@@ -370,7 +370,7 @@ def translate(error: Exception, name: str, secret: str = "") -> ModelError:
         return ModelError(f"{name} gave no usable answer ({type(error).__name__}).")
     said = failed.reason.replace(secret, "…") if secret else failed.reason
     if failed.status < 300:
-        mend = "Check OPENAI_BASE_URL: it must name a model server, and often ends in /v1."
+        mend = "Check OPENAI_BASE_URL: it must be the URL of a model server, often ending in /v1."
         return ModelError(f"{name} gave no usable answer: {said}.", hint=mend)
     return (
         _about_the_account(failed, name)
@@ -400,8 +400,8 @@ def _error_of(error: Exception) -> ServerReply | None:
 def _describe_status(status: int, said: str, name: str) -> str:
     if 300 <= status < 400:
         return (
-            f"{name} answered with status {status}: it sends elsewhere, where nobody is asked."
-            " Name the server that answers in OPENAI_BASE_URL."
+            f"{name} answered with status {status}: it redirects to another address, which is not"
+            " followed. Set OPENAI_BASE_URL to the final address."
         )
     if not said:
         return f"{name} answered with status {status}."
@@ -415,7 +415,7 @@ def _about_the_account(failed: ServerReply, name: str) -> ModelError | None:
     if failed.code == "insufficient_quota":
         return ModelError(f"The quota of {name} is used up.")
     if failed.status == 429:
-        return Busy(f"{name} is asked too often.", after=failed.after)
+        return Busy(f"{name} received too many requests.", after=failed.after)
     return None
 
 

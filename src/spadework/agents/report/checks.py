@@ -208,7 +208,7 @@ def reason_to_refuse(
         parts = [strip_marks(part) for part in pieces]
         whole = any(all(part in text.unmarked for part in parts) for text in shown)
         if not whole and not _put_together(named, shown):
-            return f"“{named}” stands in none of its sources."
+            return f"“{named}” is in none of its sources."
     return ""
 
 

@@ -115,8 +115,8 @@ def review(result: Result) -> str:
     for topic in result.topics:
         origins = len({e.origin for e in topic.evidence})
         lines.append(
-            f"- “{escape_markdown(topic.name)}” is {STATE_WORDS[topic.state]}:"
-            f" {len(topic.evidence)} quotes from {origins} independent origins."
+            f"- “{escape_markdown(topic.name)}” is {STATE_WORDS[topic.state]};"
+            f" quotes: {len(topic.evidence)}, independent origins: {origins}."
         )
         if topic.quality:
             rated = topic.quality.model_dump().items()
@@ -124,22 +124,21 @@ def review(result: Result) -> str:
             lines.append(f"  - Quality: {topic.quality.mean:g} of 10 ({scores})")
         lines += [f"  - Gap: {escape_markdown(gap)}" for gap in topic.gaps]
     lines += [
-        f"- Lacks: {escape_markdown(shortfall.text)}"
-        f" “{escape_markdown(shortfall.recommendation.query)}” would be"
-        " searched next."
+        f"- Missing: {escape_markdown(shortfall.text)} The next search would be"
+        f" “{escape_markdown(shortfall.recommendation.query)}”."
         for shortfall in result.shortfalls
     ]
     lines += [_describe_gain(done) for done in result.rounds]
     cited = {c.sentence for c in result.citations}
-    many = f"{len(cited)} cited sentences, {len(result.conflicts)} disagreements"
-    lines += ["", f"{many}, {len(result.problems)} problems."]
+    many = f"Cited sentences: {len(cited)}. Disagreements: {len(result.conflicts)}."
+    lines += ["", f"{many} Problems: {len(result.problems)}."]
     lines += [
         f"- {p.stage}, {escape_markdown(p.subject)}: {escape_markdown(p.reason)}"
         f" {escape_markdown(p.effect)}"
         for p in result.problems
     ]
     left_out = [e for t in result.topics for e in t.evidence if e.id in result.left_out]
-    lines += ["", "## Evidence that the report does without", ""] if left_out else []
+    lines += ["", "## Evidence that the report does not use", ""] if left_out else []
     lines += [f"- {e.id}: {escape_markdown(e.claim or e.quote)}" for e in left_out]
     lines += _list_unused(result.sources)
     return "\n".join(lines) + "\n" + (f"\n{result.opinion}" if result.opinion else "")
@@ -149,7 +148,7 @@ def _list_unused(sources: Sequence[Source]) -> list[str]:
     found = [source for source in sources if source.unused]
     if not found:
         return []
-    lines = ["", "## Pages that were read and are not cited"]
+    lines = ["", "## Pages that were read but are not cited"]
     for why in dict.fromkeys(source.unused for source in found):
         own = [source for source in found if source.unused == why]
         lines += ["", f"{why} ({len(own)})", ""]

@@ -130,11 +130,11 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
         return context.model, []
     reason = (
         f"The model judged {result.right} of {result.asked} test sentences correctly and accepted"
-        f" {result.let_through} false ones as supported."
+        f" {result.let_through} of the false ones as supported."
         if isinstance(result, Examined)
         else f"The model could not be tested: {result}"
     )
-    effect = "The model planned and searched. Code judged the pages and composed the report."
+    effect = "The model only planned and searched. The report was composed from quotes without it."
     name = context.model.name("verifier")
     return None, [Problem(stage="qualification", subject=name, reason=reason, effect=effect)]
 

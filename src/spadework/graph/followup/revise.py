@@ -52,7 +52,7 @@ _NOTICES: dict[TurnKind, str] = {
 _BY_MODEL = "Without a language model, only the length of a report can be changed."
 _NOTHING = {
     "shorter": "Nothing in the report can be left out.",
-    "longer": "The quotes have no more text around them to add.",
+    "longer": "There is no more text around the quotes to add.",
 }
 
 

@@ -130,7 +130,7 @@ def _end_review(review: Review, state: ResearchState) -> Review:
         told = [heading for heading, one in after.items() if before.get(heading) != one]
         if point.section in told or (not point.section and told):
             return f"{said}{', '.join([point.section] if point.section else told)}: rewritten."
-        return f"{said}The new text was not supported or not different, so the old text was kept."
+        return f"{said}The new text was unsupported or unchanged, so the old text was kept."
 
     points = tuple(p.model_copy(update={"outcome": outcome(p)}) for p in review.weaknesses)
     return review.model_copy(update={"weaknesses": points, "done": True})

@@ -255,7 +255,7 @@ def _problem(task: Task, outcome: Outcome[Hit, Page]) -> Problem | None:
     if isinstance(outcome, Came) and outcome.result.stale:
         day = outcome.result.fetched_at
         unreached = f"{host_of(hit.url)} could not be reached"
-        reason = f"{unreached}; the copy from {day.day} {day:%B %Y} was read."
+        reason = f"{unreached}; the copy from {day.day} {day:%B %Y} was read instead."
         stage, effect = "copy", "may be out of date."
     elif unread := _unread(task, outcome):
         stage, reason, effect = "read", unread.reason, "was not read."

@@ -126,7 +126,7 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
 
 _READ_BEFORE = "Already read in an earlier round."
 _BEST = "The fused score is among the best."
-_AGAINST = "Judged not worth reading from its title and snippet."
+_AGAINST = "Its title and snippet suggest that it is not worth reading."
 _ALONG = "Fetched for another topic and read for this one too."
 
 
@@ -180,7 +180,7 @@ class Choosing:
                 return "Read for another topic."
             return "Time was short, so only the best pages were read."
         if hit.url in self.asked.crowded:
-            return "Enough pages from this site are read, so other sites come first."
+            return "Enough pages from this site were read, so other sites come first."
         return "Other hits have a higher fused score."
 
 

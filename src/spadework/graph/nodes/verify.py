@@ -189,7 +189,7 @@ def _keep_quotes(
         stage="writer",
         subject=written.heading,
         reason="The evidence supported none of the written sentences.",
-        effect="Code composed the section from quotes.",
+        effect="The section was composed from quotes, without the model.",
     )
     return Checked(shown, (Finding("supported"),) * len(shown.sentences)), [problem]
 

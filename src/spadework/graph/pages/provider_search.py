@@ -82,7 +82,7 @@ async def search_one(
             stage="search",
             subject=provider.name,
             reason=reason,
-            effect=f"“{query.text}” was not searched with {provider.name}.",
+            effect=f"{provider.name} was not searched for “{query.text}”.",
         )
     return ranked_hits(hits, query)
 

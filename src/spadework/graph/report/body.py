@@ -73,7 +73,7 @@ def _model(context: SessionContext, problems: Sequence[Problem]) -> Iterator[Unr
         why = of_roles[0].reason
         same = [problem for problem in of_roles if why in problem.reason]
         untested = [problem for problem in problems if problem.stage == "qualification"]
-        told = f"{why} The model never answered, so code did all the work."
+        told = f"{why} The model never answered, so all the work was done without it."
         yield Unreached(told, (*same, *untested))
 
 
@@ -153,10 +153,11 @@ def _name_hit(hit: Unread, *, whole: bool) -> str:
     return f"{named}: {shown}{why}" if shown else f"{named}{why}."
 
 
-QUOTED = "This page was quoted, but the report does not need the quotes."
+#: Why no sentence cites a page.
+QUOTED = "This page was quoted, but the report uses none of its quotes."
 COPY = "This page repeats the text of another page."
 NOTHING = "This page was searched for quotes, but nothing was worth quoting."
-NO_ROOM = "There was no room to search this page for quotes."
+NO_ROOM = "Other pages came first, so this page was not searched for quotes."
 FAR = "No passage on this page is close to the question."
 
 

@@ -24,7 +24,7 @@ from spadework.values import Problem, Section, Sentence
 #: A section with fewer sentences of its own may repeat some from other sections.
 LEAST_SAID = 4
 LEANING = "The sentence depended on one that was removed."
-LEADING = "Nothing that the sentence introduced was left."
+LEADING = "Everything that the sentence introduced was removed."
 AGAIN = "The sentence replaced an unsupported one and could not be checked itself."
 
 

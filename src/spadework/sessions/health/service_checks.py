@@ -35,7 +35,7 @@ from spadework.values import Hit, Query
 
 #: Minimum seconds for each model, however long imports take.
 LEAST_SECONDS = 2.0
-NONE = "no language model is set, so code does all the work"
+NONE = "no language model is set, so reports are composed from quotes"
 _SET_ONE = "Set OPENAI_API_KEY, or set OPENAI_BASE_URL to use your own server."
 _LATE = "The server may be busy or loading its model. Try again, or set another with --model."
 
@@ -71,7 +71,7 @@ async def _greet_model(place: Place, settings: Settings) -> str:
     if known is None:
         return f"language model {place.label} answers"
     how = "passed" if known.passed else "failed"
-    then = "it may judge and write" if known.passed else "code judges and composes the report"
+    then = "it may judge and write" if known.passed else "reports are composed from quotes"
     return (
         f"language model {place.label} answers; it {how} its qualification test with {known.right}"
         f" of {known.asked}, so {then}"
@@ -125,7 +125,7 @@ async def browser(settings: Settings) -> list[Check]:
 
 def _browser(settings: Settings) -> Check:
     if missing := Browser(settings).what_is_missing:
-        text = f"no browser, so pages that need JavaScript cannot be read: {missing}"
+        text = f"no browser for pages that need JavaScript: {missing}"
         return Check(state="broken" if settings.chromium else "hint", text=text)
     return Check(state="works", text=f"browser {choose_browser(settings)}")
 
