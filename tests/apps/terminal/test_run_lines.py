@@ -161,10 +161,10 @@ def test_a_source_that_failed_stands_with_its_reason_however_long_its_title() ->
             topic="A",
             url="http://h.example/x",
             title="long " * 50,
-            reason="h.example answered 404.",
+            reason="h.example returned 404.",
         ),
     )
-    assert shown(view)[2].endswith("…: h.example answered 404.")
+    assert shown(view)[2].endswith("…: h.example returned 404.")
 
 
 def test_many_topics_leave_room_for_the_clock() -> None:

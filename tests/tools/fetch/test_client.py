@@ -58,8 +58,8 @@ async def test_an_ordinary_page_comes_with_what_the_server_said(world: World, we
         ("odd", "/status/499", Blocked, "499"),
         ("odd", "/status/500", Unreachable, "500 (internal server error)"),
         ("odd", "/status/503", Unreachable, "503 (service unavailable)"),
-        ("odd", "/loop/a", Unreachable, "more than 8 redirects"),
-        ("odd", "/grow/1", Unreachable, "more than 8 redirects"),
+        ("odd", "/loop/a", Unreachable, "redirects more than 8 times"),
+        ("odd", "/grow/1", Unreachable, "redirects more than 8 times"),
         ("odd", "/to?url=file:///etc/passwd", NotAllowed, "not an http or https URL"),
         ("odd", "/to?url=//user:secret@example.com/", NotAllowed, "user name or password"),
         ("odd", "/hang", TooSlow, "did not load within"),
@@ -69,13 +69,13 @@ async def test_an_ordinary_page_comes_with_what_the_server_said(world: World, we
         ("odd", "/bomb?layers=2", TooLarge, "1,000,000 bytes"),
         ("odd", "/bomb?layers=4", Unreadable, "gzip, gzip, gzip, gzip"),
         ("odd", "/packed/broken", Unreachable, "ends early"),
-        ("broken", "/short", Unreachable, "sent a broken answer"),
-        ("broken", "/cut-chunk", Unreachable, "sent a broken answer"),
-        ("broken", "/garbage", Unreachable, "sent a broken answer"),
-        ("broken", "/headers", Unreachable, "sent a broken answer"),
-        ("broken", "/half-headers", Unreachable, "sent a broken answer"),
-        ("broken", "/reset", Unreachable, "sent a broken answer"),
-        ("broken", "/closed", Unreachable, "sent a broken answer"),
+        ("broken", "/short", Unreachable, "sent a broken response"),
+        ("broken", "/cut-chunk", Unreachable, "sent a broken response"),
+        ("broken", "/garbage", Unreachable, "sent a broken response"),
+        ("broken", "/headers", Unreachable, "sent a broken response"),
+        ("broken", "/half-headers", Unreachable, "sent a broken response"),
+        ("broken", "/reset", Unreachable, "sent a broken response"),
+        ("broken", "/closed", Unreachable, "sent a broken response"),
         ("private", "/secret", NotAllowed, "127.0.2.1 is not a public address"),
     ],
 )
@@ -98,7 +98,7 @@ async def test_a_server_that_sends_no_first_byte_is_left_before_the_deadline(
 ):
     started = time.monotonic()
     async with Web(settings.with_(first_byte_seconds=0.3)) as web:
-        with pytest.raises(TooSlow, match=r"did not start to answer within 0\.3 s"):
+        with pytest.raises(TooSlow, match=r"did not begin to respond within 0\.3 s"):
             await web.fetch(world.url("odd", "/hang"), seconds=30)
     assert time.monotonic() - started < 2
 

@@ -141,7 +141,7 @@ async def test_a_host_that_refuses_is_left_alone_for_a_day_by_later_sessions(
                 await reader.read(url, seconds=20)
     asked = len(world.asked("forum"))
     async with Web(settings) as web:
-        with pytest.raises(Blocked, match="refused a page and is not tried again before"):
+        with pytest.raises(Blocked, match="refused a page and will not be tried again before"):
             await Reader(web).read(third, seconds=20)
     assert len(world.asked("forum")) == asked
 

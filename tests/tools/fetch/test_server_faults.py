@@ -32,7 +32,7 @@ def test_a_refusal_that_names_its_server_stays():
         ("illegal header line: bytearray(b'X: \\x00')", "one of its headers is malformed"),
         (
             "<StreamReset stream_id:3, error_code:7, remote_reset:True>",
-            "the server broke off the answer",
+            "the server broke off the response",
         ),
         ("[SSL: WRONG] oops (_ssl.c:1006)", "oops"),
         ("<_io.BytesIO object at 0x7f66> is odd", "is odd"),

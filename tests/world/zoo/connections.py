@@ -11,7 +11,7 @@ from tests.world.zoo.visit import Visit
 _BODY = PAGE.encode()
 _HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n"
 _CHUNKED = _HTML + b"Transfer-Encoding: chunked\r\n\r\n"
-_BROKEN = Refused(Unreachable, "sent a broken answer")
+_BROKEN = Refused(Unreachable, "sent a broken response")
 _SMALL = {"page_bytes": 1_000_000}
 _CUT = _BODY.index(b"It has burned")
 

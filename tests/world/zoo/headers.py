@@ -8,7 +8,7 @@ from tests.world.zoo.serving import endless, http, paths, says
 from tests.world.zoo.texts import LAST, PAGE, WHOLE
 from tests.world.zoo.visit import Visit
 
-_BROKEN = Refused(Unreachable, "sent a broken answer")
+_BROKEN = Refused(Unreachable, "sent a broken response")
 _START = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 _EVIL = http(
     "<p>This answer was smuggled in behind another one, and belongs to no page at all.</p>"

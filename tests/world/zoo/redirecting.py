@@ -55,8 +55,8 @@ async def _chain(visit: Visit) -> None:
     await visit.send(http("", f"Location: /{left}", status=status) if left else http(PAGE))
 
 
-_LOOP = Refused(Unreachable, "more than 8 redirects")
-_STAYS = Refused(Unreadable, "answered 302")
+_LOOP = Refused(Unreachable, "redirects more than 8 times")
+_STAYS = Refused(Unreadable, "returned 302")
 _SCRIPT = "<script>window.location.replace('/there')</script>"
 
 
@@ -87,7 +87,7 @@ REDIRECTS = (
     _to("a path with spaces around it", "  /there  ", WHOLE, visits=2),
     _to("nothing", "", _STAYS),
     _to("garbage", "http://[not an address", Refused(NotAllowed, "is not an http or https URL")),
-    _to("bytes that are no text", b"/th\xff\xferere", Refused(Blocked, "answered 404"), visits=2),
+    _to("bytes that are no text", b"/th\xff\xferere", Refused(Blocked, "returned 404"), visits=2),
     _to("an endless path", "/" + "a" * 5_000, Refused(NotAllowed, "longer than 2000 characters")),
     _to(
         "https on a plain port",
@@ -124,7 +124,7 @@ REDIRECTS = (
     Animal(
         "two places",
         paths(_THERE | {"/": http("", "Location: /there", "Location: /b", status="302 Found")}),
-        Refused(Unreachable, "redirects to 2 addresses at once"),
+        Refused(Unreachable, "redirects to 2 different addresses"),
     ),
     _page("a refresh in the page", '<meta http-equiv="refresh" content="0; url=/there">'),
     _page("a refresh in odd spelling", "<META content='1;URL=\"/there\"' HTTP-EQUIV=Refresh>"),

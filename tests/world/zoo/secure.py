@@ -15,7 +15,7 @@ from tests.world.zoo.visit import Visit
 
 _H2 = ("h2",)
 _OPEN = says(http(PAGE))
-_BROKEN = Refused(Unreachable, "sent a broken answer")
+_BROKEN = Refused(Unreachable, "sent a broken response")
 _UNTRUSTED = "could not be reached"
 _BODY = PAGE.encode()
 

@@ -13,7 +13,7 @@ from tests.world.zoo.visit import Visit
 _HEAD, _, _BODY = http(PAGE).partition(b"\r\n\r\n")
 _CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
 _LATE = Refused(TooSlow, " within 0.7 s")
-_QUIET = Refused(TooSlow, "did not start to answer within 0.4 s")
+_QUIET = Refused(TooSlow, "did not begin to respond within 0.4 s")
 _PATIENCE = {"first_byte_seconds": 0.4}
 
 

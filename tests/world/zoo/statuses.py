@@ -23,7 +23,7 @@ def _named(status: str, error: type[FetchError], *headers: str, visits: int = 1)
     return Animal(
         f"{status} {' '.join(headers)}".strip(),
         says(_error(status, *headers)),
-        Refused(error, f"answered {status[:3]}"),
+        Refused(error, f"returned {status[:3]}"),
         visits=visits,
     )
 
@@ -36,7 +36,7 @@ async def _browsers_only(visit: Visit) -> None:
 
 _INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
 _HINTS = b"HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"
-_BROKEN = Refused(Unreachable, "sent a broken answer")
+_BROKEN = Refused(Unreachable, "sent a broken response")
 _EMPTY = Refused(Unreadable, "no text")
 
 STATUSES = (

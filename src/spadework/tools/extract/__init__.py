@@ -82,4 +82,4 @@ def _unread(body: bytes, kind: Kind) -> Unreadable:
         return Unreadable(f"{kind.media_type} is not supported.")
     if not program():
         return not_installed(old)
-    return Unreadable(f"Old {old.name} files (.{old.ending}) cannot be read inside another file.")
+    return Unreadable(f"Old {old.name} files (.{old.ending}) inside other files are not supported.")

@@ -252,7 +252,7 @@ class Web:
             response = httpx.Response(answer.status, headers=answer.headers, request=asked)
             cookies.extract_cookies(response)
             url = target
-        raise Unreachable(f"{printable_url(url)} is behind more than {REDIRECTS} redirects.")
+        raise Unreachable(f"{printable_url(url)} redirects more than {REDIRECTS} times.")
 
     async def _send(
         self, url: str, deadline: float | None, note: Callable[[str], None], headers: dict[str, str]

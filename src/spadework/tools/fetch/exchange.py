@@ -94,7 +94,7 @@ def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
 MAX_CHARS = 150
 #: Fragments of library error messages and what they mean.
 _MEANT = (
-    ("Server disconnected", "the connection ended before the answer began"),
+    ("Server disconnected", "the connection ended before the response began"),
     ("without sending complete message", "the connection ended in the middle"),
     ("Receive buffer too long", "its headers are too long"),
     ("illegal status line", "it does not begin like HTTP"),
@@ -102,7 +102,7 @@ _MEANT = (
     ("illegal chunk header", "one of its chunks has no size"),
     ("status_code should be", "its status is not an HTTP status"),
     ("_SWITCH_UPGRADE", "it switches to a protocol that was not requested"),
-    ("StreamReset", "the server broke off the answer"),
+    ("StreamReset", "the server broke off the response"),
     ("ConnectionTerminated", "the server ended the connection"),
 )
 #: Parts of library error messages that users do not need: code locations, bytes, objects.
@@ -226,7 +226,7 @@ class Answer:
         phrase = HTTPStatus(self.status).phrase.lower() if known else "an unknown status"
         failed = Unreachable if self.status in range(500, 600) else Blocked
         refusal = Unreadable if self.status < 400 else failed
-        error = refusal(f"{page} answered {self.status} ({phrase}).")
+        error = refusal(f"{page} returned {self.status} ({phrase}).")
         error.turned_away, error.status = self.turned_away, self.status
         raise error
 
@@ -256,13 +256,13 @@ async def exchange(
             came = partial(first_byte.reschedule, None)
             return await _tidy(_answer(url, request, most_bytes, came))
     except TimeoutError:
-        late = f"did not start to answer within {first_byte_seconds:.3g} s"
+        late = f"did not begin to respond within {first_byte_seconds:.3g} s"
         raise TooSlow(f"{page} {late}.") from None
     except httpcore.TimeoutException:
         raise TooSlow(f"{page} sent nothing for {first_byte_seconds:.3g} s.") from None
     except _BROKEN as error:
         never = isinstance(error, httpcore.ConnectError)
-        what = "could not be reached" if never else "sent a broken answer"
+        what = "could not be reached" if never else "sent a broken response"
         raise Unreachable(f"{page} {what}: {reason(error)}.") from error
 
 
@@ -338,7 +338,7 @@ def next_url(answer: Answer) -> str | None:
         places = set(answer.headers.get_list("location"))
         if len(places) > 1:
             raise Unreachable(
-                f"{printable_url(answer.url)} redirects to {len(places)} addresses at once."
+                f"{printable_url(answer.url)} redirects to {len(places)} different addresses."
             )
         target = places.pop() if places else None
     else:

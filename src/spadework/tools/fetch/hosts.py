@@ -97,7 +97,7 @@ class Hosts:
         known = self._known.get(host)
         if known and self._clock() < known.refused_until and highest <= known.refused_level:
             until = _moment(known.refused_until)
-            error = Blocked(f"{host} refused a page and is not tried again before {until}.")
+            error = Blocked(f"{host} refused a page and will not be tried again before {until}.")
             error.final = False
             raise error
 
@@ -300,8 +300,8 @@ async def _among_all(host: str, delay: float, deadline: float) -> None:
 
 def _too_soon(host: str, delay: float) -> TooSoon:
     return TooSoon(
-        f"{host} requires {delay:.3g} s between two pages, and the time left is too short for all"
-        " the pages that are waiting."
+        f"{host} requires {delay:.3g} s between two pages, and there is not enough time left for"
+        " all the pages that are waiting."
     )
 
 

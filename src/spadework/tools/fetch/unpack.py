@@ -180,12 +180,14 @@ class Unpacker:
         try:
             self._pass_on(chunk, 0)
         except _ERRORS:
-            raise Unreachable("The answer is broken: its compressed body cannot be read.") from None
+            raise Unreachable(
+                "The response is broken: its compressed body cannot be read."
+            ) from None
 
     def finish(self) -> bytes:
         """Return the whole body. Raises Unreachable if the compressed data are incomplete."""
         if any(layer.cut_short for layer in self._layers):
-            raise Unreachable("The answer is broken: its compressed body ends early.")
+            raise Unreachable("The response is broken: its compressed body ends early.")
         return bytes(self._plain)
 
     def _pass_on(self, piece: bytes, depth: int) -> None:

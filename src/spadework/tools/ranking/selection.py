@@ -256,12 +256,12 @@ def reason(hit: Hit, made: Selection) -> str:
     if hit in made.reserve:
         place = f"Reserve, as number {made.reserve.index(hit) + 1}"
     if known.refused and not hit.url.startswith(LOCAL):
-        return f"{place}: by its address or title, it cannot be read ({known.refused})."
+        return f"{place}: its address or title suggests that it cannot be read ({known.refused})."
     if not fits(hit, made.threshold):
         return f"{place}: {fit}"
     if hit.url in made.crowded:
         return (
-            f"{place}: enough better pages from {domain_of(hit.url)} are selected, and other"
+            f"{place}: enough better pages from {domain_of(hit.url)} were selected, so other"
             " domains come first."
         )
     return f"{place}: the maximum of {len(made.chosen)} was reached with better hits."

@@ -25,7 +25,7 @@ def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise Unreadable(f"The answer does not describe a {what}.")
+        raise Unreadable(f"The response does not describe a {what}.")
     return found
 
 

@@ -25,7 +25,7 @@ def extract_mhtml(body: bytes, url: str) -> Extracted:
     except (RecursionError, MessageError, ValueError, LookupError, AssertionError):
         raise Unreadable("The saved page is damaged.") from None
     if page is None or not isinstance(html, bytes) or not html.strip():
-        raise Unreadable("The saved page file contains no page.")
+        raise Unreadable("The MHTML file contains no page.")
     return extract(decode(html, charset), _address(message, page) or url)
 
 
