@@ -60,6 +60,8 @@ def _texts(node: ast.AST, *, shown: bool) -> Iterator[str]:
         return
     if isinstance(node, ast.Call):
         shown = _shown(node, shown)
+    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "effect":
+        shown = True
     for child in ast.iter_child_nodes(node):
         if not _is_docstring(child, node):
             yield from _texts(child, shown=shown)

@@ -23,7 +23,7 @@ def absolute(path: Path) -> Path:
         return path.expanduser().absolute()
     except RuntimeError:
         name = str(path)[:200]
-        raise SettingsError(f"The user of {name} does not exist on this machine.") from None
+        raise SettingsError(f"The user named in {name} does not exist on this machine.") from None
 
 
 def home_of(given: Path | None) -> Path:

@@ -57,7 +57,11 @@ Until = Annotated[
     str | None, typer.Option("--until", help="Latest date of publication, as YYYY-MM-DD.")
 ]
 Preset = Annotated[
-    str | None, typer.Option("--preset", help="Strictness: precise, balanced, recall or default.")
+    str | None,
+    typer.Option(
+        "--preset",
+        help="How strictly pages are selected: precise, balanced, recall or default.",
+    ),
 ]
 Relevance = Annotated[
     str | None, typer.Option("--relevance", help="Minimum relevance of hits to read, 0 to 1.")
@@ -115,7 +119,7 @@ Follow = Annotated[
 Question = Annotated[
     list[str],
     typer.Argument(
-        help="What you want to know; several words form one question.",
+        help="What you want to know; all words together form one question.",
         metavar="QUESTION",
         callback=as_text,
     ),

@@ -102,10 +102,9 @@ def _loop_runs() -> bool:
 
 
 DESCRIPTION = (
-    "Research a question that needs several sources: search, read, and write a report in"
-    " Markdown in"
-    " which every factual sentence cites words of a source, as [n]. Takes from seconds to"
-    " minutes. Ask one whole question in words."
+    "Research a question that needs several sources: search the web, read pages, and write a"
+    " Markdown report in which every factual sentence cites the exact words of a source as [n]."
+    " Takes seconds to minutes. Ask one complete question."
 )
 
 

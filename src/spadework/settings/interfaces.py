@@ -124,8 +124,8 @@ def levels_of(log: str) -> dict[Concern, LogLevel]:
         asked = named if name else CONCERNS
         if known is None or not asked:
             raise ValueError(
-                f"each word should be a level ({', '.join(LEVELS)}) or a concern"
-                f" ({', '.join(CONCERNS)}) with one, such as search=debug"
+                f"each part should be a level ({', '.join(LEVELS)}), or a concern"
+                f" ({', '.join(CONCERNS)}) with a level, such as search=debug"
             )
         found |= dict.fromkeys(asked, known)
     return found

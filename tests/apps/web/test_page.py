@@ -321,7 +321,7 @@ def test_the_sources_are_filtered_by_words_state_and_kind(
     finished(page)
     rows = page.locator("#list .source:visible")
     every = rows.count()
-    shown = page.get_by_label("State or kind of the sources")
+    shown = page.get_by_label("Filter by state or kind")
     shown.select_option("cited")
     cited = rows.count()
     assert 0 < cited < every

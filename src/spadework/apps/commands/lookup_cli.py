@@ -36,7 +36,9 @@ def read(
         bool,
         typer.Option("--json", help="Print the text and its metadata as one JSON object."),
     ] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="Print the raw source, uncleaned.")] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Print the raw source instead of the cleaned text.")
+    ] = False,
     home: options.Home = None,
 ) -> None:
     """Print one page as clean Markdown."""
@@ -126,7 +128,7 @@ knowledge = typer.Typer(
 
 Named = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[URL|HOST]...", help="URLs of pages, or hosts for all their pages."),
+    typer.Argument(metavar="[URL|HOST]...", help="Page URLs, or host names for all their pages."),
 ]
 Older = Annotated[
     float | None,
@@ -183,7 +185,7 @@ def export(
     older: Older = None,
     home: Home = None,
 ) -> None:
-    """Write pages to files: their text, source and fetch date."""
+    """Export pages to files, each with its text, source and fetch date."""
     from spadework.apps.commands.lookups import export_pages
 
     asyncio.run(export_pages(_store(home), _which(named, older), output))

@@ -83,7 +83,7 @@ class ResearchAnswer(Shape):
     session_id: str
     status: Status
     stopped_by: str = ""
-    mode: Mode = Field(description="extractive: composed from quotes by code.")
+    mode: Mode = Field(description="extractive: composed from quotes, without a model.")
     confidence: float | None = Field(description="Always null: no probability is claimed.")
     question: str
     report: str = Field("", description=f"Markdown that cites [n]. {PAGE_TEXT}")
@@ -117,7 +117,7 @@ class HitShape(Shape):
     published_at: str | None = None
     relevance: float = Field(description="0 to 1.")
     parts: RankParts
-    fused: float = Field(description="Score over all providers.")
+    fused: float = Field(description="Combined score over all providers.")
     providers: list[str] = Field(description="Each as provider:rank.")
 
 

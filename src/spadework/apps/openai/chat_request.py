@@ -138,10 +138,11 @@ class ChatRequest(BaseModel):
     n: int | None = Field(default=1, description="Only 1.")
     tools: list[Any] | None = Field(
         default=None,
-        description="Called only for a client's own task, such as a title; never for a question.",
+        description="Functions are called only for a client's own tasks, such as writing a title,"
+        " and never for a question.",
     )
     tool_choice: Any = Field(default=None, description="Must not require a call.")
-    functions: list[Any] | None = Field(default=None, description="Ignored: none is called.")
+    functions: list[Any] | None = Field(default=None, description="Ignored: no function is called.")
     function_call: Any = Field(default=None, description="Must not require a call.")
     response_format: Format | None = Field(default=None, description="Must be text.")
     metadata: dict[str, Any] | None = Field(

@@ -23,7 +23,7 @@ from spadework.values import Evidence, Plan, Result, Source
 from spadework.visible import one_line
 
 COMMANDS: dict[str, tuple[str, str]] = {
-    "plan": ("", "show the topics of the last answer, and how far each is proven"),
+    "plan": ("", "show the topics of the last answer, and how fully each was answered"),
     "sources": ("", "list the sources of the last answer, numbered as in the report"),
     "quote": ("N", "show the quotes from source N, and where its page is stored"),
     "conflicts": ("", "show where the sources disagree"),

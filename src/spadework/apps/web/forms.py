@@ -122,7 +122,7 @@ def _limited(receive: Receive, most: int) -> Receive:
                 seen += len(message.get("body", b""))
         allowed = f"{most - MOST_FIELD_BYTES:,} bytes"
         raise HTTPException(
-            413, f"The files are too large. Together they may have at most {allowed}."
+            413, f"The files are too large. The limit for all of them together is {allowed}."
         )
 
     return limited

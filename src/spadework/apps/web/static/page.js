@@ -120,8 +120,8 @@
     const { mostFiles, mostBytes } = event.target.dataset;
     const files = [...event.target.files];
     const bytes = files.reduce((sum, file) => sum + file.size, 0);
-    const wrong = files.length > mostFiles ? `At most ${mostFiles} files can be given along.`
-      : bytes > mostBytes ? "The files are too large together." : "";
+    const wrong = files.length > mostFiles ? `At most ${mostFiles} files can be attached.`
+      : bytes > mostBytes ? "Together, the files are too large." : "";
     event.target.setCustomValidity(wrong);
     const error = event.target.form.querySelector("[data-error]");
     error.textContent = wrong;
