@@ -57,11 +57,7 @@ Until = Annotated[
     str | None, typer.Option("--until", help="Latest date of publication, as YYYY-MM-DD.")
 ]
 Preset = Annotated[
-    str | None,
-    typer.Option(
-        "--preset",
-        help="How strictly pages are selected: precise, balanced, recall or default.",
-    ),
+    str | None, typer.Option("--preset", help="Strictness: precise, balanced, recall or default.")
 ]
 Relevance = Annotated[
     str | None, typer.Option("--relevance", help="Minimum relevance of hits to read, 0 to 1.")

@@ -36,9 +36,7 @@ def read(
         bool,
         typer.Option("--json", help="Print the text and its metadata as one JSON object."),
     ] = False,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Print the raw source instead of the cleaned text.")
-    ] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the source as received.")] = False,
     home: options.Home = None,
 ) -> None:
     """Print one page as clean Markdown."""

@@ -136,8 +136,7 @@ def add_resources(server: MCPServer[ToolContext]) -> None:
         f"{SESSIONS}{{session_id}}",
         name="session",
         title="Report of a session",
-        description="The report, or the list of pages if the session only gathered pages. The id"
-        " latest means the newest session.",
+        description="The report or the list of gathered pages. For the newest session: latest.",
         mime_type=MARKDOWN,
     )
     async def session(session_id: str, call: Context[ToolContext]) -> str:

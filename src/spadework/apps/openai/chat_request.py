@@ -138,8 +138,7 @@ class ChatRequest(BaseModel):
     n: int | None = Field(default=1, description="Only 1.")
     tools: list[Any] | None = Field(
         default=None,
-        description="Functions are called only for a client's own tasks, such as writing a title,"
-        " and never for a question.",
+        description="Called only for a client's own tasks, such as titles, never for questions.",
     )
     tool_choice: Any = Field(default=None, description="Must not require a call.")
     functions: list[Any] | None = Field(default=None, description="Ignored: no function is called.")

@@ -180,9 +180,7 @@ class Unpacker:
         try:
             self._pass_on(chunk, 0)
         except _ERRORS:
-            raise Unreachable(
-                "The response is broken: its compressed body cannot be read."
-            ) from None
+            raise Unreachable("The response is broken: its compressed body is invalid.") from None
 
     def finish(self) -> bytes:
         """Return the whole body. Raises Unreachable if the compressed data are incomplete."""
