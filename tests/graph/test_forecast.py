@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -145,6 +146,21 @@ async def test_the_forecast_holds_and_comes_before_anything_is_searched(
     assert used.tokens_in + used.tokens_out <= told.tokens.high
     assert told.money and used.money
     assert used.money <= told.money.high
+
+
+async def test_the_forecast_comes_before_a_library_is_indexed(tmp_path: Path) -> None:
+    (tmp_path / "keeper.md").write_text("# Keeper\n\nThe keeper of the lamp is Ida Brandt.\n")
+    settings = Settings.load(library=[tmp_path], search="library")
+    seen: list[str] = []
+    session = Session.start("Who is the keeper of the lamp?", settings=settings)
+    async with aclosing(session.events(progress=seen.append)) as stream:
+        async for event in stream:
+            seen.append(type(event).__name__)
+            last = event
+    assert seen[:3] == ["Started", "Foreseen", "Building the index of the library: 1 of 1 done."]
+    assert isinstance(last, Finished)
+    assert "Ida Brandt" in last.result.report
+    assert "(1 document)" in last.result.report, "the index is described as it is at the end"
 
 
 async def test_every_interface_shows_the_forecast_of_a_question() -> None:

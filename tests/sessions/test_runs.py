@@ -5,6 +5,7 @@ back, or after a restart.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import pytest
@@ -19,9 +20,19 @@ from spadework.sessions.storage.session_file import LOG
 from spadework.settings import Settings
 
 
+async def recorded(
+    events: AsyncIterator[tuple[int, Event]], after: int = 0
+) -> AsyncIterator[tuple[int, Event]]:
+    """The events without passing notes, which have the number of the event before them."""
+    async for n, event in events:
+        if n > after:
+            after = n
+            yield n, event
+
+
 async def watched(runs: Runs, session_id: str, after: int = 0) -> list[tuple[int, Event]]:
     async with aclosing(runs.watch(session_id, after)) as events:
-        return [(n, event) async for n, event in events if n > after]
+        return [numbered async for numbered in recorded(events, after)]
 
 
 async def test_every_watcher_gets_every_event_once_and_in_order(settings: Settings) -> None:
@@ -127,9 +138,7 @@ def test_a_line_that_a_kill_cut_short_does_not_spoil_the_next(tmp_path) -> None:
 
 async def _first(events, most):
     count = 0
-    async for numbered in events:
-        if not numbered[0]:
-            continue
+    async for numbered in recorded(events):
         yield numbered
         count += 1
         if count == most:
@@ -141,9 +150,8 @@ async def _until(
 ) -> list[tuple[int, Event]]:
     seen = []
     async with aclosing(runs.watch(session_id, after)) as events:
-        async for numbered in events:
-            if numbered[0] > after:
-                seen.append(numbered)
+        async for numbered in recorded(events, after):
+            seen.append(numbered)
             if isinstance(numbered[1], kind):
                 return seen
     raise AssertionError(f"no {kind.__name__} came")

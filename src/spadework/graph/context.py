@@ -235,14 +235,28 @@ class SessionContext:
             raise
         return context
 
-    async def note_searching(self) -> None:
-        """Update the description of what is searched, which changes as a library is indexed."""
+    async def index_library(self) -> None:
+        """Build a missing index of the library, which does not count as run time. Raises
+        SettingsError if it cannot be written, or SearchError.
+        """
+        self.budget.pause()
+        try:
+            for library in self.libraries:
+                await library.build()
+        finally:
+            self.budget.go_on()
+        await self.note_searching("start")
+
+    async def note_searching(self, at: str = "") -> None:
+        """Update the description of what is searched, which changes as a library is indexed. `at`
+        is where in the run, for replays.
+        """
 
         async def now() -> tuple[str, ...]:
             return tuple(one.describes for one in (*self.search.providers, *self.stand_ins.opened))
 
         shape, before = tuple[str, ...], self.searching
-        self.searching = await self.journal.moment("searched", "", shape, now, before)
+        self.searching = await self.journal.moment("searched", at, shape, now, before)
 
     async def close(self) -> None:
         """Close connections and files, and unregister the context."""

@@ -172,6 +172,9 @@ async def open_parts(
                 one = await Library.open(
                     paths, home=home, progress=progress, meaning=meaning, lazily=True
                 )
+                # A run is estimated before its library is indexed.
+                if isinstance(providers, PagesAlone):
+                    await one.build()
             finally:
                 budget.go_on()
             opened.push_async_callback(one.close)

@@ -22,7 +22,7 @@ from typing import Self, TypeVar
 from spadework.errors import NotAllowed, SearchError, SettingsError, Unreadable
 from spadework.tools.dense.passage_vectors import Meaning, fill
 from spadework.tools.dense.vectors import Passage, Vectors
-from spadework.tools.library.document import DAMAGED, Document, Skipped
+from spadework.tools.library.document import DAMAGED, Document, Skipped, StoreReader
 from spadework.tools.library.installed import installed_packages, packages_in
 from spadework.tools.library.search import Dense, Searcher, no_passages, passages
 from spadework.tools.library.source_reader import collections, files
@@ -173,9 +173,9 @@ _UNDERSTOOD = frozenset(("python",))
 
 
 class Shelved:
-    """The opened index of a plan, which `searcher` reads."""
+    """The index of a plan. `searcher` reads it, and is None until the index is built."""
 
-    searcher: Searcher
+    searcher: Searcher | None = None
 
     def __init__(self, wanted: Plan, progress: Callable[[str], None] | None) -> None:
         self._plan, self._progress = wanted, progress
@@ -194,16 +194,27 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan, building it if missing.
-        `lazily` then reads only package descriptions. If the index is damaged, it is rebuilt unless
-        `rebuilds` is False. Raises SettingsError if it cannot be written, or SearchError.
+        """Open the index of a plan.
+        A missing index is built. If opened `lazily`, that of folders waits for `built`, and that of
+        packages holds only their descriptions. A damaged index is rebuilt unless `rebuilds` is
+        False. Raises SettingsError if it cannot be written, or SearchError.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
-        if lazily and not wanted.paths and not await asyncio.to_thread(wanted.folder.exists):
+        missing = lazily and not await asyncio.to_thread(wanted.folder.exists)
+        if missing and not wanted.paths:
             shelved._plan = narrowed(wanted, frozenset())
-        shelved.searcher = await shelved._opened(shelved._plan)
+        if not (missing and wanted.paths):
+            await shelved.built()
         return shelved
+
+    async def built(self) -> Searcher:
+        """Return what reads the index, which is built first if it is missing.
+        Raises SettingsError if it cannot be written, or SearchError.
+        """
+        async with self._lock:
+            self.searcher = self.searcher or await self._opened(self._plan)
+            return self.searcher
 
     async def _opened(self, wanted: Plan) -> Searcher:
         try:
@@ -220,9 +231,10 @@ class Shelved:
     @property
     def words(self) -> str:
         """A description of the index for users."""
+        if not self.searcher or not self._plan.paths:
+            return self._plan.words
         held = self.searcher.documents
-        count = f" ({held} document{'s' * (held != 1)})" if self._plan.paths else ""
-        return self._plan.words + count
+        return f"{self._plan.words} ({held} document{'s' * (held != 1)})"
 
     @property
     def kind(self) -> SourceKind:
@@ -255,13 +267,14 @@ class Shelved:
             except (SettingsError, SearchError):
                 self._failed[wanted.state] += 1
                 raise
-            self._former.append(self.searcher)
+            self._former += [self.searcher] if self.searcher else []
             self.searcher, self._plan = searcher, wanted
 
     async def close(self) -> None:
         """Close the index in all its states, and cancel a running build."""
         for searcher in (*self._former, self.searcher):
-            searcher.store.close()
+            if searcher:
+                searcher.store.close()
         if self._widening:
             self._widening.cancel()
             await asyncio.gather(self._widening, return_exceptions=True)
@@ -270,7 +283,7 @@ class Shelved:
         """Run `work` on the index in a thread.
         A damaged index is rebuilt first. Raises SearchError if it is still damaged.
         """
-        searcher = self.searcher
+        searcher = await self.built()
         try:
             return await asyncio.to_thread(work, searcher)
         except sqlite3.ProgrammingError:
@@ -280,7 +293,7 @@ class Shelved:
                 if self.searcher is searcher:
                     self.searcher = await self._made_anew(self._plan, error)
         try:
-            return await asyncio.to_thread(work, self.searcher)
+            return await asyncio.to_thread(work, await self.built())
         except DAMAGED as error:
             raise self._given_up() from error
 
@@ -317,8 +330,8 @@ class Library:
 
     @property
     def documents(self) -> int:
-        """The number of documents in the index."""
-        return self._index.searcher.documents
+        """The number of documents in the index; 0 until it is built."""
+        return self._index.searcher.documents if self._index.searcher else 0
 
     @property
     def describe(self) -> str:
@@ -328,7 +341,7 @@ class Library:
     @property
     def skipped(self) -> Sequence[Skipped]:
         """Files and packages that could not be read."""
-        return self._index.searcher.skipped
+        return self._index.searcher.skipped if self._index.searcher else ()
 
     @classmethod
     async def open(
@@ -341,7 +354,8 @@ class Library:
         lazily: bool = False,
     ) -> Library:
         """Open the library of `paths` or of the installed documentation.
-        Its index is built if needed. `lazily` reads a package whole only when a search names it.
+        Its index is built if needed. If opened `lazily`, that of folders waits for `build` or the
+        first search, and a package is read whole only when a search names it.
         With `meaning`, vectors made by `embed` are searched too. `progress` receives sentences.
 
         Raises SettingsError if a path is missing or unreadable, or the index cannot be written.
@@ -367,6 +381,10 @@ class Library:
             state = others[0].name.rpartition("-")[2]
             wanted = replace(narrowed(wanted, frozenset()), state=state)
         return wanted.words, cls(await Shelved.open(wanted, None, rebuilds=False))
+
+    async def build(self) -> None:
+        """Build the index of a library opened `lazily`. Raises the errors of `open`."""
+        await self._index.built()
 
     async def widen(self, text: str) -> None:
         """Read whole the packages that a text names. Raises SettingsError or SearchError."""
@@ -401,11 +419,14 @@ class Library:
         """
         if self._dense is None:
             return 0
-        vectors, store = self._dense.vectors, self._index.searcher.store
+        vectors, store = self._dense.vectors, (await self._index.built()).store
         there = set(await asyncio.to_thread(store.numbers))
         known = await asyncio.to_thread(vectors.numbers)
         asked = await fill(
-            vectors, self._dense.meaning.embeds, self._passages(sorted(there - known)), progress
+            vectors,
+            self._dense.meaning.embeds,
+            _passages(store, sorted(there - known)),
+            progress,
         )
         await asyncio.to_thread(vectors.forget, known - there)
         families = await asyncio.to_thread(
@@ -413,10 +434,6 @@ class Library:
         )
         await asyncio.to_thread(vectors.forget_others, families)
         return asked
-
-    def _passages(self, numbers: Sequence[int]) -> Iterator[list[Passage]]:
-        for number in numbers:
-            yield passages(number, self._index.searcher.store.by_numbers([number])[number][0])
 
     async def document(self, url: str) -> Document:
         """Return the document at a library URL.
@@ -443,3 +460,8 @@ class Library:
     async def close(self) -> None:
         """Close the index and cancel a running build."""
         await self._index.close()
+
+
+def _passages(store: StoreReader, numbers: Sequence[int]) -> Iterator[list[Passage]]:
+    for number in numbers:
+        yield passages(number, store.by_numbers([number])[number][0])
