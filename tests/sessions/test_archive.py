@@ -21,6 +21,7 @@ from spadework.sessions.storage.files import read_metadata
 from spadework.settings import Settings
 from tests.apps.process import Terminal
 from tests.apps.web.prepared import large, put
+from tests.tools.export.painted import png
 from tests.world.searx import Searx
 from tests.world.sites import World
 
@@ -58,6 +59,19 @@ def test_a_session_opens_on_another_machine(packed: Path, elsewhere: Terminal) -
     assert not (there / "session.sqlite").exists(), "recordings stay behind"
     with zipfile.ZipFile(packed) as archive:
         assert b"In the year 1500" in archive.read("report.html")
+
+
+def test_its_pictures_go_with_it(tmp_path: Path) -> None:
+    whole, pages = large(ID, sources=1, sections=1, sentences=1)
+    folder = tmp_path / "sessions" / put(tmp_path, whole, pages)
+    (folder / "pictures").mkdir()
+    names = (f"{'0' * 64}.png", f"{'0' * 64}.svg", "other.png")
+    for name in names:
+        (folder / "pictures" / name).write_bytes(png())
+    (tmp_path / "run.zip").write_bytes(archive_module.pack(folder, whole))
+    archive_module.unpack(tmp_path / "there", tmp_path / "run.zip")
+    [there] = (tmp_path / "there" / "sessions" / ID / "pictures").iterdir()
+    assert (there.name, there.read_bytes()) == (names[0], png())
 
 
 def test_an_opened_session_is_no_earlier_run_of_a_watched_question(

@@ -96,16 +96,20 @@ class World:
         self,
         site: str,
         path: str,
-        text: str,
+        text: str | bytes,
         media_type: str = "text/html",
         *,
         status: int = 200,
         headers: Mapping[str, str] | None = None,
     ) -> str:
-        """Publish or change a page until the next reset; the search engine knows it. Returns its
-        URL.
+        """Publish or change a page until the next reset; the search engine knows it, unless it is
+        bytes. Returns its URL.
         """
-        made = document.from_text(site, path, text, media_type)
+        made = (
+            document.from_text(site, path, text, media_type)
+            if isinstance(text, str)
+            else Document(site, path, text, media_type)
+        )
         changes = {"status": status, "headers": headers or {}}
         self._put[site, path] = Document(**{**vars(made), **changes})
         return self.url(site, path)

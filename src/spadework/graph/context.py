@@ -107,6 +107,7 @@ class SessionContext:
         self.journal = parts.journal
         self.pages = PageStore(self.folder / "pages")
         self.links = LinkStore(self.folder / "links")
+        self.figures = LinkStore(self.folder / "figures", most_chars=2_000)
         self.search = parts.search
         self.web, self.browser = parts.web, parts.browser
         self.reader = Reader(self.web, self.browser)

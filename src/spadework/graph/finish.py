@@ -32,6 +32,7 @@ from spadework.values import (
     Evidence,
     Mode,
     Page,
+    Picture,
     Problem,
     Result,
     Status,
@@ -159,7 +160,10 @@ def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Cit
 
 
 def result_of(
-    context: SessionContext, state: ResearchState, late: Sequence[Problem] = ()
+    context: SessionContext,
+    state: ResearchState,
+    late: Sequence[Problem] = (),
+    pictures: Sequence[Picture] = (),
 ) -> Result:
     """Return the result of a finished run. `late` are problems from outside the nodes."""
     why = _final_reason(context, state)
@@ -184,6 +188,7 @@ def result_of(
         document=report,
         opinion=describe_review(review) if (review := state.get("review")) else "",
         citations=tuple(state.get("citations", [])),
+        pictures=tuple(pictures),
         conflicts=tuple(state.get("conflicts", [])),
         unread=tuple(unread_hits(state)),
         problems=(*first, *rest),

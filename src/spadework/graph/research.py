@@ -55,6 +55,7 @@ from spadework.graph.nodes.verify import Check, still_proven, verify_ledger
 from spadework.graph.nodes.write import compose_report
 from spadework.graph.pages.fetch import attached_pages
 from spadework.graph.report.body import draft
+from spadework.graph.report.pictures import fetch_pictures
 from spadework.graph.state import (
     GIVEN,
     ResearchInput,
@@ -241,13 +242,14 @@ async def edit(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
 
 
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Compose and return the result, and keep the report for follow-ups."""
+    """Compose and return the result, with pictures, and keep the report for follow-ups."""
     context = await context_of(state["session_id"], runtime.context)
     await context.was_stopped("save")
     kept, none = context.page_cache.settle, list[Problem]()
     late = await context.journal.moment("late problems", "", list[Problem], kept, none)
     await context.note_searching()
-    result = result_of(context, state, late)
+    pictures = await fetch_pictures(context, state)
+    result = result_of(context, state, late, pictures)
     await keep(context, state, result)
     emit = emitter(context, runtime)
     emit(Wrote(markdown=result.report, final=True))

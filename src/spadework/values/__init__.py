@@ -27,11 +27,13 @@ from spadework.values.question import Span as Span
 from spadework.values.question import Task as Task
 from spadework.values.question import Topic as Topic
 from spadework.values.question import Wish as Wish
+from spadework.values.report import PICTURE_NAME as PICTURE_NAME
 from spadework.values.report import Citation as Citation
 from spadework.values.report import CoveredTopic as CoveredTopic
 from spadework.values.report import Form as Form
 from spadework.values.report import Mode as Mode
 from spadework.values.report import Part as Part
+from spadework.values.report import Picture as Picture
 from spadework.values.report import Problem as Problem
 from spadework.values.report import Report as Report
 from spadework.values.report import Result as Result

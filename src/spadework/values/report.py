@@ -46,6 +46,8 @@ Verdict = Literal[
 Status = Literal["completed", "time_limited", "budget_limited", "partial", "failed"]
 Mode = Literal["model", "extractive"]
 SectionKind = Literal["summary", "topic", "code", "conflicts", "limits"]
+#: A stored picture is named by the hash of its bytes.
+PICTURE_NAME = r"[0-9a-f]{64}\.(?:png|jpeg|gif|webp)"
 Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
@@ -181,6 +183,23 @@ class Review(Value):
     done: bool = False
 
 
+class Picture(Value):
+    """A picture from a cited `page`, which belongs to the quote `evidence_id`. Its caption is found
+    at `start:end` in the page's text. `name` is its file in the session; the size is in pixels.
+    """
+
+    url: str
+    page: str
+    content_hash: str
+    caption: str
+    start: int
+    end: int
+    evidence_id: str
+    name: str = Field(default="", pattern=rf"^(?:{PICTURE_NAME})?$")
+    width: int = 0
+    height: int = 0
+
+
 class Citation(Value):
     """A sentence of the report, one piece of its evidence, and the verdict. `maker` and `judge` are
     a model's name, `CODE` or `NOBODY`.
@@ -313,6 +332,7 @@ class Result(Value):
     document: Report = Field(repr=False)
     opinion: str = ""
     citations: tuple[Citation, ...] = Field(default=(), repr=False)
+    pictures: tuple[Picture, ...] = Field(default=(), repr=False)
     conflicts: tuple[Conflict, ...] = ()
     unread: tuple[Unread, ...] = ()
     problems: tuple[Problem, ...] = ()

@@ -21,6 +21,7 @@ from spadework.sessions.storage.lock import hold_session
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.apps.web.prepared import large, put
+from tests.tools.export.painted import gif
 from tests.world.background import Background, listen
 
 ID = "20260304-050607-0000aa"
@@ -77,6 +78,23 @@ async def test_a_card_has_the_title_of_its_page_once(
 ) -> None:
     card = await card_of(client, tmp_path, quoting(heading=heading))
     assert card.count(TITLE) == count
+
+
+async def test_pictures_are_served_with_the_type_of_their_bytes(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    put(tmp_path, quoting(), {})
+    folder, zeros, ones = tmp_path / "sessions" / ID / "pictures", "0" * 64, "1" * 64
+    folder.mkdir()
+    (folder / f"{zeros}.png").write_bytes(gif())
+    (folder / f"{ones}.png").write_text("<script>alert(1)</script>")
+    (folder.parent / "a.png").write_bytes(gif())
+    shown = await client.get(f"/s/{ID}/pictures/{zeros}.png")
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "image/gif")
+    assert shown.headers["x-content-type-options"] == "nosniff"
+    assert "default-src 'none'" in shown.headers["content-security-policy"]
+    for name in (f"{ones}.png", f"{'2' * 64}.png", "%2e%2e%2fa.png", "..%2Fa.png"):
+        assert (await client.get(f"/s/{ID}/pictures/{name}")).status_code == 404
 
 
 async def test_the_start_page_names_the_libraries(client: httpx.AsyncClient) -> None:

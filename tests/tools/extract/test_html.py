@@ -17,6 +17,7 @@ from spadework.errors import SpadeworkError, TooLarge, Unreadable
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.page.block_features import levelled
+from spadework.tools.extract.process import answer, document_reply
 from spadework.tools.text.markdown import blocks
 from spadework.tools.text.tables import header_of
 from spadework.visible import visible
@@ -767,3 +768,33 @@ def test_an_article_that_a_script_shows_is_read() -> None:
         f"</p><p>{PROSE * 3}</p></div></div>"
     )
     assert said in extract(page, URL).markdown
+
+
+def test_figures_are_the_images_whose_captions_are_in_the_text() -> None:
+    def figure(inside: str) -> str:
+        return f"<figure>{inside}</figure>"
+
+    text = "".join(
+        f"<p>Sentence {n} of a text that is long enough to be read.</p>" for n in range(9)
+    )
+    page = extract(
+        f"<html><body><main><h1>Piers</h1>{text}"
+        + figure(
+            "<picture><img src='/a.png'></picture><figcaption>A <em>long</em> pier</figcaption>"
+        )
+        + figure("<figcaption><p>Two views of it</p></figcaption><img src=b.png><img src=c.png>")
+        + figure(
+            "<img src='data:,x' data-src=late.jpg><noscript><img src=late.jpg></noscript>"
+            "<figcaption>The late pier</figcaption>"
+        )
+        + figure("<img src='javascript:alert(1)'><figcaption>No image</figcaption>")
+        + figure("<img src=d.png alt='No caption'>")
+        + f"{text}</main></body></html>",
+        "https://a.example/piers/",
+    )
+    assert {figure.url: figure.text for figure in page.figures} == {
+        "https://a.example/a.png": "A *long* pier",
+        "https://a.example/piers/late.jpg": "The late pier",
+    }
+    assert all(figure.text in page.markdown for figure in page.figures)
+    assert answer(json.loads(json.dumps(document_reply(page)))) == page

@@ -103,6 +103,7 @@ def page_routes() -> list[BaseRoute]:
         Route(f"{session}/related", pages.related),
         Route(session + "/report.{ending}", pages.export),
         Route(session + "/pages/{hash}", pages.snapshot),
+        Route(session + "/pictures/{name}", pages.picture),
         Route("/favicon.ico", _favicon),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]

@@ -67,13 +67,14 @@ def _load_picture(home: Path, session_id: str) -> ViewModel:
 
 async def result_of(web: Web, session_id: str) -> Result:
     """Return a session's result. Raises SessionNotFound if it has none yet."""
-    folder = await _folder_of(web, session_id)
+    folder = await folder_of(web, session_id)
     if (result := await asyncio.to_thread(read_result, folder)) is None:
         raise SessionNotFound("This session has no report yet.")
     return result
 
 
-async def _folder_of(web: Web, session_id: str) -> Path:
+async def folder_of(web: Web, session_id: str) -> Path:
+    """Return a session's folder. Raises SessionNotFound."""
     await web.runs.find(session_id)
     return await asyncio.to_thread(session_folder, web.settings.home, session_id)
 
@@ -94,13 +95,13 @@ def read_versions(home: Path, session_id: str) -> list[tuple[str, str, str]]:
 
 async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, list[Evidence]]:
     """Return a stored page's text and evidence. Raises SessionNotFound."""
-    return await asyncio.to_thread(_page, await _folder_of(web, session_id), content_hash)
+    return await asyncio.to_thread(_page, await folder_of(web, session_id), content_hash)
 
 
 async def related_questions(web: Web, session_id: str) -> list[str]:
     """Return follow-up questions. Raises SessionNotFound if there is no report."""
     result = await result_of(web, session_id)
-    return await asyncio.to_thread(related, await _folder_of(web, session_id), result)
+    return await asyncio.to_thread(related, await folder_of(web, session_id), result)
 
 
 def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:

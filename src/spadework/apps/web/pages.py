@@ -12,6 +12,7 @@ from spadework.apps.commands.statistics import by, foreseen, worth_name
 from spadework.apps.outputs import ENDINGS
 from spadework.apps.web.forms import whole_number
 from spadework.apps.web.history import (
+    folder_of,
     page_of,
     read_versions,
     related_questions,
@@ -33,6 +34,7 @@ from spadework.errors import (
 from spadework.sessions.health import COSTS, probe
 from spadework.sessions.library_index import from_library
 from spadework.sessions.metrics.statistics import statistics
+from spadework.tools.export.pictures import read_picture
 
 MOST_LISTED = 200
 #: Maximum characters of a question in a URL.
@@ -145,6 +147,16 @@ async def snapshot(request: Request) -> Response:
         source=source,
         chars=len(text),
     )
+
+
+async def picture(request: Request) -> Response:
+    """Return a picture of a report."""
+    folder = await folder_of(seen_of(request).web, request.path_params["id"])
+    kept = await asyncio.to_thread(read_picture, folder, request.path_params["name"])
+    if kept is None:
+        raise HTTPException(404, "This session has no such picture.")
+    headers = {"Cache-Control": "private, max-age=3600"}
+    return Response(kept[0], media_type=f"image/{kept[1].format}", headers=headers)
 
 
 async def export(request: Request) -> Response:

@@ -53,33 +53,15 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
     async def had(at: int, fetch: Fetch) -> Fetched:
         request = Request("page", {**key, "level": at} if at else key, about=url)
 
-        async def ask(tape: Tape) -> Fetched:
+        async def timed() -> Fetched:
             nonlocal fetching
             asked_at = time.monotonic()
-            made: Sequence[Attempt] = (Attempt(),)  # Used if the fetch is cancelled.
             try:
-                fetched = await fetch()
-                made = fetched.attempts
-            except FetchError as error:
-                made = error.attempts
-                raise
+                return await fetch()
             finally:
                 fetching += time.monotonic() - asked_at
-                context.budget.add(
-                    fetches=sum(not attempt.cached for attempt in made),
-                    cache_hits=sum(attempt.cached for attempt in made),
-                    bytes=sum(attempt.bytes for attempt in made),
-                )
-            # The page's age is counted from this moment.
-            dated = fetched.dated or datetime.now(UTC)
-            fetched = replace(fetched, dated=dated)
-            attempts = [attempt.model_dump() for attempt in fetched.attempts]
-            head = asdict(replace(fetched, body=b"", attempts=()))
-            del head["body"]
-            tape.add(head | {"dated": dated.isoformat(), "attempts": attempts}, fetched.body)
-            return fetched
 
-        return await context.journal.exchange(request, ask, _fetched_of_tape)
+        return await fetch_recorded(context, request, timed)
 
     if context.journal.recording is not None:
         seconds = max(seconds, context.settings.page_seconds)
@@ -89,10 +71,41 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
     return page.model_copy(update={"cleaning": cleaning, "attempts": fetched.attempts})
 
 
+async def fetch_recorded(context: SessionContext, request: Request, fetch: Fetch) -> Fetched:
+    """Return what `fetch` gets, charged and recorded unchanged. Raises FetchError."""
+
+    async def ask(tape: Tape) -> Fetched:
+        made: Sequence[Attempt] = (Attempt(),)  # Used if the fetch is cancelled.
+        try:
+            fetched = await fetch()
+            made = fetched.attempts
+        except FetchError as error:
+            made = error.attempts
+            raise
+        finally:
+            context.budget.add(
+                fetches=sum(not attempt.cached for attempt in made),
+                cache_hits=sum(attempt.cached for attempt in made),
+                bytes=sum(attempt.bytes for attempt in made),
+            )
+        # The page's age is counted from this moment.
+        dated = fetched.dated or datetime.now(UTC)
+        fetched = replace(fetched, dated=dated)
+        attempts = [attempt.model_dump() for attempt in fetched.attempts]
+        head = asdict(replace(fetched, body=b"", attempts=()))
+        del head["body"]
+        tape.add(head | {"dated": dated.isoformat(), "attempts": attempts}, fetched.body)
+        return fetched
+
+    return await context.journal.exchange(request, ask, _fetched_of_tape)
+
+
 async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted) -> Page:
     digest, text = await context.pages.put(extracted.markdown)
     if extracted.links:
         await context.links.put(fetched.url, extracted.links)
+    if extracted.figures:
+        await context.figures.put(fetched.url, extracted.figures)
     return Page(
         url=fetched.url.partition("#")[0],
         title=extracted.title,

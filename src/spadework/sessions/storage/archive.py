@@ -18,13 +18,13 @@ from spadework.sessions.storage.files import read_metadata, read_result
 from spadework.sessions.storage.session_file import LEDGER, METADATA, PROGRESS, RESULT, UNTOLD
 from spadework.tools.export.html_report import to_html
 from spadework.tools.stores.private_files import is_session_id, private_folder, write_atomically
-from spadework.values import Result
+from spadework.values import PICTURE_NAME, Result
 
 MOST_BYTES, MOST_FILE_BYTES, MOST_FILES = 1_000_000_000, 100_000_000, 10_000
 _FILES = "|".join(map(re.escape, (METADATA, PROGRESS, LEDGER, RESULT)))
 _KEPT = re.compile(
     rf"([^/]+)/({_FILES}|(?:research_report|editorial_review)_\d{{8}}_\d{{6}}\.md"
-    r"|pages/[0-9A-Za-z]{1,100}\.md)",
+    rf"|pages/[0-9A-Za-z]{{1,100}}\.md|pictures/{PICTURE_NAME})",
     re.ASCII,
 )
 #: Exported metadata fields.

@@ -266,6 +266,8 @@ _KINDS = {
     JOURNAL: "journal",
     "pages/": "page",
     "links/": "links of a page",
+    "figures/": "captions of a page",
+    "pictures/": "picture",
 }
 
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import io
+import struct
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import groupby
+from pathlib import Path
 from typing import NamedTuple, cast
 from unicodedata import bidirectional
 
 import docx
 from docx.document import Document
 from docx.enum.style import WD_STYLE_TYPE
+from docx.image.exceptions import (
+    InvalidImageStreamError,
+    UnexpectedEndOfFileError,
+    UnrecognizedImageError,
+)
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
@@ -23,7 +30,8 @@ from docx.text.run import Run as DocxRun
 
 from spadework.tools.export.chart import Chart, chart_of
 from spadework.tools.export.layout import laid_out
-from spadework.tools.export.sheet import Block, Item, Reference, Run, Said, Sheet, words
+from spadework.tools.export.pictures import read_picture
+from spadework.tools.export.sheet import Block, Figure, Item, Reference, Run, Said, Sheet, words
 from spadework.tools.text.language import Phrases
 from spadework.values import Result
 
@@ -36,6 +44,13 @@ _AFTER_BIDI = (
     *("w:adjustRightInd", "w:snapToGrid", "w:spacing", "w:ind", "w:contextualSpacing", "w:jc"),
     *("w:mirrorIndents", "w:suppressOverlap", "w:textDirection", "w:textAlignment"),
     *("w:textboxTightWrap", "w:outlineLvl", "w:divId", "w:cnfStyle", "w:rPr", "w:sectPr"),
+)
+
+
+#: What python-docx raises for the header of a damaged picture.
+_DAMAGED = (
+    *(InvalidImageStreamError, UnexpectedEndOfFileError, UnrecognizedImageError, struct.error),
+    *(ValueError, LookupError, ArithmeticError, AttributeError, TypeError),
 )
 
 
@@ -67,6 +82,8 @@ def to_docx(result: Result) -> bytes:
             _say(document.add_paragraph(style="Heading 1"), chapter.heading)
         for block in chapter.blocks:
             _block(document, block, sheet.say.language)
+        for figure in chapter.figures:
+            _picture(document, figure, Path(result.session_dir))
     if sheet.sources:
         document.add_paragraph(sheet.say("sources"), style="Heading 1")
     for source in sheet.sources:
@@ -165,6 +182,25 @@ def _chart(document: Document, chart: Chart) -> None:
         shade.set(qn("w:fill"), str(_ACCENT))
         form.element.get_or_add_pPr().append(shade)
         form.right_indent, form.line_spacing = int(Inches(6) * (1 - bar.percent / 100)), Pt(8)
+
+
+def _picture(document: Document, figure: Figure, folder: Path) -> None:
+    """Add a picture with its caption; Word shows no WebP."""
+    kept, picture = read_picture(folder, figure.picture.name), figure.picture
+    if kept is None or kept[1].format == "webp":
+        return
+    width = min(Inches(6), Pt(picture.width))
+    size = width, round(width * picture.height / picture.width)
+    try:
+        shape = document.add_picture(io.BytesIO(kept[0]), *size)
+    except _DAMAGED:
+        return
+    shape._inline.docPr.set("descr", words(figure.caption.runs))
+    document.paragraphs[-1].paragraph_format.keep_with_next = True
+    caption = document.add_paragraph(style="Caption")
+    _say(caption, figure.caption.runs)
+    _markers(caption, figure.caption)
+    caption.add_run(f" {figure.host}")
 
 
 def _markers(paragraph: Paragraph, said: Said) -> None:

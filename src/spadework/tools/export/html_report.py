@@ -13,15 +13,19 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from spadework.errors import SettingsError, SpadeworkError
 from spadework.tools.export.chart import chart_of
 from spadework.tools.export.layout import laid_out
+from spadework.tools.export.pictures import as_data
 from spadework.tools.export.sheet import Run, Said, words
 from spadework.tools.web.background_threads import kill_group
 from spadework.tools.web.chromium import HOW_TO_INSTALL, installed_chromium, runs_as_root
 from spadework.values import Result
 
 
-def to_html(result: Result) -> str:
-    """Return the report as HTML. Its text is escaped, and only http(s) URLs become links."""
-    return _environment().get_template("report.html").render(sheet=laid_out(result))
+def to_html(result: Result, *, pictures: bool = True) -> str:
+    """Return the report as HTML with its stored pictures. Its text is escaped, and only http(s)
+    URLs become links.
+    """
+    shown = as_data(result) if pictures else {}
+    return _environment().get_template("report.html").render(sheet=laid_out(result), pictures=shown)
 
 
 #: Folder of the templates, which the session page uses too.
@@ -84,9 +88,10 @@ def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
     # Chromium may still write files while the folder is being removed.
     with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
         page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
-        page.write_text(to_html(result), encoding="utf-8")
-        # Chromium cannot use its sandbox as root. The page has no scripts and makes no requests.
+        # Chromium cannot use its sandbox as root, so the page then has no pictures, which might
+        # exploit a decoder. It never has scripts and makes no requests.
         rootly = ["--no-sandbox"] if runs_as_root() else []
+        page.write_text(to_html(result, pictures=not rootly), encoding="utf-8")
         places = (f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri())
         _run([chromium, *_FLAGS, *rootly, *places], seconds)
         if not printed.is_file():

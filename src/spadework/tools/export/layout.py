@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import takewhile
 
@@ -13,6 +14,7 @@ from spadework.tools.export.sheet import (
     Block,
     Card,
     Chapter,
+    Figure,
     Marker,
     Opened,
     Proven,
@@ -27,7 +29,16 @@ from spadework.tools.text.language import Phrases
 from spadework.tools.text.markdown import Strength, emphases, scan
 from spadework.tools.text.sentences import leads
 from spadework.tools.web.urls import domain_of
-from spadework.values import CoveredTopic, Evidence, Part, Result, Section, Sentence, Source
+from spadework.values import (
+    CoveredTopic,
+    Evidence,
+    Part,
+    Picture,
+    Result,
+    Section,
+    Sentence,
+    Source,
+)
 
 #: Maximum sentences of a report's opening answer.
 MOST_ANSWER = 2
@@ -39,7 +50,8 @@ def laid_out(result: Result) -> Sheet:
     layout = _Layout(result)
     say, document = layout.say, result.document
     sections = _answer_first(result, layout.ledger)
-    chapters = tuple(map(layout.chapter, sections))
+    figures = _by_section(result.pictures, sections)
+    chapters = tuple(layout.chapter(one, figures[n]) for n, one in enumerate(sections))
     concluded = any(card.concluded for card in layout.cards)
     return Sheet(
         title=runs(document.title),
@@ -107,11 +119,17 @@ class _Layout:
         self._emphasis = False
         self._places: dict[tuple[bool, tuple[str, ...]], int] = {}
 
-    def chapter(self, section: Section) -> Chapter:
+    def chapter(self, section: Section, pictures: Iterable[Picture]) -> Chapter:
+        """Lay out a section and the pictures at its end, adding its cards."""
         heading = runs(self.report.heading_of(section))
         self._emphasis = emphasised(section)
         drawn = tuple(self._block(block) for block in blocks(section, self.ledger, self.say))
-        return Chapter(heading, section.kind, drawn)
+        figures = tuple(map(self._figure, pictures))
+        return Chapter(heading, section.kind, drawn, figures)
+
+    def _figure(self, picture: Picture) -> Figure:
+        quote = Sentence(text=picture.caption, evidence_ids=(picture.evidence_id,))
+        return Figure(picture, self._sentence(quote), domain_of(picture.page))
 
     def _block(self, block: Set) -> Block:
         if block.form == "table":
@@ -159,6 +177,22 @@ class _Layout:
         author = next((e.author for e in own if e.author), "")
         title, place = runs(source.title) or (Run(source.url),), place_of(source, own, self.say)
         return Reference(source.n, title, place, source.url, first, date, quotes, author)
+
+
+def _by_section(
+    pictures: Iterable[Picture], sections: Sequence[Section]
+) -> dict[int, list[Picture]]:
+    """Assign each picture to the first section that cites its quote, if possible not the answer."""
+    found: dict[int, list[Picture]] = defaultdict(list)
+    for picture in pictures:
+        citing = [
+            (section.kind == "summary", n)
+            for n, section in enumerate(sections)
+            if any(picture.evidence_id in one.evidence_ids for one in section.sentences)
+        ]
+        if citing:
+            found[min(citing)[1]].append(picture)
+    return found
 
 
 def _day(say: Phrases, how: str, when: datetime) -> str:

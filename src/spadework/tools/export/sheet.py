@@ -8,7 +8,7 @@ from typing import NamedTuple
 from spadework.tools.export.section_blocks import INFERRED
 from spadework.tools.text.language import ENGLISH, Phrases
 from spadework.tools.text.markdown import Strength
-from spadework.values import CoverageState, Form, SectionKind
+from spadework.values import CoverageState, Form, Picture, SectionKind
 
 
 class Run(NamedTuple):
@@ -60,12 +60,22 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A picture: its stored file, its caption with the mark of its quote, and its page's host."""
+
+    picture: Picture
+    caption: Said
+    host: str
+
+
+@dataclass(frozen=True)
 class Chapter:
     """A section of the report."""
 
     heading: tuple[Run, ...]
     kind: SectionKind
     blocks: tuple[Block, ...]
+    figures: tuple[Figure, ...] = ()
 
 
 @dataclass(frozen=True)

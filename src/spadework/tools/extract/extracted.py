@@ -30,7 +30,8 @@ class Extracted:
     """A document's content as Markdown, without navigation, and its metadata.
 
     `kind` is a page type (article, documentation, forum, listing, collection, product, service) or
-    a format's name. `source` is the kind of source that the page states.
+    a format's name. `source` is the kind of source that the page states. `figures` are the
+    addresses of images with their captions, as in the Markdown.
     """
 
     title: str
@@ -41,6 +42,7 @@ class Extracted:
     links: tuple[Link, ...] = ()
     kind: str = "article"
     source: SourceKind = ""
+    figures: tuple[Link, ...] = ()
 
     def __post_init__(self) -> None:
         # Remove invisible characters before any offsets into the text are taken.

@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract.document_kinds import decode
-from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.markdown_writer import not_shown
 from spadework.tools.extract.page.block_features import PageView
 from spadework.tools.extract.page.choice import content
@@ -27,7 +27,7 @@ from spadework.tools.extract.page.metadata import (
     source_kind_of,
     title_of,
 )
-from spadework.tools.extract.page.page_blocks import Block, assemble
+from spadework.tools.extract.page.page_blocks import Block, assemble, captioned
 from spadework.tools.extract.page.walker import Walker
 from spadework.tools.extract.xml import as_html
 
@@ -84,6 +84,9 @@ def extract(html: str | bytes, url: str) -> Extracted:
         links=tuple({link.url: link for block in chosen for link in block.links}.values()),
         kind=next(iter(kinds)),
         source=source_kind_of(page.metadata),
+        figures=tuple(
+            {url: Link(url, b.text) for b in chosen[::-1] if (url := captioned(b))}.values()
+        ),
     )
 
 

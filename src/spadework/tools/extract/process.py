@@ -93,10 +93,8 @@ def answer(header: dict[str, Any]) -> Extracted:
         raise _ERRORS.get(header["error"], Unreadable)(header["message"])
     found = header["found"]
     published_at = datetime.fromisoformat(found["published_at"]) if found["published_at"] else None
-    return Extracted(
-        **found
-        | {"published_at": published_at, "links": tuple(Link(**link) for link in found["links"])}
-    )
+    links = {name: tuple(Link(**one) for one in found[name]) for name in ("links", "figures")}
+    return Extracted(**found | {"published_at": published_at} | links)
 
 
 if sys.platform == "win32":  # On Windows, only the parent process can enforce limits.

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from copy import copy
 from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import version
@@ -154,6 +155,12 @@ class Web:
         except FetchError as error:
             raise ended_in(error, attempts) from error.__cause__
         return replace(fetched, attempts=tuple(attempts))
+
+    def limited(self, most: int) -> Web:
+        """Return this client with a smaller limit on the bytes of a page."""
+        made, most = copy(self), min(most, self._settings.page_bytes)
+        made._settings = self._settings.model_copy(update={"page_bytes": most})
+        return made
 
     async def ask_permission(self, url: str, *, seconds: float) -> None:
         """Wait until robots.txt allows `url`. Raises Blocked, or TooSlow after `seconds`."""

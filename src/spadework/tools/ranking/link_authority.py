@@ -10,8 +10,7 @@ from pathlib import Path
 from spadework.tools.extract.extracted import Link
 from spadework.tools.ranking.relevance import query_terms, relevance, relevance_parts
 from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.journal_rows import claim_on
-from spadework.tools.stores.private_files import write_atomically
+from spadework.tools.stores.journal_rows import keep_file
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Found, Hit, Query
@@ -26,19 +25,16 @@ DAMPING, ROUNDS = 0.85, 40
 
 
 class LinkStore:
-    """The links of pages, in one JSON file per page in `folder`."""
+    """The links of pages, in one JSON file per page in `folder`; long texts are cut."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, most_chars: int = 200) -> None:
+        self.folder, self._most_chars = folder, most_chars
 
     async def put(self, url: str, links: Sequence[Link]) -> None:
         """Store the links of the page at `url`."""
-        rows = [[link.url, link.text[:200]] for link in links[:MOST_KEPT]]
+        rows = [[link.url, link.text[: self._most_chars]] for link in links[:MOST_KEPT]]
         data = json.dumps(rows, ensure_ascii=False).encode(errors="replace")
-        path = self._path(url)
-        if claim := claim_on(self.folder.parent.name):
-            await claim.keep_file(f"{self.folder.name}/{path.name}", data)
-        await on_disk(write_atomically, path, data)
+        await keep_file(self._path(url), data)
 
     async def of(self, url: str) -> tuple[Link, ...]:
         """Return a page's links, or () if it was never read."""

@@ -66,7 +66,7 @@ async def last_text(tape: Tape) -> str:
 
 
 T = TypeVar("T")
-BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"})
+BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages", "picture"})
 
 
 class Row(NamedTuple):

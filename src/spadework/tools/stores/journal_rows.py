@@ -7,9 +7,12 @@ import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from spadework.budget import total
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Usage
 
 #: Selects the charges of all answers and exchanges, with their run time in seconds.
@@ -174,3 +177,10 @@ def claim_on(session_id: str) -> Claim | None:
     """Return the current claim to a session, or None if the session is only on this machine."""
     claim = CLAIM.get()
     return claim if claim is not None and claim.session_id == session_id else None
+
+
+async def keep_file(path: Path, data: bytes) -> None:
+    """Write a file in a folder of a session, and store it for the other machines."""
+    if claim := claim_on(path.parent.parent.name):
+        await claim.keep_file(f"{path.parent.name}/{path.name}", data)
+    await on_disk(write_atomically, path, data)

@@ -16,6 +16,7 @@ class Frame:
     """A block-level element containing the page's blocks `start:end`.
 
     `traits` come from its tag, class, id, role and visibility, such as `tag:nav` or `footer`.
+    `image` is the address of a figure's only image.
     """
 
     parent: Frame | None
@@ -24,6 +25,7 @@ class Frame:
     start: int
     end: int = 0
     depth: int = 0
+    image: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -157,6 +159,15 @@ def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
         elif name == "style" and value and _HIDDEN.search(value):
             found.append("hidden:style")
     return tuple(found)
+
+
+def captioned(block: Block) -> str:
+    """Return the address of the image whose caption a block is, or ""."""
+    frame, inside = block.frame, False
+    while frame.parent and frame.tag != "figure":
+        inside |= frame.tag == "figcaption"
+        frame = frame.parent
+    return frame.image if inside else ""
 
 
 #: Block kinds that are never written as quotations.

@@ -154,6 +154,7 @@ class Walker:
         if self._is_done(node, tag, attributes):
             return None
         close = self._open_frame(tag, attributes)
+        self._frame.image = self._image(node, tag)
         if tag in _CALLOUTS and (kind := elements.callout_kind(attributes.get("class") or "")):
             self._lead = (self._frame, _take_title(node, kind))
         if tag in elements.HEADINGS:
@@ -165,6 +166,12 @@ class Walker:
         elif tag == "blockquote":
             self._items = (*self._items[: MOST_LIST_DEPTH - 1], Item("> ", "> "))
         return close
+
+    def _image(self, node: LexborNode, tag: str) -> str:
+        images = (image.attributes for image in (node.css("img") if tag == "figure" else ()))
+        # Images that load late stand beside a placeholder, and again for readers without scripts.
+        sources = {self._addresses.absolute(a.get("data-src") or a.get("src")) for a in images}
+        return sources.pop() if len(sources) == 1 else ""
 
     def _item(self, attributes: dict[str, str | None]) -> Item:
         number = self._numbers[-1]
