@@ -115,7 +115,7 @@ def test_stop_and_write_ends_with_a_report(server: Server, world: World, open_pa
     ask(page)
     page.locator("#list .source").first.wait_for()
     page.get_by_role("button", name="Stop and write").click()
-    page.get_by_text("Stopping: writing the report").wait_for()
+    page.get_by_text("Searching has stopped.").wait_for()
     finished(page)
     assert "stopped early" in page.locator(".facts").inner_text()
 

@@ -789,7 +789,7 @@ def test_figures_are_the_images_whose_captions_are_in_the_text() -> None:
         )
         + figure("<img src='javascript:alert(1)'><figcaption>No image</figcaption>")
         + figure("<img src=d.png alt='No caption'>")
-        + f"{text}</main></body></html>",
+        + "<p>The last sentence of it all is read too.</p></main></body></html>",
         "https://a.example/piers/",
     )
     assert {figure.url: figure.text for figure in page.figures} == {
