@@ -109,6 +109,19 @@ def test_reloading_amid_a_run_loses_and_repeats_nothing(
 
 
 @pytest.mark.full
+def test_a_styled_input_breaks_no_rule_when_the_report_comes(
+    server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(server.url)
+    world.hang_everything = True
+    ask(page)
+    page.locator("#list .source").first.wait_for()
+    page.locator("#filter").evaluate("input => { input.style.caretColor = 'auto' }")
+    page.get_by_role("button", name="Stop and write").click()
+    finished(page)
+
+
+@pytest.mark.full
 def test_stop_and_write_ends_with_a_report(server: Server, world: World, open_page: Open) -> None:
     page = open_page(server.url)
     world.hang_everything = True
