@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,6 @@ from spadework.values import (
 )
 
 MODEL = "openai:hand"
-BY_HAND = {"verdict": "supported", "maker": MODEL, "judge": MODEL}
 _FORMS: dict[str, Form] = {"p": "paragraph", "ul": "bullets", "ol": "steps", "h3": "heading"}
 
 
@@ -50,18 +49,23 @@ def reopened(file: Path, session_id: str, question: str) -> Result:
         sources=tuple(sources),
         report=to_markdown(document, ledger, sources),
         document=document,
-        citations=tuple(
-            Citation(
-                sentence=one.text,
-                evidence_id=id_,
-                verdict="inference" if one.inferred else "supported",
-                maker=MODEL,
-                judge=MODEL,
-            )
-            for one in told
-            for id_ in one.evidence_ids
-        ),
+        citations=cited(told),
         usage=Usage(pages=len(sources)),
+    )
+
+
+def cited(told: Iterable[Sentence]) -> tuple[Citation, ...]:
+    """Return the citations of sentences that all hold."""
+    return tuple(
+        Citation(
+            sentence=one.text,
+            evidence_id=id_,
+            verdict="inference" if one.inferred else "supported",
+            maker=MODEL,
+            judge=MODEL,
+        )
+        for one in told
+        for id_ in one.evidence_ids
     )
 
 

@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from spadework.tools.export.pictures import FOLDER
 from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.chromium import installed_chromium
-from spadework.values import Citation, Picture, Result, Section, Sentence, Usage
+from spadework.values import Picture, Result, Section, Sentence, Usage
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -90,7 +90,7 @@ def prepare(home: Path, figure: bytes) -> None:
 
 def harbour() -> Result:
     """Return a report with a chart and a picture."""
-    from example import BY_HAND
+    from example import cited
 
     from tests.tools.export.results import WEB, evidence
     from tests.tools.export.test_chart import table
@@ -101,7 +101,6 @@ def harbour() -> Result:
     ferries = Sentence(text=TOLD, evidence_ids=("E9",))
     sections = (*document.sections, Section(heading="Ferries", sentences=(ferries,)))
     said = [sentence for section in sections for sentence in section.sentences]
-    cited = [Citation(sentence=s.text, evidence_id=s.evidence_ids[0], **BY_HAND) for s in said]
     of = {"url": f"{WEB}/ferries.png", "page": WEB, "content_hash": "h", "evidence_id": "E9"}
     place = {"caption": CAPTION, "start": 0, "end": len(CAPTION), "width": 712, "height": 380}
     picture = Picture(name=f"{'0' * 64}.png", **of, **place)
@@ -112,7 +111,7 @@ def harbour() -> Result:
         "mode": "model",
         "topics": (topic.model_copy(update={"evidence": quotes}),),
         "document": document.model_copy(update={"sections": sections}),
-        "citations": tuple(cited),
+        "citations": cited(said),
         "pictures": (picture,),
         "usage": Usage(pages=1),
     }
