@@ -4,6 +4,7 @@ another graph.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -208,3 +209,23 @@ async def test_the_graph_is_called_by_a_node_that_maps_the_state(settings: Setti
     )
     out = await own.ainvoke({"topic": "Quillon"})
     assert SENTENCE in out["notes"]
+
+
+def test_five_questions_at_once_under_uvloop(settings: Settings) -> None:
+    uvloop = pytest.importorskip("uvloop")
+    told: list[str] = []
+
+    async def ask() -> list[spadework.Result]:
+        return await asyncio.gather(
+            *(
+                spadework.research(
+                    f"{ASKED} ({n})", settings, on_event=lambda e: told.append(e.type)
+                )
+                for n in range(5)
+            )
+        )
+
+    results = uvloop.run(ask())
+    assert len({result.session_id for result in results}) == 5
+    assert all(SENTENCE in result.report for result in results)
+    assert told.count("finished") == 5

@@ -318,7 +318,7 @@ _WRONG = {
 
 def _in_our_words(error: Any) -> SettingsError:
     path, kind = error.ctx.command_path if error.ctx else "spadework", type(error).__name__
-    command = path.partition(" ")[2] or "the program"
+    command = path.removeprefix("python -m ").partition(" ")[2] or "the program"
     said = error.format_message().rstrip(".")
     said = said.replace("No such command", f"{command} has no command", 1)
     if kind in _WRONG and (kind != "BadOptionUsage" or "requires" in said):

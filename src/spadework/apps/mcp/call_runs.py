@@ -46,7 +46,7 @@ Report = Callable[[float, float | None, str | None], Awaitable[None]]
 #: Seconds after which the last message is repeated, so that clients do not time out.
 BEAT_SECONDS = 5.0
 #: Minimum seconds between messages, on average.
-LEAST_SECONDS = 0.5
+LEAST_SECONDS = 1.0
 _OFTEN = (Searched, Reading, Read)
 #: Minimum increase of the progress between messages, in seconds.
 STEP = 0.001
