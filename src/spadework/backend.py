@@ -89,7 +89,7 @@ class Backend(Protocol):
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return a `KeptList` by name."""
+        """Return a list by name. It counts as created if the file `before` exists."""
         raise LookupError(_NONE)
 
     def day_limit(self, settings: Settings) -> Any:

@@ -66,7 +66,7 @@ def is_dirty(text: str, cleaning: Cleaning) -> bool:
 
 
 def is_unclean(text: str, cleaning: Cleaning) -> bool:
-    """Return whether code finds a text noisy, whatever its length."""
+    """Return whether a text scores as noisy, whatever its length, without asking a model."""
     return cleaning != "off" and cleanliness(text) < MARKS[cleaning][0]
 
 

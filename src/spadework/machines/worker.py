@@ -146,8 +146,8 @@ async def work(
     settings: Settings, most: int, ready: Callable[[str], None], drain: asyncio.Event | None = None
 ) -> None:
     """Run at most `most` sessions at once until cancelled. They then continue elsewhere. Once
-    `drain` is set, nothing new is taken and runs have `drain_seconds` to end. `ready` receives the
-    worker's name. Raises SettingsError if the database cannot be used.
+    `drain` is set, nothing new is taken and runs have `drain_seconds` to end. `ready` receives a
+    message with the worker's name. Raises SettingsError if the database cannot be used.
     """
     name = f"{socket.gethostname()}-{os.getpid()}"
     async with shared_sessions(settings) as shared:

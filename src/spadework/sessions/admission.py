@@ -76,9 +76,9 @@ class Admission:
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
     ) -> AsyncIterator[None]:
-        """Hold a slot while the context is open. Waits while `most` sessions are running, capacity
-        is short or the user's limit is reached, unless `stop` is set. `told` receives each new
-        queue position.
+        """Hold a slot until the block ends. Waits while `most` sessions are running, capacity is
+        short or the user's limit is reached. Once `stop` is set, the session is admitted at once.
+        `told` receives each new queue position.
         """
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:

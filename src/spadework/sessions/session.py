@@ -201,7 +201,7 @@ class Session:
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: A notice about ignored stored settings.
         self._set_aside = ""
-        #: Seconds spent writing, once there is a result.
+        #: Seconds that closing had taken when the result came, None until then.
         self._writing: float | None = None
         #: Events of a workers' run that are already recorded. None: all up to the last `Ended`.
         self.seen: int | None = None

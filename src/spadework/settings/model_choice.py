@@ -98,9 +98,7 @@ class Standard(BaseModel, frozen=True, extra="forbid"):
 
 
 class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Knowledge kept between runs, questions to the user, and evidence shown to the roles that
-    judge.
-    """
+    """Report length, knowledge kept between runs, questions to the user, and evidence."""
 
     # The report
     length: Literal["short", "normal", "long"] = "normal"

@@ -130,7 +130,7 @@ class Page(Tried):
     its `author`, a search its `publisher`. `level` is 0 for plain HTTP, 1 for browser headers, 2
     for a browser (3 in earlier versions), -1 for a local document. A `stale` page is an old copy of
     an unreachable page. A `known` page comes from the knowledge store. `linked` is its PageRank,
-    0..1. `bytes` is the size sent; `cleaning` is the seconds of extraction.
+    0..1. `bytes` is the decompressed size; `cleaning` is the seconds of extraction.
     """
 
     url: str

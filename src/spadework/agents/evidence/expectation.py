@@ -159,7 +159,7 @@ FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
 LEAST_WORDS = 5
 #: Hits that a recommended search requests, by priority.
 RESULTS: dict[Priority, int] = {"high": 5, "medium": 5, "low": 4}
-#: "high" if there is no answer at all, "low" for a second source; others are "medium".
+#: Priority by shortfall: "high" without an answer, "low" without a second source, else "medium".
 _PRIORITIES: dict[str, Priority] = {
     "definition": "high",
     "steps": "high",

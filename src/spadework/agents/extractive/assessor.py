@@ -15,7 +15,7 @@ from spadework.tools.text.language import Phrases, spoken
 from spadework.tools.text.markdown import plain
 from spadework.values import Evidence, Plan, Recommendation, Topic
 
-#: Score of an uncovered topic if one passage has all words of the question.
+#: Score of an unproven topic if all words of its question are found together.
 UNPROVEN = 0.6
 #: If less than this fraction of the question's words is found together, no page is about the
 #: question, and at most this many quotes are kept.

@@ -27,7 +27,7 @@ ASIDE = 0.3
 #: Penalty for length, and advantage of the first page over the last.
 LENGTH, FIRST_PAGE = 0.15, 0.5
 FITTING = 1.5
-#: Maximum characters to quote, and maximum sentences for a proven fact.
+#: Maximum characters to quote, and maximum quotes for a proven fact.
 ROOM, MOST_PROVEN = 1_500, 3
 #: Fraction of the shorter candidate's words that makes a repetition.
 SAME = 0.7
@@ -216,8 +216,8 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best candidates in addition to those `taken`, without repetitions. Proofs come
-    first. A proven fact gets few quotes; otherwise as many as fit are chosen.
+    """Return the best candidates that repeat none of those `taken` or `quoted`, proofs first. A
+    proven fact gets at most MOST_PROVEN; otherwise as many as fit in `room` characters are chosen.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     least = LEAST * max((one.score for one in ranked), default=0.0)

@@ -17,7 +17,7 @@ LEAST_ROWS = 2
 
 
 def section(heading: str, evidence: Sequence[Evidence]) -> Section:
-    """Return a topic's quotes in ledger order. Adjacent rows of one table become a table."""
+    """Return a topic's quotes in the order given. Adjacent rows of one table become a table."""
     made = Section(heading=heading)
     named = {e.id: columns for e in evidence if (columns := columns_of(e, evidence))}
     heads = {columns.id for columns in named.values()}

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 #: Attempts per request if the endpoint fails, and if it is busy.
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
-#: Maximum retries after learning what the endpoint accepts.
+#: Maximum attempts per request while learning what the endpoint accepts.
 LESSONS = 4
 #: Maximum tokens of a request, and extra tokens for reasoning before an answer.
 _REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000

@@ -249,7 +249,7 @@ def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -
     """
     line = " ".join(heading.split())
     words = line.split()
-    # Ignore the first word's capital, and all capitals if most words have one.
+    # Lowercase the first word and, in title case, all words, except those with inner capitals.
     titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
     said = " ".join(
         w.lower() if w[1:] == w[1:].lower() and (titled or not n) else w
@@ -355,8 +355,8 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return the first words of sentences that are probably names, in lower case. Words before a
-    comma or colon do not count ("Meanwhile,", "Trade-offs:").
+    """Return, in lower case, the first word of each sentence if it is probably a name. Words before
+    a comma or colon do not count ("Meanwhile,", "Trade-offs:").
     """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans

@@ -23,8 +23,8 @@ _TOGETHER = ("item", "row", "cells", "code")
 def shorter(
     section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
-    """Return the section with the half of its passages nearest to the question, in order. Passages
-    all `repeated` from earlier sections are dropped.
+    """Return the section with half of its passages, those that share the most words with the
+    question, in order. Passages entirely `repeated` from earlier sections are dropped.
     """
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)

@@ -38,8 +38,8 @@ from spadework.visible import one_line, visible
 def read_one(
     page: str, html: Path | None, url: str, settings: Settings, *, as_json: bool, raw: bool
 ) -> None:
-    """Print a page as Markdown, with metadata if `as_json`, or unprocessed if `raw`. Raises
-    SettingsError for a bad address or file, FetchError for an unreadable page.
+    """Print a page as Markdown, as JSON with metadata (`as_json`) or unprocessed (`raw`). Raises
+    SettingsError for a bad address, file or options, FetchError for an unreadable page.
     """
     if as_json and raw:
         raise SettingsError("--json and --raw cannot be combined: --raw prints only the source.")

@@ -28,7 +28,7 @@ WAVES = 4
 WAVES_MORE = 1
 #: Tokens in a prompt without its material.
 PROMPT_TOKENS = 1_000
-# Tokens in an answer (typical, slow).
+# Tokens in an answer (typical, long).
 ASSESSMENT_TOKENS = (150, ANSWERS["assessor"])
 SECTION_TOKENS = (150, ANSWERS["writer"])
 PLAN_TOKENS = (300, ANSWERS["lead"])

@@ -39,8 +39,8 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
-    """Return the tokens left after running calls, or fewer if the remaining money buys fewer at the
-    assessor's price.
+    """Return the tokens left, or fewer if the remaining money buys fewer at the assessor's price.
+    Running calls are ignored, except for a test of the model.
     """
     free = context.budget.free(closing=closing, settled=True)
     examining = context.examination is not None and not context.examination.done()

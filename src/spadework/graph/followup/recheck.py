@@ -25,7 +25,7 @@ from spadework.tools.text.facts import nearest
 from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Citation, Evidence, Review, Section, Weakness, models_among
 
-#: Maximum uncited entries shown to the writer who rewrites a section.
+#: Maximum entries that a section does not cite, shown to the writer who rewrites it.
 MOST_NEAR = 8
 
 
@@ -74,8 +74,8 @@ async def whole(
 async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Return the report with its changed sections verified, as channel updates. A section that
-    loses every sentence keeps its earlier text.
+    """Verify the changed sections and return the report as channel updates. A section that loses
+    every sentence, or some with `base.better`, keeps its earlier text.
     """
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]

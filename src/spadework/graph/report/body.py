@@ -193,7 +193,7 @@ def sources_of(
 
 
 def _as_cited(page: Page, quotes: Sequence[Evidence], told: AbstractSet[str]) -> Page:
-    """Return a page in the version the report cites, if its text has changed since."""
+    """Return the page, with the content hash that the report cites if the text has changed."""
     own = [e.content_hash for e in quotes if e.content_hash in told]
     if not own or page.content_hash in own:
         return page

@@ -28,9 +28,10 @@ _WORKERS = (
 
 
 class Looked(NamedTuple):
-    """The state of a database. `where` is its address without the password, `most` and `free` count
-    connections, `tables` is the last migration ("" if none), `workers` counts live workers,
-    `waiting` and `running` count sessions, and `seconds` is how long the inspection took.
+    """The state of a database. `where` is its address without the password, `number` is the
+    `version` as a number, `most` and `free` are the connections allowed and available, `tables` is
+    the last migration ("" if none), `workers` counts live workers, `waiting` and `running` count
+    sessions, and `seconds` is how long the inspection took.
     """
 
     where: str

@@ -65,7 +65,9 @@ class SessionClaim:
         self.lost = False
 
     async def write(self, statement: str, *values: Any) -> None:
-        """Run a statement that selects from `mine`. Raises ClaimLost or DatabaseDown."""
+        """Write if this claim holds. `statement` must select from `mine` (see _FENCED). Raises
+        ClaimLost or DatabaseDown.
+        """
         if not self.lost:
             [(held,)] = await self.database.ask(
                 _FENCED.format(statement), (self.session_id, self.run, *values)
@@ -270,7 +272,7 @@ class SharedSessions:
         [(run,)] = await self.database.ask(_TAKE, (session_id, worker))
         if run is None:
             return None
-        # Nobody else writes now, and the counts include earlier writes.
+        # The claim has shut out earlier workers, so these counts are complete.
         [(stored, exchanged)] = await self.database.ask(_COUNTS, (session_id, session_id))
         return SessionClaim(self.database, session_id, run, stored, exchanged)
 

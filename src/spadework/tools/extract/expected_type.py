@@ -1,6 +1,6 @@
 """Predict a hit's document type from its address and title.
 
-An image's address may lead to a page about it, so a prediction only lowers the hit's rank.
+An image's address may lead to a page about it, so a prediction can be wrong.
 """
 
 from __future__ import annotations

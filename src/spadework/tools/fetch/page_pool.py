@@ -76,8 +76,8 @@ async def read_many(
     """Read candidates concurrently, best first, yielding outcomes until enough have been read.
     `read` takes a candidate and its seconds. After a FetchError another candidate is read; after
     BudgetSpent none is. At most `limits.per_group` candidates of a `group` (such as a host) are
-    read at once, unless the group is "". Results with the same `key` count once, unless it is None.
-    Close the iterator (`contextlib.aclosing`) to cancel everything.
+    read at once, unless the group is "". Results with the same `key` count once, those with None
+    not at all. Close the iterator (`contextlib.aclosing`) to cancel everything.
     """
     pool = _Pool([*candidates], read, limits, group, key)
     stopping = asyncio.create_task(stop.wait())

@@ -228,7 +228,9 @@ class Reader:
         return await self._web.holds(url)
 
     async def source(self, url: str, *, seconds: float) -> Fetched:
-        """Return the raw response, or a browser's HTML if the host needs one. Raises FetchError."""
+        """Return the raw response, or the browser's HTML if `min_level` requires it. Raises
+        FetchError, or SettingsError if no browser is available.
+        """
         level = self._web.min_level
         if level < BROWSER or self._browser is None:
             return await self._web.fetch(url, seconds=seconds)

@@ -31,9 +31,9 @@ _TOP = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)")
 @dataclass(frozen=True)
 class Document:
     """A document as clean Markdown.
-    `url` is library://<collection>/<relative path>. `uses` counts other documents whose code uses
-    what this one documents. `kind` is the file type ("pdf"). `changed_at` is when the file last
-    changed.
+    `url` is library://<collection>/<relative path>. `uses` is how often other documents use the
+    names defined here, counting a name once per document. `kind` is the file type, such as "pdf".
+    `changed_at` is when the file last changed.
     """
 
     url: str

@@ -233,7 +233,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Asked:
-    """A parsed question and what it may name: `subjects` as stems, package `names` as written.
+    """A parsed question and what it may name: `subjects` as stems, and normalized package `names`.
     A `practical` question asks how to do something. A `comparing` question compares.
     """
 

@@ -167,7 +167,7 @@ def _guess_format(description: str) -> str:
 
 
 def without_history(markdown: str) -> str:
-    """Remove sections about changes and credits, or named after versions, from Markdown."""
+    """Remove sections about changes or credits, and version sections that follow, from Markdown."""
     kept: list[str] = []
     at = 0
     cutting = 0

@@ -225,7 +225,8 @@ def count_uses(
     documents: Iterable[tuple[int, Sequence[str], frozenset[str]]],
 ) -> Iterator[tuple[int, int]]:
     """Yield (uses, number) for each document whose names other documents use.
-    A document is given as its number, defined names and used names.
+    Uses count once per name and using document. A document is given as its number, defined names
+    and used names.
     """
     users: Counter[str] = Counter()
     defining = []

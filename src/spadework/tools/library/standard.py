@@ -1,4 +1,4 @@
-"""Document what Python sources do not: the language reference and C modules."""
+"""Document what has no Python source: the language reference and C modules."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ def _denies(a: Statement, b: Statement) -> bool:
     return alike and a.denied != b.denied
 
 
-#: Statements of this many words and this similarity count once, wherever they occur.
+#: Minimum words and similarity at which statements count once, even from independent sources.
 REPEATED_WORDS, REPEATED = 8, 0.8
 #: Weight of an unread page, and factor for a page that instructs its readers.
 UNKNOWN, SUSPECT = 0.25, 0.25

@@ -124,7 +124,7 @@ def news_wanted(query: Query) -> bool:
 
 
 def reach(query: Query, today: date | None = None) -> Reach | None:
-    """Return the shortest range ending today that covers the period, or None for all time."""
+    """Return the shortest range ending today that covers the period, or None if none does."""
     first, _ = period(query)
     if first is None:
         return None

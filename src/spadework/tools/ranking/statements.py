@@ -25,7 +25,7 @@ SIGNS = 4
 #: figures.
 DATED = 4
 MOST_CHARS, MOST_WORDS = 1_000, 120
-#: Figures and dates above which a sentence is a list.
+#: Maximum figures and dates kept per sentence. One with more is probably a list.
 MOST_VALUES = 8
 # Placeholders in a statement's frame.
 DATE, FIGURE = "@", "#"

@@ -234,7 +234,7 @@ class McpSearch:
         self._asking: _Asking | None = None
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return those of the tool's results that have an address."""
+        """Return the tool's results that have a web address or text."""
 
         async def work(client: Client) -> CallToolResult:
             asking = self._asking = self._asking or await self._how(client)

@@ -13,7 +13,7 @@ from spadework.values import Hit, Query, Wish
 
 
 class Wikipedia:
-    """Wikipedia at `url`, or in the query's language, or in `language`."""
+    """Searches the Wikipedia at `url`, by default in the query's language or else in `language`."""
 
     name = "wikipedia"
 

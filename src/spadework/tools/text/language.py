@@ -214,7 +214,7 @@ KANA = 0.05
 
 #: A word, without the part after an apostrophe.
 _WORD = re.compile(r"(?<![\w'’])\w+")
-#: Scripts by code points. A script used by only one language has that language's code.
+#: Code points of scripts. A script taken to mean one language has that language's code.
 _SCRIPTS = (
     (0x0041, 0x024F, "latin"), (0x0370, 0x03FF, "el"), (0x0400, 0x052F, "cyrillic"),
     (0x0531, 0x058F, "hy"), (0x05D0, 0x05EA, "he"), (0x0620, 0x06FF, "ar"),

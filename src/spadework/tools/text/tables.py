@@ -186,9 +186,9 @@ _CELL_FIGURE = re.compile(r"[^\w\s-]?\s?(-?\d+(?:,\d{3})*(?:\.\d+)?)(?:\D*)")
 class Computed:
     """The result of an operation on a table.
 
-    `value` is written as in the table, in a `column` ("" for a count) of the `rows` (spans) that
-    satisfy `where`. `of` counts all rows. `score` is the share of the question's words in the
-    table.
+    `value` is taken from the `column` ("" for a count) of the `rows` (spans), all of which satisfy
+    `where`. `of` counts all rows. `score` is the share of the question's words in the description,
+    the column names and `where`.
     """
 
     kind: Kind

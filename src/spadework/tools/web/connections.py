@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from spadework.errors import SettingsError, must_be
 
 C = TypeVar("C")
-#: Environment variables that name more certificate authorities, as in curl, Python and requests.
+#: Environment variables of curl, Python or requests, read for additional certificate authorities.
 AUTHORITIES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 
 _MOST_HEAD = 65_536

@@ -149,13 +149,13 @@ if hasattr(os, "register_at_fork"):
 
 @asynccontextmanager
 async def place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-    """Hold a slot on this machine, as `Rooms.place` does."""
+    """Hold a slot within this process, as `Rooms.place` does."""
     async with ROOMS.place(what, party, most):
         yield
 
 
 @asynccontextmanager
 async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-    """Hold a slot shared with other machines, then one on this machine."""
+    """Hold a slot shared with other machines, then one within this process."""
     async with shared_place(what, lambda: most), place(what, party, most):
         yield

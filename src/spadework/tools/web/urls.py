@@ -99,10 +99,11 @@ _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 @lru_cache(maxsize=10_000)
 def canonical_url(url: str) -> str:
     """Return a working URL shared by all variants of a page.
-    Never raises; idempotent. Scheme (https, except for IP addresses and other ports), case, default
-    port, escapes, `.` and `..` are normalized, and parameters sorted. User name, fragment, tracking
-    parameters, `www.`, trailing slash, AMP and mobile variants are removed. A `library://` URL only
-    loses its fragment, and an overlong one also its user. Other schemes are unchanged.
+    Never raises; idempotent. Scheme (https, except for IP addresses, names without a dot and other
+    ports), case, default port, escapes, `.` and `..` are normalized, and parameters sorted. User
+    name, fragment, tracking parameters, `www.`, trailing slash, AMP and mobile variants are
+    removed. A `library://` URL only loses its fragment, and an overlong URL only its fragment and
+    user name. Other schemes are unchanged.
     """
     url = url.strip()
     if url.lower().startswith(_LIBRARY):

@@ -8,7 +8,7 @@ from spadework.tools.extract.formats.described import answer_of, package, part, 
 
 
 def extract_project(body: bytes, url: str) -> Extracted:
-    """Return a package's facts and description. Raises Unreadable if both are missing."""
+    """Return a package's facts and description. Raises Unreadable if it has no name or no text."""
     answer = answer_of(body, "package")
     info = part(answer, "info")
     files = answer.get("urls")

@@ -55,7 +55,7 @@ class Styles:
         self._placed: dict[str, Place] = {}
 
     def place(self, run: Element) -> Place:
-        """Return whether a run is superscript or subscript by its settings or style."""
+        """Return a run's vertical position by its settings, or else by its style."""
         settings = child(run, "rPr")
         own = attribute(child(settings, "vertAlign"), "val")
         if own:

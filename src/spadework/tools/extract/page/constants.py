@@ -47,7 +47,7 @@ TITLED_CHARS = 120
 #: Minimum mean length of definitions in a list kept whole, and the list's minimum probability
 #: relative to the page's threshold.
 DEFINED_CHARS, DEFINED = 40, 0.8
-#: A page with fewer likely content characters has no content.
+#: A page with fewer likely content characters has no content, unless it is small (see below).
 LIKELY_CHARS = 100
 #: Maximum length of a page that is all content if the scorer finds none.
 SMALL_PAGE_BYTES = 12_000

@@ -88,7 +88,7 @@ def _of_few_sizes(lines: list[Line]) -> list[Line]:
     ]
 
 
-#: A paragraph starts after a gap of more than this many usual line gaps.
+#: A paragraph starts after a gap above this multiple of both the usual gap and the font size.
 PARAGRAPH_GAP = 1.35
 #: A line shorter than this share of the long lines ends a paragraph.
 SHORT_LINE = 0.7
