@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spadework.settings import Settings
 
 MOST_LISTED = 200
-_NONE = "Other machines need a database."
+_NONE = "Sharing work with other machines requires a database."
 
 
 class Backend(Protocol):

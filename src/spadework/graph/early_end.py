@@ -69,7 +69,7 @@ async def _judge_unjudged(context: SessionContext, state: ResearchState) -> Rese
             # Judging a single topic does not count as a round.
             state = {**after(state, judged), "rounds": state.get("rounds", [])}
         except TimeoutError:
-            effect = "None of these pages is in the evidence."
+            effect = "None of these pages was used as evidence."
         problem = Problem(stage="judge", subject=name, reason=LATE_TOPIC, effect=effect)
         state = {**state, "problems": [*state.get("problems", []), problem]}
     return state

@@ -431,7 +431,7 @@ def test_where_all_works_all_say_so(machine: Machine, embeddings: Embeddings) ->
     assert result.report.split("\n\n")[1] != "## Problems"
     [model] = [line for line in machine.doctor()[1].splitlines() if "world-model" in line]
     assert model.endswith(
-        "it passed its qualification test with 30 of 30, so it may judge and write"
+        "it passed its qualification test (30 of 30 correct), so it will judge and write reports"
     )
 
 
@@ -500,8 +500,8 @@ def test_a_home_that_can_only_be_read_is_told(machine: Machine) -> None:
         disk.change("ro")
         code, said = machine.doctor()
         assert code == 1
-        assert f"wrong The disk of {machine.home} is read-only. Choose another" in said
-        assert f"The disk of {machine.home} is read-only." in machine.page()
+        assert f"wrong The disk that holds {machine.home} is read-only. Choose another" in said
+        assert f"The disk that holds {machine.home} is read-only." in machine.page()
         code, result, err = machine.run()
     assert code in (1, 2) and result is None
     assert "ead-only" in err.splitlines()[-1]
@@ -512,8 +512,8 @@ def test_a_full_disk_is_told(machine: Machine) -> None:
         (machine.home / "filling").write_bytes(b"0" * 390_000)
         code, said = machine.doctor()
         assert code == 1
-        assert f"wrong The disk of {machine.home} is full. Free some space." in said
-        assert f"The disk of {machine.home} is full." in machine.page()
+        assert f"wrong The disk that holds {machine.home} is full. Free some space." in said
+        assert f"The disk that holds {machine.home} is full." in machine.page()
         code, result, err = machine.run()
     assert code == 1 and result is None
     assert "no space left" in err.splitlines()[-1].lower()

@@ -54,7 +54,7 @@ def openapi() -> dict[str, Any]:
     named = {"in": "path", "name": "name", "required": True, "schema": _TEXT}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "spadework, OpenAI-compatible", "version": version("spadework")},
+        "info": {"title": "spadework OpenAI-compatible API", "version": version("spadework")},
         "paths": {
             "/v1/models": {
                 "get": {"responses": {"200": _answer("The available models.", {"type": "object"})}}

@@ -165,7 +165,7 @@ def draw_header(settings: Settings, version: str) -> Text:
     )
     first = (
         (f"spadework {version}", "bold"),
-        ("  Ask a question; /help lists the commands, Ctrl-D leaves.\n", ""),
+        ("  Ask a question. /help lists the commands; Ctrl-D quits.\n", ""),
     )
     second = (f"Model: {model}. Search: {settings.search}. Sessions: {settings.home}", "dim")
     return Text.assemble(*first, second, no_wrap=True, overflow="ellipsis")

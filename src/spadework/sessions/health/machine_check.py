@@ -53,7 +53,7 @@ async def home(settings: Settings, named: str = "") -> list[Check]:
     """Check that sessions can be stored. `named` replaces a path that must not be shown."""
     named = named or str(settings.home)
     trying = on_disk(_check_written, settings.home, named)
-    return [await run_check(f"The disk of {named}", trying, settings.health_seconds)]
+    return [await run_check(f"The disk that holds {named}", trying, settings.health_seconds)]
 
 
 def _check_written(folder: Path, named: str) -> Check:
@@ -68,17 +68,17 @@ def _check_written(folder: Path, named: str) -> Check:
         raise _explain_refusal(named, error) from None
     text = f"sessions and indexes are in {named}"
     if free < ENOUGH_BYTES:
-        return Check(state="hint", text=f"{text}, where only {free / 1e6:.0f} MB are free")
+        return Check(state="hint", text=f"{text}, where only {free / 1e6:.0f} MB is free")
     return Check(state="works", text=text)
 
 
 def _explain_refusal(named: str, error: OSError) -> SpadeworkError:
     if error.errno in _FULL:
         return SpadeworkError(
-            f"The disk of {named} is full.", hint=f"Free some space. {_ELSEWHERE}"
+            f"The disk that holds {named} is full.", hint=f"Free some space. {_ELSEWHERE}"
         )
     if error.errno == errno.EROFS:
-        return SpadeworkError(f"The disk of {named} is read-only.", hint=_ELSEWHERE)
+        return SpadeworkError(f"The disk that holds {named} is read-only.", hint=_ELSEWHERE)
     said = error.strerror or type(error).__name__
     return SpadeworkError(f"{named} cannot be written: {said.lower()}.", hint=_ELSEWHERE)
 

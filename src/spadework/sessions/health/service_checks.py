@@ -71,10 +71,10 @@ async def _greet_model(place: Place, settings: Settings) -> str:
     if known is None:
         return f"language model {place.label} answers"
     how = "passed" if known.passed else "failed"
-    then = "it may judge and write" if known.passed else "reports are composed from quotes"
+    then = "it will judge and write reports" if known.passed else "reports are composed from quotes"
     return (
-        f"language model {place.label} answers; it {how} its qualification test with {known.right}"
-        f" of {known.asked}, so {then}"
+        f"language model {place.label} answers; it {how} its qualification test ({known.right} of"
+        f" {known.asked} correct), so {then}"
     )
 
 

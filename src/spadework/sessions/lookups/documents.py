@@ -106,7 +106,7 @@ def checked_address(text: str) -> str:
         return check_url(text)
     except NotAllowed as error:
         raise SettingsError(
-            f"{error} Give an address that begins with http:// or https://, or a file."
+            f"{error} Enter a file, or an address that begins with http:// or https://."
         ) from None
 
 

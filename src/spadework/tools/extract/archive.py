@@ -76,10 +76,10 @@ def extract_packed(body: bytes, url: str, read: ReadMember | None) -> Extracted:
         raise Unreadable(_TOO_DEEP)
     opener = next(opener for magic, opener in _OPENERS.items() if body.startswith(magic))
     limit = min(MAX_BYTES, max(len(body), 1_000) * MAX_RATIO)
-    with whole("packed file"), opener(io.BytesIO(body)) as packed:
+    with whole("compressed file"), opener(io.BytesIO(body)) as packed:
         inner = packed.read(limit + 1)
     if len(inner) > limit:
-        raise TooLarge(f"The packed file contains more than {limit:,} bytes.")
+        raise TooLarge(f"The compressed file contains more than {limit:,} bytes.")
     name = PurePosixPath(file_name(url))
     return read(inner, name.stem if name.suffix in (".gz", ".bz2", ".xz") else name.name)
 

@@ -135,7 +135,10 @@ async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
             await playwright.stop()
         await proxy.aclose()
         if isinstance(error, Error | TimeoutError):
-            mend = f"Install another ({HOW_TO_INSTALL}) and set SPADEWORK_CHROMIUM to it."
+            mend = (
+                f"Install another browser ({HOW_TO_INSTALL}) and set SPADEWORK_CHROMIUM to its"
+                " path."
+            )
             if "sandbox" in str(error).lower():
                 mend = (
                     "The sandbox of the browser does not work here. If you read only pages you"

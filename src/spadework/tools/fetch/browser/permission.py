@@ -49,7 +49,9 @@ class Permission:
         if tracker(host) and not tracker(self._site):
             raise NotAllowed(f"{host} is a tracker and is not contacted.")
         try:
-            if self.spent or self.connections >= MAX_CONNECTIONS:
+            if self.spent:
+                raise NotAllowed("The page has loaded more bytes than allowed.")
+            if self.connections >= MAX_CONNECTIONS:
                 raise NotAllowed("The page makes more connections than allowed.")
             backend = self._backend if self._inside or host == self._site else self._strict
             stream = await backend.connect_tcp(host, port)
