@@ -300,22 +300,6 @@ def test_the_row_of_a_table_with_one_column_is_quoted_and_its_header_is_not() ->
     assert not any("Column Type" in quote for quote in found)
 
 
-@pytest.mark.parametrize(
-    ("names", "row", "covered"),
-    [
-        ("| Engine | Oil | Year |", "| GX 160 | 10W-30 | 1990 |", True),
-        ("| | Oil | Year |", "| GX 160 | 10W-30; 5W-30 | 1990 |", True),
-        ("| Engine | Note | Year |", "| GX 160 | quiet; Oil: unknown | 1990 |", False),
-        ("| Engine | Oil | Year |", "| GX 160 | | 1990 |", False),
-    ],
-)
-def test_a_row_answers_with_the_cell_of_the_column_that_is_asked_for(
-    names: str, row: str, covered: bool
-) -> None:
-    table = f"# Engines\n\n{names}\n|---|---|---|\n{row}\n"
-    assert judged("Which oil does the engine GX 160 get?", page("e", table)).covered == covered
-
-
 @pytest.mark.parametrize("asked", ["the salt module", "`salt`", "the package salt"])
 def test_of_a_module_that_the_question_names_its_own_page_is_quoted(asked: str) -> None:
     salt = page("salt", "# salt\n\nA reader of grains gives one grain after the other.\n")
@@ -451,3 +435,51 @@ def test_an_item_comes_without_a_sentence_that_does_not_introduce_it() -> None:
         found = quotes(judged("Who applies for the grant?", page("notes", notes.format(end))))
         assert any("Dagny applies for the grant" in quote for quote in found)
         assert any("48,000" in quote for quote in found) == led
+
+
+HOURS = page(
+    "Museum of type – visit",
+    "April to October\n\n- Wed, Thu, Fri: 10.30 – 16.30\n- Saturday: 10.00 – 17.00\n\n"
+    "November to March\n\n- Fri and Sat only: 11.00 – 15.30\n",
+)
+VISIT = page(
+    "visit",
+    "# Library\n\nThe reading room is separate. Thursdays 14.00–16.00 by appointment.\n\n"
+    "# Garden\n\nThe surgeon says that the mulberry tree must be propped, not felled.\n\n"
+    "If the alarm goes off: ring Castle Security, give the password.\n",
+)
+
+
+def test_a_short_section_whose_heading_names_what_is_asked_for_is_quoted_whole() -> None:
+    hours = replace(HOURS, heading="Museum of type – visit > Opening hours")
+    found = judged("Which days is the museum open in winter?", VISIT, hours)
+    assert not found.covered
+    assert "Fri and Sat only: 11.00 – 15.30" in quotes(found)[:5]
+
+
+def test_a_sentence_that_only_repeats_the_question_comes_with_the_next() -> None:
+    assert any("Thursdays" in quote for quote in quotes(judged("reading room hours", VISIT))[:1])
+
+
+def test_what_a_source_denies_is_not_answered_and_the_gap_says_so() -> None:
+    found = judged("Why was the mulberry tree felled?", VISIT)
+    assert not found.covered
+    assert found.gaps == ("A source says the opposite of what the question assumes.",)
+
+
+def test_of_keywords_alone_nothing_is_claimed() -> None:
+    assert not judged("alarm password", VISIT).covered
+
+
+def test_what_is_asked_for_may_stand_within_the_words_that_ask() -> None:
+    words = page("words", "# Words\n\nWayzgoose - the outing of printers in August.\n")
+    assert judged("what does wayzgoose mean", words).covered
+
+
+def test_of_no_more_than_three_passages_is_quoted_what_proves_nothing() -> None:
+    pages = [
+        page(f"p{n}", f"# Page {n}\n\nThe old ferry number {n} rests here.\n") for n in range(9)
+    ]
+    found = judged("Where did the old ferry sail from in the war?", *pages)
+    assert not found.covered
+    assert len({spot.page.title for spot in found.spots}) <= 3

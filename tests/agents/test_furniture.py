@@ -49,7 +49,7 @@ def test_lines_on_several_pages_of_a_host_are_not_quoted(
         (f"https://{host}.example/{name}", (TOLD + links).format(name, times))
         for name, host, times in zip(("Alo", "Bem"), hosts, (30, 50), strict=True)
     ]
-    found = quotes("Is a spring wound by hand, bought or asked for, next to cranks?", *pages)
+    found = quotes("Where may one ask makers, by hand or at times, next to cranks?", *pages)
     told = [page.split("\n\n")[1] for _, page in pages]
     assert {*told} & {*found}
     assert bool({*found} - {*told}) == quoted

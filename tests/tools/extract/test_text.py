@@ -92,3 +92,14 @@ def test_any_text_is_read_and_keeps_its_words(text):
         token.content for token in MarkdownIt("commonmark").enable("table").parse(markdown)
     )
     assert sorted(c for c in text if c.isalpha()) == sorted(c for c in shown if c.isalpha())
+
+
+def test_lines_that_begin_with_a_date_or_a_label_are_entries_of_a_list() -> None:
+    log = "02.01.25  Damp in the store.\n09.01.25  Two drawers spotted. MO\n18.01.25  Fixed.\n"
+    assert extract_text(log, "").markdown.splitlines()[1] == ("- 09.01.25  Two drawers spotted. MO")
+    notes = (
+        "boiler      gas, put in 2015. Set to 14 degrees.\n"
+        "fire alarm  test it on Wednesdays at 10.\n"
+        "keys        seven sets, one with the chapel.\n"
+    )
+    assert extract_text(notes, "").markdown.count("\n- ") == 2

@@ -12,7 +12,7 @@ KINDS = (
 )
 # fmt: on
 #: What is computed of a table's rows, in the languages that have words for it.
-OF_TABLES = ("sum", "largest", "smallest")
+OF_TABLES = ("sum", "mean", "largest", "smallest", "weekdays")
 #: For each language a question of each kind, in the order of KINDS.
 QUESTIONS = {
     "en": """How many people live in Oslo?

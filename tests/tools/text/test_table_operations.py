@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.tools.text.tables import compute
+from spadework.tools.text.table_operations import compute
 
 TOWNS = """| town | county | population | area_km2 |
 |---|---|---|---|
@@ -81,3 +81,94 @@ def test_a_row_is_found_by_two_keys_one_of_them_a_month_in_other_words() -> None
 )
 def test_of_a_table_about_something_else_nothing_is_computed(question: str) -> None:
     assert compute(question, "en", TOWNS, "towns.csv") is None
+
+
+@pytest.mark.parametrize(
+    ("names", "row", "value"),
+    [
+        ("| Engine | Oil | Year |", "| GX 160 | 10W-30 | 1990 |", "10W-30"),
+        ("| | Oil | Year |", "| GX 160 | 10W-30; 5W-30 | 1990 |", "10W-30; 5W-30"),
+        ("| Engine | Note | Year |", "| GX 160 | quiet; Oil: unknown | 1990 |", None),
+        ("| Engine | Oil | Year |", "| GX 160 | | 1990 |", None),
+    ],
+)
+def test_a_row_answers_with_the_cell_of_the_column_that_is_asked_for(
+    names: str, row: str, value: str | None
+) -> None:
+    table = f"# Engines\n\n{names}\n|---|---|---|\n{row}\n"
+    made = compute("Which oil does the engine GX 160 get?", "en", table)
+    assert (made and made.value) == value
+
+
+PRESSES = """| number | press | year made | weight kg | working | how acquired | room |
+|---|---|---|---|---|---|---|
+| 7.1 | Albion hand press | 1847 | 820 | yes | purchase | press room |
+| 7.2 | Columbian | 1836 | 1150 | no | gift | press room |
+| 7.3 | Minerva | 1879 | 540 | yes | gift | attic |
+"""
+CREW = """| name | joined | usual day | shifts | places | booked |
+|---|---|---|---|---|---|
+| Ada Brant | 2008-04-11 | Sat | 30 | 8 | 8 |
+| Bo Lund | 1998-06-05 | Fri | 48 | 6 | 2 |
+| Cy Marr | 2015-08-30 | Sat | 12 | 4 | 1 |
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "table", "where", "value"),
+    [
+        ("Which presses were made before 1850?", PRESSES, "year made < 1850", "2"),
+        ("Which presses weigh more than 700 kg?", PRESSES, "weight kg > 700", "2"),
+        ("Which presses are not working?", PRESSES, "working = no", "1"),
+        ("How many presses were made between 1840 and 1880?", PRESSES, None, "2"),
+        ("How many presses stand in the press room?", PRESSES, "room = press room", "2"),
+        ("Who joined in 1998?", CREW, "joined = 1998", "1"),
+        ("Who joined after 2005-01-01?", CREW, "joined > 2005-01-01", "2"),
+        ("How many of the crew come on Saturdays?", CREW, "usual day = Sat", "2"),
+    ],
+)
+def test_rows_are_listed_and_counted_by_what_a_question_says_of_a_column(
+    question: str, table: str, where: str | None, value: str
+) -> None:
+    made = compute(question, "en", table, "crew of the presses")
+    assert made is not None
+    assert (made.kind, made.value, len(made.rows)) == ("count", value, int(value))
+    assert where is None or made.where == where
+
+
+@pytest.mark.parametrize(
+    ("question", "kind", "value"),
+    [
+        ("How heavy is the Albion?", "row", "820"),
+        ("When did Bo Lund join?", "row", "1998-06-05"),
+        ("How many places are booked in all?", "sum", "11"),
+        ("What is the average of shifts?", "mean", "30"),
+        ("How many presses are there?", "count", "3"),
+    ],
+)
+def test_one_value_is_read_or_computed(question: str, kind: str, value: str) -> None:
+    table = PRESSES if "Albion" in question or "presses" in question else CREW
+    made = compute(question, "en", table, "presses" if table == PRESSES else "crew")
+    assert made is not None
+    assert (made.kind, made.value) == (kind, value)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the serial number of the Columbian?",
+        "How heavy is the Stanhope?",
+        "How many visitors came in 1847?",
+        "Which engines were made before 1850?",
+        "How many presses were made before 1850 in 2020?",
+    ],
+)
+def test_a_condition_that_the_table_does_not_hold_computes_nothing(question: str) -> None:
+    assert compute(question, "en", PRESSES, "list of presses") is None
+
+
+def test_in_german_rows_are_compared_too() -> None:
+    table = CREW.replace("joined", "Eintritt").replace("name", "Name")
+    made = compute("Welche Helfer hatten ihren Eintritt vor 2005?", "de", table, "Helfer")
+    assert made is not None
+    assert (made.value, made.where) == ("1", "Eintritt < 2005")

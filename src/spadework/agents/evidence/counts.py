@@ -21,7 +21,7 @@ from spadework.tools.text.markdown import blocks, plain, units
 from spadework.tools.text.passages import heading_at, headings, paths
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.tools.text.sentences import is_ended, leads, sentences
-from spadework.tools.text.tables import Computed, compute
+from spadework.tools.text.table_operations import Computed, compute
 from spadework.values import CODE, Evidence, Page, Plan, Sentence, Topic
 
 Span = tuple[int, int]
@@ -126,7 +126,8 @@ def _form(topic: Topic) -> set[str]:
 
 
 def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
-    return compute(question, spoken(question), text, f"{title} {unquote(url.rpartition('/')[2])}")
+    folder_and_name = " ".join(unquote(url).split("/")[-2:])
+    return compute(question, spoken(question), text, f"{title} {folder_and_name}")
 
 
 def counts(

@@ -65,6 +65,8 @@ def _gap(say: Phrases, opinion: Opinion, ahead: Sequence[Hop], unnamed: Sequence
         return say("gap_leads", names=", ".join(bridge.name for bridge in ahead))
     if unnamed:
         return say("gap_unnamed", words=", ".join(unnamed))
+    if opinion.denied:
+        return say("gap_denied")
     return say("gap_apart" if opinion.chosen else "gap_nothing")
 
 

@@ -5,9 +5,10 @@ with its context.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, zip_longest
+from itertools import accumulate, groupby, zip_longest
 from typing import Literal
 
 from spadework.agents.evidence.passages import Furniture, PassageView, Span, items_of
@@ -16,13 +17,11 @@ from spadework.tools.text.markdown import Block, blocks, plain
 from spadework.tools.text.sentences import closed, is_broken_off, is_ended, is_term, sentences
 from spadework.tools.text.tables import header_of, named_cells, row_as_sentence, rows_of
 
-Kind = Literal["text", "item", "list", "code", "row"]
+Kind = Literal["text", "item", "list", "code", "row", "section"]
 
 #: Maximum characters of a list. Of a longer one, only the first items are quoted.
 LIST_CHARS = 1_200
 ROW_CHARS, CODE_CHARS = 800, 2_500
-#: Maximum characters of the text around a candidate.
-AROUND_CHARS = 1_500
 #: Kinds of blocks that a sentence may introduce.
 _LED = ("list", "code", "table")
 #: Endings of sentences that introduce something. A question introduces its answer.
@@ -35,6 +34,9 @@ _DATELINE = re.compile(
     r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
     r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
 )
+#: Maximum characters of a section that is also one candidate.
+SECTION_CHARS = 500
+#: Minimum characters of a candidate.
 LEAST_CHARS = 12
 #: Minimum words of a candidate that is not a whole sentence. This excludes "By Lena Brodsky, staff
 #: writer".
@@ -45,9 +47,7 @@ LEAST_WORDS = 7
 class Candidate:
     """Spans of a page to quote together, in order, with their text.
 
-    `cells` are a row's cells with their column names. `lead` is the sentence that introduces a list
-    or code, and `led` are its spans. `around` is the text of the block, and `before` and `after`
-    are neighbours in it. `opens` is set for the first candidate under a heading.
+    `lead` is the sentence that introduces a list or code, `led` its spans.
     """
 
     shown: PassageView
@@ -58,10 +58,6 @@ class Candidate:
     cells: tuple[tuple[str, str], ...] = ()
     lead: str = ""
     led: tuple[Span, ...] = ()
-    before: str = ""
-    after: str = ""
-    around: str = ""
-    opens: bool = False
     language: str = ""
 
     @property
@@ -74,12 +70,6 @@ class Candidate:
         """The end of the last span in the page or, for a list, of all its items."""
         return self.block[1] if self.kind == "list" else self.spans[-1][1]
 
-    @property
-    def has_code(self) -> bool:
-        """Return whether the quoted text contains code."""
-        text, start = self.shown.text, self.shown.start
-        return any("`" in text[a - start : b - start] for a, b in self.spans)
-
     def overlaps(self, other: Candidate) -> bool:
         """Return whether two candidates share text of a page."""
         return (
@@ -91,29 +81,53 @@ class Candidate:
 
 def candidates(shown: Sequence[PassageView]) -> list[Candidate]:
     """Return all candidates in the passages, in order."""
-    furniture = Furniture(shown)
-    return [found for passage in shown for found in _Passage(passage, furniture).candidates()]
+    furniture, texts = Furniture(shown), defaultdict[str, str](str)
+    for passage in shown:
+        texts[passage.page.url] += f"{passage.text}\n"
+    codes = {url: language_of(text) or "en" for url, text in texts.items()}
+    passages = (_Passage(each, furniture, codes[each.page.url]) for each in shown)
+    return [found for passage in passages for found in passage.candidates()]
 
 
 class _Passage:
-    def __init__(self, shown: PassageView, furniture: Furniture) -> None:
+    def __init__(self, shown: PassageView, furniture: Furniture, code: str) -> None:
         self.shown, self.furniture = shown, furniture
         self.text = shown.text
-        self.language = language_of(shown.text) or "en"
+        self.language = code
         self.said = sentences(shown.text)
         self.lead: Span | None = None
         self.led: tuple[Span, ...] = ()
         #: Code with its introduction, which the next sentence may continue.
         self.begun: tuple[Span, ...] | None = None
         self.term: int | None = None
-        self.opens = True
         self._spaced = not language(self.language).unspaced
 
     def candidates(self) -> Iterator[Candidate]:
         parts = blocks(self.text)
+        for headed, section in groupby(parts, lambda block: block.kind == "heading"):
+            yield from () if headed else self._section(list(section))
+        yield from self._candidates(parts)
+
+    def _section(self, parts: Sequence[Block]) -> Iterator[Candidate]:
+        """Yield a short section of several blocks as one candidate."""
+        if len(parts) < 2 or parts[-1].end - parts[0].start > SECTION_CHARS:
+            return
+        if any(block.kind not in ("paragraph", "list") for block in parts):
+            return
+        whole = Block("paragraph", parts[0].start, parts[-1].end)
+        lists = [
+            span for part in parts if part.kind == "list" for span in items_of(self.text, part)
+        ]
+        said = [
+            s for s in self.said if any(p.start <= s[0] < p.end for p in parts if p.kind != "list")
+        ]
+        spans = sorted([*lists, *said])
+        yield self._build("section", tuple(spans), " ".join(map(self._read, spans)), whole)
+
+    def _candidates(self, parts: Sequence[Block]) -> Iterator[Candidate]:
         for block, after in zip_longest(parts, parts[1:]):
             if block.kind == "heading":
-                self.opens, self.lead, self.led, self.term, self.begun = True, None, (), None, None
+                self.lead, self.led, self.term, self.begun = None, (), None, None
                 continue
             if self.furniture.holds(self.shown, block):
                 self.lead, self.led = None, ()
@@ -125,7 +139,6 @@ class _Passage:
                 self.term = None
             elif self.term is None:
                 self.term = block.start
-            self.opens = False
 
     def _of(self, block: Block, after: Block | None) -> Iterator[Candidate]:
         if block.kind == "list":
@@ -141,8 +154,6 @@ class _Passage:
         spans = closed(self.text, [s for s in self.said if block.start <= s[0] < block.end])
         spans = _without_dateline(self.text, block, spans)
         texts, leads = [self._read(span) for span in spans], False
-        around = self._read((block.start, block.end))[:AROUND_CHARS]
-        before = self._read(self.lead) if self.lead else ""
         for n, text in enumerate(texts):
             last = n + 1 == len(texts)
             # A sentence that introduces a list or code is quoted with it. A fragment is never
@@ -153,17 +164,11 @@ class _Passage:
             said = is_ended(text) or len(text.split()) >= LEAST_WORDS or not self._spaced
             if whole and said and len(text) >= LEAST_CHARS and not leads:
                 read = " ".join(map(self._read, whole))
-                yield replace(
-                    self._build("text", whole, read, block),
-                    before=texts[n - 1] if n else before,
-                    after="" if last else texts[n + 1],
-                    around=around,
-                    opens=self.opens and n == 0,
-                )
+                yield self._build("text", whole, read, block)
         if 1 < len(spans) <= MOST_TOGETHER and self._whole(spans, 0, block):
             span = (spans[0][0], spans[-1][1])
             if is_ended(texts[-1]) and not leads:
-                yield replace(self._build("text", (span,), self._read(span), block), before=before)
+                yield self._build("text", (span,), self._read(span), block)
         self.lead = spans[-1] if spans else None
         self.led = self._whole(spans, len(spans) - 1, block) if spans else ()
         self.begun = self.led if spans and is_broken_off(texts[-1]) else None
@@ -188,18 +193,11 @@ class _Passage:
     def _list(self, block: Block) -> Iterator[Candidate]:
         spans = list(items_of(self.text, block))
         texts = [self._read(span) for span in spans]
-        whole = " ".join(texts)
         first = sum(size <= LIST_CHARS + 1 for size in accumulate(len(text) + 1 for text in texts))
-        for n, (span, text) in enumerate(zip(spans, texts, strict=True)):
-            yield replace(
-                self._build("item", (span,), text, block),
-                before=texts[n - 1] if n else "",
-                after=texts[n + 1] if n + 1 < len(texts) else "",
-                around=whole[:AROUND_CHARS],
-            )
+        for span, text in zip(spans, texts, strict=True):
+            yield self._build("item", (span,), text, block)
         if first > 1:
-            shown = " ".join(texts[:first])
-            yield replace(self._build("list", tuple(spans[:first]), shown, block), around=shown)
+            yield self._build("list", tuple(spans[:first]), " ".join(texts[:first]), block)
 
     def _rows(self, block: Block) -> Iterator[Candidate]:
         header = header_of(self.text, block)
@@ -207,14 +205,13 @@ class _Passage:
         of_web = "html" in f"{self.shown.page.media_type}{self.shown.page.url[-5:]}"
         heads = header_of(self.text, block, 1) if of_web else header
         names = self.text[slice(*header)] if header else self.shown.columns
-        around = " ".join(plain(names).split())
         for span in rows_of(self.text, block):
             row = self.text[slice(*span)]
             if span != heads and len(row) <= ROW_CHARS:
                 named = tuple((plain(name), plain(cell)) for name, cell in named_cells(names, row))
                 said = " ".join(row_as_sentence(named).split())
-                made = replace(self._build("row", (span,), said, block), cells=named, around=around)
-                # A caption is no introduction, and a row already has its columns.
+                made = replace(self._build("row", (span,), said, block), cells=named)
+                # A caption introduces nothing: a row comes with its columns.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
                 yield made if leads else replace(made, led=())
 
@@ -232,8 +229,10 @@ class _Passage:
         if kind == "text" or not self.lead or not self.led:
             return made
         lead = self._read(self.lead)
-        # a full sentence is no introduction
-        led = () if kind == "item" and lead.endswith((".", "。")) else self.led
+        # A sentence introduces no single item, and what is cut short no list.
+        ended, long = is_ended(lead), len(lead.split()) >= LEAST_WORDS
+        leads = lead.endswith(_LEADS) or (kind != "item" if ended else kind == "code" or not long)
+        led = self.led if leads else ()
         return replace(made, lead=lead, led=tuple(map(self._placed, led)))
 
     def _placed(self, span: Span) -> Span:

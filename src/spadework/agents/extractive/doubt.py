@@ -9,8 +9,7 @@ from collections.abc import Sequence
 
 from spadework.agents.extractive.comparison import is_nominal
 from spadework.agents.extractive.lead import in_context
-from spadework.agents.extractive.question_parts import names_in, parts
-from spadework.agents.extractive.taking_up import put_in
+from spadework.agents.extractive.question_parts import names_in, parts, put_in
 from spadework.events import Asked
 from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.text.language import language, language_of

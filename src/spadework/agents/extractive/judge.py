@@ -9,27 +9,28 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from spadework.agents.evidence.passages import PassageView
 from spadework.agents.extractive.candidates import Candidate, candidates
 from spadework.agents.extractive.question_parts import aspects, names_in
-from spadework.agents.extractive.slot import Slot, Stems, held_words, stems
+from spadework.agents.extractive.slot import VALUES, Slot, Stems, held_words, stems
 from spadework.tools.text.language import language_of
 
 #: Weight of a question word in the headings above a candidate.
 ABOVE = 0.5
-#: Weight of a question word in the text beside a candidate.
-BESIDE = 0.25
 #: Weight of a question word outside the current aspect.
 ASIDE = 0.3
 #: Penalty for length, and advantage of the first page over the last.
 LENGTH, FIRST_PAGE = 0.15, 0.5
-FITTING = 1.5
-#: Maximum characters to quote, and maximum quotes for a proven fact.
-ROOM, MOST_PROVEN = 1_500, 3
-#: Fraction of the shorter candidate's words that makes a repetition.
+#: Factors in the order of candidates with a value, or of a form, that is asked for.
+FITTING_VALUE, FITTING_FORM = 2.5, 1.5
+#: Weights of the question's words in what is named by its heading, and in that heading.
+WEIGHTS = {"list": (0.5, 1.0), "section": (1.0, 1.0)}
+#: Maximum characters to quote; maximum sentences for a proven fact, and passages without proof.
+ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
+#: Share of the shorter candidate's words that makes a repetition.
 SAME = 0.7
 #: Commands that install something, code that uses it, and headings above pitfalls.
 _INSTALLS = re.compile(
@@ -54,19 +55,21 @@ class Scored:
     own: Stems
     near: Stems
     score: float
+    fits: bool = False
     proves: bool = False
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """The candidates to quote, best first. `proven` means that they prove each aspect. `share` is
-    the largest fraction of the question's words found together. `missing` are the stems on no page.
+    """What to quote, best first; whether that proves each aspect, or denies one; the largest share
+    (0 to 1) of the question's words found together; and the stems on no page.
     """
 
     chosen: tuple[Scored, ...] = ()
     proven: bool = False
     share: float = 0.0
     missing: frozenset[str] = frozenset()
+    denied: bool = False
 
 
 class Pool:
@@ -74,12 +77,8 @@ class Pool:
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self.candidates = candidates(shown)
-        self.own = [stems(one.text, one.language) for one in self.candidates]
-        self.above = [
-            stems(f"{one.shown.page.title}\n{one.shown.heading}\n{one.lead}", one.language)
-            for one in self.candidates
-        ]
-        self.beside = [stems(f"{one.before} {one.after}", one.language) for one in self.candidates]
+        self.own = [stems(_own_text(one), one.language) for one in self.candidates]
+        self.above = [stems(_text_above(one), one.language) for one in self.candidates]
         codes = Counter(one.language for one in self.candidates)
         self.language = codes.most_common(1)[0][0] if codes else "en"
         self.ranks = _rank_pages(shown)
@@ -101,40 +100,37 @@ class Pool:
         """
         holding = Counter(stem for own in self.own for stem in own & whole)
         idf = {s: math.log(1 + len(self.own) / (holding[s] + 0.5)) for s in whole}
-        idf = {s: v if s in slot.stems else ASIDE * v for s, v in idf.items()}
+        idf = {s: v if s in slot.words else ASIDE * v for s, v in idf.items()}
         made = []
-        for one, own, above, beside in zip(
-            self.candidates, self.own, self.above, self.beside, strict=True
-        ):
+        for one, own, above in zip(self.candidates, self.own, self.above, strict=True):
             if one.shown.page.url not in naming:
                 continue
-            near = own | above
-            shared = (
-                _weigh(idf, own)
-                + ABOVE * _weigh(idf, above - own)
-                + BESIDE * _weigh(idf, beside - near)
-            )
-            rank = self.ranks[one.shown.page.url]
-            score = shared / (1 + LENGTH * math.log(1 + len(own))) * (1 + FIRST_PAGE / (1 + rank))
             fits = slot.fits(one)
-            score *= FITTING if fits else 1.0
-            fits = fits or slot.kind in ("open", "both sides")
-            made.append(Scored(one, own, near, score, fits and slot.proves(one, own, near)))
-        return sorted(_by_their_keys(made), key=lambda s: -s.score)
-
-
-def _by_their_keys(made: Sequence[Scored]) -> Iterator[Scored]:
-    """Yield the candidates. If several rows of a page prove the same, none has the question's key,
-    so none counts as proof.
-    """
-    rows = Counter(_page(s) for s in made if s.proves and s.candidate.kind == "row")
-    for one in made:
-        shared = one.candidate.kind == "row" and rows[_page(one)] > 1
-        yield replace(one, proves=False) if shared else one
+            near = own | above
+            proves = (fits or slot.kind in ("open", "both sides")) and slot.proves(one, own, near)
+            if not (proves or slot.admits(one, own, near, fits)):
+                continue
+            inside, over = WEIGHTS.get(one.kind, (1.0, ABOVE))
+            named = above if one.kind == "list" else above - own
+            score = inside * _weigh(idf, own) + over * _weigh(idf, named)
+            score /= 1 + LENGTH * math.log(1 + len(own))
+            score *= 1 + FIRST_PAGE / (1 + self.ranks[one.shown.page.url])
+            made.append(Scored(one, own, near, score, fits, proves))
+        fitting = FITTING_VALUE if slot.kind in VALUES else FITTING_FORM
+        return sorted(made, key=lambda s: -s.score * (fitting if s.fits else 1))
 
 
 def _page(one: Scored) -> str:
     return one.candidate.shown.page.content_hash
+
+
+def _own_text(one: Candidate) -> str:
+    return " ".join(cell for _, cell in one.cells) if one.cells else one.text
+
+
+def _text_above(one: Candidate) -> str:
+    columns = (name for name, _ in one.cells)
+    return "\n".join([one.shown.page.title, one.shown.heading, one.lead, *columns])
 
 
 def _weigh(idf: dict[str, float], own: Iterable[str]) -> float:
@@ -156,13 +152,14 @@ def judge_passages(
     named = stems(" ".join(names_in(question)), code)
     naming = pool.pages_about(question, named)
     chosen: list[Scored] = []
-    proven = True
+    proven, denied = True, False
     for slot in slots:
         ranked = pool.ranked(slot, whole, naming)
         if slot.kind == "steps":
             ranked = _parts_first(ranked, named or slot.words, slot.words, pool.ranks)
         own = choose(ranked, slot, ROOM // len(slots), before, chosen)
         proven = proven and any(one.proves for one in own)
+        denied = denied or any(slot.contradicts(one.candidate, one.near) for one in own[:1])
         chosen += own
     words = frozenset().union(*(slot.words for slot in slots))
     return Opinion(
@@ -170,6 +167,7 @@ def judge_passages(
         proven and bool(chosen),
         max((len(s.near & words) / len(words) for s in chosen if words), default=0.0),
         words - held_words(words, frozenset().union(*pool.own, *pool.above)),
+        denied and not proven,
     )
 
 
@@ -220,29 +218,31 @@ def choose(
     proven fact gets at most MOST_PROVEN; otherwise as many as fit in `room` characters are chosen.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
-    least = LEAST * max((one.score for one in ranked), default=0.0)
+    best = max((one.score for one in ranked), default=0.0)
     for one in _proofs_first(ranked, slot):
-        if chosen and not one.proves and _is_enough(chosen[0], slot):
-            break
         if chosen and chosen[0].proves and slot.is_fact and len(chosen) == MOST_PROVEN:
             break
+        if chosen and not _may_follow(one, chosen, slot):
+            continue
         size = len(one.candidate.text)
         met = any(one.candidate.overlaps(other.candidate) for other in (*taken, *chosen))
         fits = not chosen or used + size <= room
-        if one.score > least and fits and not met and _is_new(one, before):
+        if one.score > LEAST * best and fits and not met and _is_new(one, before):
             chosen.append(one)
             before.append(one.own)
             used += size
     return _in_lists(chosen)
 
 
-def _is_enough(best: Scored, slot: Slot) -> bool:
-    """Return whether only proofs should follow `best`. It must be a proof, and be a definition, a
-    list, or a row with column names.
+def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:
+    """Return whether a candidate may follow: only proofs a definition or list, only other values a
+    proven one, and where nothing is proven sentences of few passages.
     """
-    found = best.candidate
-    whole = found.kind == "list" or any(name not in ("", cell) for name, cell in found.cells)
-    return best.proves and (whole or slot.kind == "definition")
+    if (best := chosen[0]).proves:
+        whole = best.candidate.kind == "list" or slot.kind == "definition"
+        return one.proves if whole else one.fits or slot.kind not in VALUES
+    passages = {(_page(s), s.candidate.shown.start) for s in chosen}
+    return len(passages) < MOST_PASSAGES or (_page(one), one.candidate.shown.start) in passages
 
 
 def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:

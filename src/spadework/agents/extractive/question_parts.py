@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 
 from spadework.agents.extractive.comparison import Compared, compared
-from spadework.agents.extractive.taking_up import take_up
 from spadework.tools.ranking.relevance import STOP_WORDS
-from spadework.tools.text.facts import figures, stem, stems
+from spadework.tools.text.facts import stem, stems
 from spadework.tools.text.language import DEFAULT, Language, language, language_of
 from spadework.tools.text.sentences import sentences
 from spadework.values import Expected, Query, Question, QuestionType, Topic
@@ -211,14 +210,6 @@ def counted(text: str, code: str) -> str:
     return words_behind(found, code) if asks else ""
 
 
-def measured_thing(text: str, code: str) -> str:
-    """Return what a question counts in units: "tomatoes" for "how many kg of tomatoes"."""
-    unit = counted(text, code)
-    found = figures(f"1 {unit}", code)
-    units = any(each.dimension for figure in found for each in figure.readings)
-    return words_behind(re.search(rf"{unit} \w+", text), code) if units else ""
-
-
 def words_behind(found: re.Match[str] | None, code: str) -> str:
     """Return the words after a match, up to a function word, or "" without a match."""
     behind, stop = WORD.findall(found.string, found.end()) if found else (), language(code).stop
@@ -243,7 +234,70 @@ def subject_of(text: str) -> str:
     return max(reversed(found), key=lambda run: len(run.split()), default=text.strip(" ?"))
 
 
-#: Maximum words of a question without material.
+#: Maximum words between a subject and its article ("the harbour of Port Aldermere").
+MOST_BETWEEN = 5
+
+
+def take_up(text: str, before: str, subject: str) -> str:
+    """Return the text with its pronouns replaced by the `subject` of the question `before`,
+    including the article there.
+    """
+    if not subject:
+        return text
+    spoken = language(language_of(before) or "en")
+    article, whole = _phrase_of(before, subject, spoken)
+
+    def name(pronoun: str) -> str:
+        # In languages whose pronouns show gender and case, the article does too.
+        said = article and spoken.taken_up.get(pronoun.casefold(), article)
+        return f"{said} {whole}".strip()
+
+    return _replace_pronouns(text, name)
+
+
+def put_in(text: str, subject: str) -> str:
+    """Return the text with its pronouns replaced by a subject."""
+    return _replace_pronouns(text, lambda _: subject)
+
+
+def _replace_pronouns(text: str, name: Callable[[str], str]) -> str:
+    spoken = language(language_of(text) or "en")
+    if not spoken.pronouns:
+        return text
+    words = "|".join(map(re.escape, spoken.pronouns))
+
+    def replace(found: re.Match[str]) -> str:
+        return found[0] if spoken.expletive.match(text, found.start()) else name(found[0])
+
+    return re.sub(rf"\b(?:{words})\b", replace, text, flags=re.IGNORECASE)
+
+
+def _belongs(word: str, spoken: Language) -> bool:
+    between = f" {word} "
+    return bool(spoken.belongs.fullmatch(between) or spoken.regarding.fullmatch(between))
+
+
+def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
+    """Return a subject's article ("" if it has none), and the subject with all words after that:
+    "Who planned the harbour of Port Aldermere?" gives the harbour.
+    """
+    bare = text.strip(" ?.!")
+    if spoken.last_verb.search(bare) and bare.endswith(f" {subject.split()[-1]}"):
+        subject = " ".join(subject.split()[:-1]) or subject
+    before, taken = text.partition(subject)[0].split(), list[str]()
+    while before and len(taken) < MOST_BETWEEN:
+        word = before.pop()
+        belongs = _belongs(word, spoken)
+        of_it = bool(before) and _belongs(before[-1], spoken)
+        if word.casefold() in spoken.articles and not of_it:
+            return word.casefold(), " ".join([*taken, subject])
+        if word.casefold() in spoken.stop - spoken.articles and not belongs:
+            break
+        taken.insert(0, word)
+    return "", subject
+
+
+#: A question of more words includes material.
 LONG = 45
 #: Maximum topics from material, in addition to the whole, and maximum queries per topic.
 MOST_PARTS, MOST_QUERIES = 5, 4

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 from spadework.agents.extractive.candidates import Candidate
 from spadework.agents.extractive.question_parts import (
+    WORD,
     counted,
-    measured_thing,
     names_in,
     read,
     words_behind,
@@ -24,6 +24,7 @@ from spadework.tools.text.facts import (
     names,
     numbers,
     spelled_numbers,
+    weekdays,
 )
 from spadework.tools.text.language import language
 from spadework.tools.text.sentences import is_ended, sentences
@@ -43,15 +44,19 @@ LEAST_STEM = 7
 LEAST_PART = 3
 #: Maximum letters cut off the stem of a compound's second part.
 CUT_OFF = 2
-#: Maximum characters of an opening that says what something is.
-OPENING_CHARS = 120
+#: Maximum words between a negation and what it denies, with that.
+DENIED_WORDS = 2
+#: Minimum words of a sentence that the question lacks.
+LEAST_NEW = 2
+#: Maximum words of a cue that holds no subject.
+CUE_WORDS = 3
 #: Maximum characters between a number and what it counts.
 NEAR_CHARS = 40
 _FORMS = {"steps": ("list", "code"), "items": ("list",)}
 #: Cues of questions that need all rows to be compared.
 _EXTREMES = frozenset(("largest", "smallest"))
-#: Kinds of answers that are found in a sentence or row, not in a list.
-_VALUES = ("number", "date", "name", "definition")
+#: Answers found in a sentence or row, not in a list.
+VALUES = ("number", "date", "name", "definition")
 
 
 @lru_cache(maxsize=60_000)
@@ -71,10 +76,11 @@ class Slot:
         # The requested thing and its subject are always required.
         first = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip("?!.,;:¿¡").isalpha()]
-        typed.append(measured_thing(text, code))
         named = [*names_in(question), *typed, *_cue_words(text, code)]
         self._kept = stems(" ".join(named), code).union(first)
         self._denies = is_negated(question, code)
+        self._asks_weekdays = "weekdays" in known.cues_in(text)
+        self._asks = bool(known.cues_in(question) or known.which.match(text) or "?" in question)
         self._is_polar = bool(known.polar.match(text))
         self._numbers = numbers(question, code) | spelled_numbers(question, code)
         self._names = names(f"- {question}")
@@ -83,7 +89,10 @@ class Slot:
         # The largest or smallest can only be found in a whole table.
         which = None if known.cues_in(text) & _EXTREMES else known.which.match(text)
         self._thing = stems(words_behind(which, code), code)
-        self._named = stems(" ".join([*names_in(question), *typed]), code)
+        # A name is no verb, nor what stands behind a preposition ("open in winter").
+        behind = (WORD.search(text, found.end()) for found in known.regarding.finditer(text))
+        nouns = [*names_in(question), *typed, *(word[0] for word in behind if word)]
+        self._no_verbs = stems(" ".join(nouns), code)
         self._dimensions = _asked_dimensions(text, code)
 
     @property
@@ -94,20 +103,30 @@ class Slot:
     def fits(self, one: Candidate) -> bool:
         """Return whether a candidate has the requested form."""
         text, code = one.text, one.language
+        if self.kind == "date":
+            return bool((weekdays if self._asks_weekdays else dates)(text, code) - self._numbers)
         if self.kind == "number":
             return self._tells_number(text, code)
-        if self.kind == "date":
-            return bool(dates(text, code) - self._numbers)
         if self.kind == "name":
             return bool(names(f"- {text}") - self._names)
         whole = len(self.words) >= LEAST_HELD and self.words <= stems(text, code)
         if self.kind == "definition":
             begins = bool(self.words.intersection(terms(text, code)[:1]))
-            says = not self._says_what or bool(self._says_what.search(text[:OPENING_CHARS]))
+            says = not self._says_what or bool(self._says_what.search(text))
             return whole or (one.kind == "text" and is_ended(text) and begins and says)
         if self.kind == "steps" and one.kind == "text":
-            return whole or one.has_code
+            return whole or "`" in one.shown.spot((one.start, one.end)).quote
         return one.kind in _FORMS.get(self.kind, ())
+
+    def admits(self, one: Candidate, own: Stems, near: Stems, fits: bool) -> bool:
+        """Return whether a candidate may be quoted: sections only and lists never for a value, and
+        sentences that say something that the question does not.
+        """
+        if one.kind == "section":
+            return fits and self.kind in VALUES and bool(near & self.words)
+        if one.kind == "list":
+            return self.kind not in VALUES
+        return one.kind != "text" or fits or self._is_polar or len(own - self.stems) >= LEAST_NEW
 
     def _tells_number(self, text: str, code: str) -> bool:
         if not (numbers(text, code) | spelled_numbers(text, code)) - self._numbers:
@@ -130,59 +149,46 @@ class Slot:
         """Return whether a candidate of the requested form, with its headings, covers all that the
         question names and does not deny it.
         """
-        if self.kind in _VALUES and one.kind == "list":
+        # Rows with names of columns are computed with.
+        if one.kind == "section" or any(name for name, _ in one.cells):
             return False
-        if not self.words or self._is_denied(one):
+        if self.kind in VALUES and one.kind == "list":
+            return False
+        if not self.words or not self._asks or self._is_denied(one):
             return False
         missing = self.words - held_words(self.words, near)
         own_share = len(held_words(self.words, own)) / len(self.words)
-        if missing and self._tells_thing(missing, one):
-            return own_share >= LEAST_OWN
         if missing:
-            return own_share > MOST_LACKING and self._may_lack(missing, one)
+            return self._may_lack(missing, one, own_share)
         return own_share >= LEAST_OWN or one.kind in ("list", "code")
 
+    def contradicts(self, one: Candidate, near: Stems) -> bool:
+        """Return whether a candidate is about all that the question names, and denies it."""
+        return self.words <= held_words(self.words, near) and self._is_denied(one)
+
     def _is_denied(self, one: Candidate) -> bool:
-        """Return whether a clause with most of the words denies what the question affirms. Lists
-        and code may forbid things, and "no" may answer a yes-or-no question, so these are never
-        denials.
+        """Return whether a candidate denies what the question affirms ("not felled"). Lists may
+        forbid, and "no" may answer a yes-or-no question.
         """
         if self._denies or self._is_polar or one.kind in ("list", "code"):
             return False
-        held = self.words & stems(one.text, one.language)
-        clauses = re.split(
-            rf"[.,;:!?]\s|[。、，；]|{language(one.language).joint.pattern}", one.text
-        )
-        return any(
-            is_negated(clause, one.language)
-            and len(held & stems(clause, one.language)) > len(held) / 2
-            for clause in clauses
-        )
+        denials = language(one.language).negations.finditer(one.text)
+        denied = (" ".join(one.text[no.end() :].split()[:DENIED_WORDS]) for no in denials)
+        return any(self.words & stems(words, one.language) for words in denied)
 
-    def _tells_thing(self, missing: Stems, one: Candidate) -> bool:
-        """Return whether a candidate has the requested thing ("which spark plug") and names, and
-        lacks only a verb. A row may lack more if it has that column and the question names its key.
+    def _may_lack(self, missing: Stems, one: Candidate, own_share: float) -> bool:
+        """Return whether one missing word can be spared: mostly the verb of a question for a thing
+        ("which spark plug"), or of a long one for a number or a list. For names, dates and reasons,
+        the verb says whose they are.
         """
-        if not self._thing or missing & (self._thing | self._named):
+        if len(missing) != 1:
             return False
-        if one.kind == "row":
-            (_, key), *others = one.cells
-            named = stems(key, one.language)
-            columns = [stems(name, one.language) for name, cell in others if cell]
-            return bool(named) and named <= self.stems and self._thing in columns
-        return len(missing) == 1 and len(self.words) >= LEAST_HELD
-
-    def _may_lack(self, missing: Stems, one: Candidate) -> bool:
-        """Return whether a long question can spare its missing word, which is mostly its verb. For
-        names, dates and reasons, the verb shows whose they are.
-        """
-        return (
-            len(missing) == 1
-            and not missing <= self._kept
-            and len(self.words) > LEAST_HELD
-            and self.kind in ("number", "steps", "items")
-            and one.kind != "code"
+        if self._thing and not missing & (self._thing | self._no_verbs):
+            return own_share >= LEAST_OWN and len(self.words) >= LEAST_HELD
+        long = (
+            not missing & self._kept and len(self.words) > LEAST_HELD and own_share > MOST_LACKING
         )
+        return long and self.kind in ("number", "steps", "items") and one.kind != "code"
 
 
 def held_words(words: Stems, held: Stems) -> Stems:
@@ -235,7 +241,7 @@ def _form_words(text: str, code: str) -> Stems:
     known = language(code)
     found = [(name, m) for name, cue in known.cues.items() if (m := cue.search(text))]
     asks = [
-        m[0]
+        _ends(m[0])
         for name, m in found
         # "List the …" and "… steps" add no more than "which" and "how".
         if m[0].split()[0].casefold() in known.stop
@@ -243,3 +249,9 @@ def _form_words(text: str, code: str) -> Stems:
         or (name == "steps" and m.end() == len(text.rstrip(" ?.")))
     ]
     return frozenset().union(*(stems(words, code) for words in asks))
+
+
+def _ends(cue: str) -> str:
+    """Return the first and last words of a cue; between them, it may hold the subject."""
+    words = cue.split()
+    return " ".join(words if len(words) <= CUE_WORDS else [*words[:2], words[-1]])

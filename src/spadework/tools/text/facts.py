@@ -68,8 +68,13 @@ def months(text: str, language: str = DEFAULT) -> set[str]:
 def dates(text: str, language: str = DEFAULT) -> set[str]:
     """Return years, times of day, weekdays, and months next to a number."""
     told = (number for number in numbers(text, language) if _YEAR.fullmatch(number))
-    days = filter(language_named(language).is_weekday, _LETTERS.findall(text.casefold()))
-    return {*months(text, language), *told, *_CLOCK.findall(text), *days}
+    return {*months(text, language), *told, *_CLOCK.findall(text), *weekdays(text, language)}
+
+
+def weekdays(text: str, language: str = DEFAULT) -> set[str]:
+    """Return the days of the week, those cut short if they are capitalized ("Fri")."""
+    known = language_named(language)
+    return {w for w in _LETTERS.findall(text) if known.is_weekday(w) or w in known.short_weekdays}
 
 
 def spelled_numbers(text: str, language: str = DEFAULT) -> set[str]:

@@ -7,7 +7,7 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -15,6 +15,8 @@ DEFAULT = "en"
 _LANG = "spadework.tools.text.lang"
 _CODE = re.compile(r"[a-z]{2,3}")
 _NEVER = re.compile(r"(?!)")
+#: The figure or date that a question compares with, after a sign of currency.
+_FIGURE = r"[^\w\s]?(\d(?:[\d.,/-]*\d)?)"
 _WORDS = (
     "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns",
     "articles", "points", "compares", "weekdays",
@@ -75,6 +77,7 @@ class Language:
     # stem → stems of synonyms
     other_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cues: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
+    bounds: Mapping[str, re.Pattern[str]] = field(default_factory=dict)  # "before 1850"
     dimensions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # "heavy" → mass
     says_what: re.Pattern[str] = _NEVER  # follows the subject in a definition
     latest: re.Pattern[str] = _NEVER  # asks for news
@@ -113,6 +116,11 @@ class Language:
     def cues_in(self, question: str) -> frozenset[str]:
         """Return the names of the cues that match a question."""
         return frozenset(name for name, cue in self.cues.items() if cue.search(question))
+
+    @cached_property
+    def short_weekdays(self) -> frozenset[str]:
+        """The capitalized first three letters of the days of the week."""
+        return frozenset() if self.unspaced else frozenset(d[:3].title() for d in self.weekdays)
 
     def is_weekday(self, word: str) -> bool:
         """Return whether a word is a day of the week, also in the plural ("Tuesdays")."""
@@ -170,6 +178,10 @@ def _make_language(code: str, table: dict[str, Any]) -> Language:
         scales={w: int(n) for n, names in table.pop("scales", {}).items() for w in names.split()},
         latest=_pattern(table.pop("latest", ["(?!)"]), spaced),
         cues={name: _pattern(cues, spaced) for name, cues in table.pop("cues").items()},
+        bounds={
+            name: _pattern([bound.replace("{n}", _FIGURE)], spaced)
+            for name, bound in table.pop("bounds", {}).items()
+        },
         revises={name: _pattern(of, spaced) for name, of in table.pop("revises", {}).items()},
         tongues={w: c for c, names in table.pop("tongues", {}).items() for w in names.split()},
         talk=_talk(table.pop("talk", None), spaced),

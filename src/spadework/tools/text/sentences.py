@@ -22,8 +22,10 @@ def leads(text: str) -> bool:
 
 
 def is_term(markdown: str, block: Block) -> bool:
-    """Return whether a block is a term followed by its definition."""
-    return block.kind == "paragraph" and bool(_TERM.fullmatch(markdown, block.start, block.end))
+    """Return whether a block is a term before its definition."""
+    if block.kind != "paragraph" or is_ended(markdown[block.start : block.end]):
+        return False
+    return bool(_TERM.fullmatch(markdown, block.start, block.end))
 
 
 #: Maximum sentences in a pair of brackets. With more, the bracket was never closed.

@@ -24,6 +24,10 @@ _UNDERLINE = re.compile(r"([=\-~*^#])\1{2,}\s*$")
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
+#: The start of a line of a log, and a label in front of a column of prose.
+_ENTRY = re.compile(r"(?:\d{1,4}[./-]\d\d?[./-]\d{1,4}\b|\S.{0,30}? {2,}(?=(?:\S+ ){4}))")
+#: Minimum share of lines that start an entry, in a block of entries.
+_ENTRIES = 0.75
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
 #: Minimum length of a line that an editor wrapped.
 _WRAPPED = 45
@@ -56,6 +60,10 @@ def _block(part: str) -> str:
         return write_heading(lines[1], 1)
     if _BULLET.match(lines[0]):
         return _list(lines)
+    starts = [bool(_ENTRY.match(line)) for line in lines]
+    if starts[0] and len(lines) > 2 and sum(starts) >= _ENTRIES * len(lines):
+        marked = zip(lines, starts, strict=True)
+        return _list([f"- {line}" if begins else line for line, begins in marked])
     columns = len(lines) > 1 and sum(map(bool, map(_COLUMNS.search, lines))) > len(lines) / 2
     if columns or min(len(line) - len(line.lstrip()) for line in lines if line) >= _INDENTED:
         return fence("\n".join(lines))

@@ -1,0 +1,436 @@
+"""Compute answers from tables: a row by its key, rows by conditions, their number, sum, average,
+largest and smallest.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise, takewhile
+from typing import Any, Literal, NamedTuple
+
+from spadework.tools.text.facts import OTHER_WORDS, figures, is_negated, is_unit
+from spadework.tools.text.language import Language, language
+from spadework.tools.text.markdown import blocks, plain
+from spadework.tools.text.passages import heading_at, headings, paths
+from spadework.tools.text.tables import Span, cells, header_of, rows_of
+from spadework.tools.text.terms import terms
+
+Kind = Literal["largest", "smallest", "sum", "mean", "count", "row"]
+
+_KINDS: tuple[Kind, ...] = ("sum", "mean", "largest", "smallest", "count")
+LEAST_HELD = 0.5
+#: Words after "how many" or "which" that may name a thing.
+THING_WORDS = 2
+#: A cell that is a year, one that is a date, and one that is a figure or starts with one.
+_YEAR = re.compile(r"[12]\d{3}")
+_ISO = re.compile(r"([12]\d{3})-(\d\d)(?:-(\d\d))?")
+_DAY_FIRST = re.compile(r"(\d\d?)[./](\d\d?)[./]([12]\d{3})")
+_CELL_FIGURE = re.compile(r"[^\w\s-]?\s?(-?\d+(?:,\d{3})*(?:\.\d+)?)(?:\D*)")
+_YES = frozenset(("yes", "y", "true", "x", "ja", "oui", "sí", "si", "да", "はい", "是", "✓"))
+_NO = frozenset(("no", "n", "false", "nein", "non", "нет", "いいえ", "否", "✗"))
+#: The sign and test of each comparison, and whether it is only made with a moment.
+_SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
+    "before": ("<", operator.lt, True), "after": (">", operator.gt, True),
+    "since": ("≥", operator.ge, True), "until": ("≤", operator.le, True),
+    "in": ("=", operator.eq, True), "below": ("<", operator.lt, False),
+    "above": (">", operator.gt, False), "at_least": ("≥", operator.ge, False),
+    "at_most": ("≤", operator.le, False),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Computed:
+    """The result of an operation on a table.
+    `value` is as the table writes it, in a `column` ("" for a count) of the `rows` (spans) that
+    satisfy `where`; `of` counts all rows. `score` is the share of the question's words in the
+    table.
+    """
+
+    kind: Kind
+    value: str
+    rows: tuple[Span, ...]
+    of: int
+    column: str
+    where: str
+    score: float
+
+
+@dataclass(frozen=True)
+class _Table:
+    about: str
+    names: tuple[str, ...]
+    rows: tuple[tuple[Span, tuple[str, ...]], ...]
+
+    def column(self, n: int) -> list[str]:
+        return [row[n] for _, row in self.rows]
+
+
+class _Condition(NamedTuple):
+    """The rows that the question means: those with one of `values` in a column. `words` are the
+    question's stems for it, `kind` how it was found.
+    """
+
+    column: int
+    values: frozenset[str]
+    told: str
+    words: frozenset[str]
+    kind: Literal["cell", "key", "bound", "yes or no"]
+
+
+def compute(question: str, code: str, text: str, about: str = "") -> Computed | None:
+    """Return the answer of a text's tables to a question, None if there is none.
+    `about` is the title of the text or similar.
+    """
+    known = language(code)
+    asked = known.cues_in(question)
+    wanted: list[Kind] = [*(kind for kind in _KINDS if kind in asked), "row"]
+    if wanted == ["row"] and ("who" in asked or known.which.match(question)):
+        wanted = ["row", "count"]  # "which objects were made before 1850" lists rows
+    found = (
+        made
+        for table in _tables(text)
+        for kind in wanted
+        if (made := _Asked(question, known, table, about).compute(kind, "count" in asked))
+    )
+    return max(found, key=lambda made: made.score, default=None)
+
+
+@lru_cache(maxsize=64)
+def _tables(text: str) -> tuple[_Table, ...]:
+    made, above = [], paths(headings(text))
+    for block in blocks(text):
+        header = header_of(text, block) if block.kind == "table" else None
+        if header:
+            names = tuple(map(plain, cells(text[slice(*header)])))
+            rows = [(s, tuple(map(plain, cells(text[slice(*s)])))) for s in rows_of(text, block)]
+            whole = tuple(row for row in rows if len(row[1]) == len(names))
+            about = heading_at(above, block.start)
+            made += [_Table(about, names, whole)] if whole else []
+    return tuple(made)
+
+
+class _Asked:
+    """What a question asks of a table: its conditions on rows, and the columns that it names."""
+
+    def __init__(self, question: str, known: Language, table: _Table, about: str) -> None:
+        self.question, self.known, self.table = question, known, table
+        self.asked = _stems_of_days(question, known) - _form_words(question, known)
+        self.title = _stems(f"{about} {table.about}", known)
+        self.about = self.title | _stems(" ".join(table.names), known)
+        count = known.cues.get("count")
+        self.counted = _behind(count.search(question) if count else None, known)
+        self.listed = _behind(known.which.match(question), known)
+        bounds = list(_bounds(question, known))
+        figures = _stems(" ".join(bound.written for bound in bounds), known)
+        told = _conditions(question, self.asked - figures, known, table)
+        self.where = [*told, *self._switched({one.column for one in told})]
+        #: False if the question compares with something that no column holds.
+        self.applies = True
+        for bound in bounds:
+            found = self._bounded(bound)
+            self.where += [found] if found else []
+            self.applies &= bool(found) or _stems(bound.written, known) <= self.about
+
+    def compute(self, kind: Kind, counting: bool) -> Computed | None:
+        """Return the result of an operation, None if the table does not answer the question."""
+        where = self.where
+        if kind == "row" and not any(one.kind == "cell" for one in where):
+            where = [*where, *_key(self.asked, self.known, self.table)]
+        keys = set[str]().union(*(one.words for one in where))
+        columns = self._columns(kind, keys, {one.column for one in where})
+        held = _matching_stems(self.asked, self.about) | (self.asked & keys)
+        held |= self._measured(columns)
+        score = len(held) / len(self.asked) if self.asked else float(bool(where))
+        kept = [row for row in self.table.rows if all(row[1][c.column] in c.values for c in where)]
+        if not (self.applies and kept and score > LEAST_HELD):
+            return None
+        made = self._apply(kind, kept, columns, where, score, counting)
+        if made is None:
+            return None
+        value, rows, column = made
+        name = self.table.names[column] if column >= 0 else ""
+        told = "; ".join(one.told for one in where)
+        return Computed(kind, value, tuple(rows), len(self.table.rows), name, told, score)
+
+    def _columns(self, kind: Kind, keys: set[str], used: set[int]) -> list[int]:
+        """Return the columns to compute with. Of several, those that the words after "how many"
+        name say only what is counted ("how many places are booked").
+        """
+        named = [
+            n
+            for n, name in enumerate(self.table.names)
+            if n not in used
+            and _is_named(name, self.question, self.asked, keys | self.about, self.known)
+        ]
+        found = [n for n in named if kind == "row" or _is_numeric(n, self.table)]
+        if not any(found) and kind in ("largest", "smallest", "row"):
+            # The first column holds the names of the rows, even if they are numbers.
+            found = found if kind == "row" and found else []
+            found = found or _measuring_columns(self.question, self.known, self.table)
+        further = [n for n in found if not self._names(n) <= self.counted]
+        return further if len(found) > 1 and kind != "row" else found
+
+    def _names(self, column: int) -> set[str]:
+        return _stems(self.table.names[column], self.known)
+
+    def _measured(self, columns: Sequence[int]) -> set[str]:
+        """Return the stems of the words that ask for a dimension ("heavy"), if it is measured."""
+        words = [
+            w for w in re.findall(r"\w+", self.question.casefold()) if w in self.known.dimensions
+        ]
+        return _stems(" ".join(words), self.known) & self.asked if columns else set()
+
+    def _bounded(self, bound: _Bound) -> _Condition | None:
+        """Return the condition of a comparison, in the one column that it can mean."""
+        fitting = dict[int, frozenset[str]]()
+        for n in range(len(self.table.names)):
+            filled = [value for value in self.table.column(n) if value]
+            if filled and all(bound.fits(value) for value in filled):
+                fitting[n] = frozenset(filter(bound.holds, filled))
+        shared = {n: _matching_stems(self.asked, self._names(n)) for n in fitting}
+        most = max(map(len, shared.values()), default=0)
+        best = [n for n in fitting if len(shared[n]) == most]
+        if len(best) != 1 or not (most or bound.of_time):
+            return None
+        [n] = best
+        told = f"{self.table.names[n]} {bound.sign} {bound.written}"
+        words = frozenset(shared[n] | _stems(bound.text, self.known))
+        return _Condition(n, fitting[n], told, words, "bound")
+
+    def _switched(self, used: set[int]) -> Iterator[_Condition]:
+        """Yield the conditions of columns of yes and no that the question names."""
+        for n, name in enumerate(self.table.names):
+            told = {value.casefold() for value in self.table.column(n) if value}
+            if n in used or not told & _YES or not told <= _YES | _NO:
+                continue
+            if _is_named(name, self.question, self.asked, self.about, self.known):
+                wanted = _NO if is_negated(self.question, self.known.code) else _YES
+                values = frozenset(v for v in self.table.column(n) if v.casefold() in wanted)
+                where = f"{name} = {min(values, default='')}"
+                yield _Condition(n, values, where, frozenset(self._names(n)), "yes or no")
+
+    def _apply(
+        self,
+        kind: Kind,
+        kept: Sequence[tuple[Span, tuple[str, ...]]],
+        columns: Sequence[int],
+        where: Sequence[_Condition],
+        score: float,
+        counting: bool,
+    ) -> tuple[str, list[Span], int] | None:
+        if kind == "count":
+            # "How many shifts" asks to read a column of that name, not to count rows.
+            reads = any(self._names(n) & self.counted for n in columns)
+            fits = self._is_listed(where, len(kept)) or (
+                counting and self._is_counted(where, score, len(kept))
+            )
+            return (str(len(kept)), [span for span, _ in kept], -1) if fits and not reads else None
+        if kind == "row":
+            named = [n for n in columns if kept[0][1][n]]
+            # "Which oil" names its column, so that a verb may be missing.
+            sure = score == 1 or any(
+                _is_numeric(n, self.table) or self._names(n) <= self.listed for n in named[:1]
+            )
+            fits = bool(where) and len(kept) == 1 and bool(named) and sure
+            fits = fits and (score == 1 or all(one.kind == "cell" for one in where))
+            return (kept[0][1][named[0]], [kept[0][0]], named[0]) if fits else None
+        if len(columns) != 1:
+            return None
+        [column] = columns
+        figures = [(value, row) for row in kept if (value := figure(row[1][column])) is not None]
+        if kind in ("sum", "mean"):
+            total = math.fsum(value for value, _ in figures)
+            told = f"{total / max(1, len(figures)):.2f}" if kind == "mean" else f"{total:.6f}"
+            return told.rstrip("0").rstrip("."), [row[0] for _, row in figures], column
+        best = (max if kind == "largest" else min)(value for value, _ in figures)
+        rows = [row for value, row in figures if value == best]
+        return rows[0][1][column], [row[0] for row in rows], column
+
+    def _is_counted(self, where: Sequence[_Condition], score: float, rows: int) -> bool:
+        """Return whether rows that satisfy a condition are counted, or all rows of a table that is
+        about what the question counts.
+        """
+        whole = score == 1 and bool(self.counted) and self.counted <= self.title
+        return rows > 1 and (bool(where) or whole)
+
+    def _is_listed(self, where: Sequence[_Condition], rows: int) -> bool:
+        """Return whether a question without "how many" asks for rows: by a comparison, or by a
+        cell whose column it names.
+        """
+        named = any(self.asked & self._names(c.column) - c.words for c in where if c.kind == "cell")
+        apart = any(one.kind in ("bound", "yes or no") for one in where)
+        of_it = not self.listed or bool(_matching_stems(self.listed, self.about))
+        return of_it and (apart or (named and rows > 1 and bool(self.listed)))
+
+
+def _is_named(name: str, question: str, asked: set[str], held: set[str], known: Language) -> bool:
+    """Return whether a question names a column, by all words except figures and units.
+    The column must not be part of another name ("population density", "serial number"). `held` are
+    words of a row or about the table.
+    """
+    every = _stems(name, known)
+    own = {stem for stem in every if stem.isalpha() and not is_unit(stem)} or every
+    others = {other for stem in asked for other in OTHER_WORDS.get(stem, ())}
+    if not own or not own <= asked | others:
+        return False
+    words = [(word, _stems(word, known)) for word in re.findall(r"[\w-]+", question)]
+    behind = [after for (_, stems), after in pairwise(words) if stems & own]
+    before = [word for word, (_, stems) in pairwise(words) if stems & own and word[1] <= asked]
+    beside = (stems for word, stems in (*behind, *before) if word.islower())
+    return not any(stems - own - held for stems in beside)
+
+
+def _measuring_columns(question: str, known: Language, table: _Table) -> list[int]:
+    """Return the columns that a superlative may mean, by their units ("heaviest": a column in kg).
+    For a size these are all columns with figures, except the first and years.
+    """
+    words = re.findall(r"\w+", question.casefold())
+    asked = {each for word in words for each in known.dimensions.get(word, ())}
+    found = list[int]()
+    for n, name in enumerate(table.names[1:], 1):
+        values = [row[n] for _, row in table.rows]
+        if _is_numeric(n, table) and not all(map(_YEAR.fullmatch, values)):
+            unit = f"1 {re.sub(r'[_()]', ' ', name).split()[-1]}"
+            told = {each.dimension for one in figures(unit, known.code) for each in one.readings}
+            found += [n] if "size" in asked or told & asked else []
+    return found
+
+
+def figure(cell: str) -> float | None:
+    """Return the figure in a cell, or None."""
+    found = _CELL_FIGURE.fullmatch(cell.strip())
+    return float(found[1].replace(",", "")) if found else None
+
+
+def _is_numeric(column: int, table: _Table) -> bool:
+    return all(figure(row[column]) is not None for _, row in table.rows if row[column])
+
+
+def _conditions(question: str, asked: set[str], known: Language, table: _Table) -> list[_Condition]:
+    """Return the values that the question names, by column; a number needs its column's name."""
+    found: list[_Condition] = []
+    for n, name in enumerate(table.names):
+        named = bool(_matching_stems(asked, _stems(name, known)))
+        values = {
+            value
+            for value in set(table.column(n))
+            if (own := _cell_stems(value, known)) and own <= asked
+            if named or figure(value) is None
+        }
+        if values:
+            words = frozenset().union(*(_stems(v, known) | _cell_stems(v, known) for v in values))
+            found.append(_Condition(n, frozenset(values), f"{name} = {min(values)}", words, "cell"))
+    return found
+
+
+def _key(asked: set[str], known: Language, table: _Table) -> Iterator[_Condition]:
+    """Yield the row whose name has more of the question's words than any other's."""
+    for n, name in enumerate(table.names):
+        if _is_numeric(n, table):
+            continue
+        shared = {value: asked & _stems(value, known) for value in table.column(n)}
+        best = max(map(len, shared.values()))
+        values = [value for value in table.column(n) if len(shared[value]) == best]
+        if best and len(values) == 1:
+            told = f"{name} = {values[0]}"
+            yield _Condition(n, frozenset(values), told, frozenset(shared[values[0]]), "key")
+            return
+
+
+class _Bound(NamedTuple):
+    """A comparison in a question with a figure, or with a moment: a year or a date."""
+
+    text: str
+    sign: str
+    test: Callable[[Any, Any], bool]
+    written: str
+    of_time: bool
+
+    def fits(self, cell: str) -> bool:
+        """Return whether a cell has what the comparison needs."""
+        if _date(cell):
+            return bool(_date(self.written) or _YEAR.fullmatch(self.written))
+        if _date(self.written):
+            return False
+        return bool(_YEAR.fullmatch(cell)) if self.of_time else figure(cell) is not None
+
+    def holds(self, cell: str) -> bool:
+        """Return whether a fitting cell passes the comparison."""
+        day, other = _date(cell), _date(self.written)
+        if day and other:
+            return self.test(day, other)
+        return self.test(day[0] if day else figure(cell), figure(self.written))
+
+
+def _bounds(question: str, known: Language) -> Iterator[_Bound]:
+    """Yield the comparisons in a question; those with a moment need a year or a date."""
+    for name, pattern in known.bounds.items():
+        sign, test, of_time = _SIGNS[name]
+        for found in pattern.finditer(question):
+            written = next(filter(None, found.groups()))
+            if _date(written) or _YEAR.fullmatch(written) or not of_time:
+                yield _Bound(found[0], sign, test, written, of_time)
+
+
+def _date(cell: str) -> tuple[int, ...] | None:
+    """Return year, month and day of a date in figures."""
+    if found := _ISO.fullmatch(cell):
+        return int(found[1]), int(found[2]), int(found[3] or 0)
+    found = _DAY_FIRST.fullmatch(cell)
+    return (int(found[3]), int(found[2]), int(found[1])) if found else None
+
+
+def _behind(found: re.Match[str] | None, known: Language) -> set[str]:
+    """Return the stems of the words behind "how many" or "which"."""
+    words = re.findall(r"[\w-]+", found.string[found.end() :])[:THING_WORDS] if found else []
+    own = takewhile(lambda word: word.casefold() not in known.stop, words)
+    return _stems(" ".join(own), known)
+
+
+def _matching_stems(asked: set[str], own: set[str]) -> set[str]:
+    return {stem for stem in asked if stem in own or own & set(OTHER_WORDS.get(stem, ()))}
+
+
+@lru_cache(maxsize=20_000)
+def _stemmed(text: str, code: str) -> frozenset[str]:
+    return frozenset(terms(re.sub(r"[_/.-]", " ", text), code))
+
+
+def _stems(text: str, known: Language) -> set[str]:
+    return set(_stemmed(text, known.code))
+
+
+def _cell_stems(value: str, known: Language) -> set[str]:
+    """Return the stems of a cell; months and weekdays, also cut short ("Aug", "Sat"), as one."""
+    days = {day[:3] for day in known.weekdays if value.casefold() in (day, day[:2], day[:3])}
+    return days or _stems_of_days(value, known)
+
+
+def _stems_of_days(text: str, known: Language) -> set[str]:
+    """Return the stems of a text, "m8" for "August" and "sat" for "Saturdays"."""
+
+    def of(word: str) -> set[str]:
+        if month := known.months.get(word):
+            return {f"m{month}"}
+        return {word[:3]} if known.is_weekday(word) else _stems(word, known)
+
+    return set[str]().union(*map(of, re.findall(r"[\w'’]+", text.casefold())))
+
+
+def _form_words(question: str, known: Language) -> set[str]:
+    """Return the stems of words that only name the operation.
+    "population", which also asks for a number, may be a column.
+    """
+    found: Iterator[str] = (
+        match[0]
+        for name in _KINDS
+        if name in known.cues
+        for match in known.cues[name].finditer(question)
+        if name != "count" or match[0].split()[0].casefold() in known.stop
+    )
+    return {stem for words in found for stem in terms(words, known.code)}
