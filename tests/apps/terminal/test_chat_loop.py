@@ -51,7 +51,7 @@ def test_a_conversation(env: dict[str, str], model: Model, tmp_path: Path) -> No
     with Tty(env, tmp_path, "chat", columns=120, rows=200) as tty:
         seen = tty.see(PROMPT)
         assert re.match(
-            r"spadework \d\S* +Ask a question; /help lists.*\nModel: openai:world-model\. Search:"
+            r"spadework \d\S* +Ask a question\. /help lists.*\nModel: openai:world-model\. Search:"
             r" auto\. Sessions:.*\n›",
             seen,
         )
