@@ -7,6 +7,8 @@ import time
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from spadework.tools.ranking.conflicts import Heard, conflicts, disagreement, figures_apart
 from spadework.tools.ranking.near_duplicates import group_near_duplicates
@@ -245,6 +247,16 @@ def test_a_newer_near_copy_with_a_changed_figure_is_named_and_stands_last(
     newer = {(1, 9): [WRONG], (9, 1): [RIGHT], (None, None): []}[days]
     assert changed == newer
     assert found.sides[0].claim not in newer
+
+
+@given(
+    st.lists(st.sampled_from(["1.2.3", "4.2", "to", "until", "-", "versions", "7", "MB", "0", ","])),
+    st.lists(st.sampled_from(["1.2.3", "4.2", "to", "and", "–", "versions", "9", "MB"])),
+)
+@example(["versions", "1.2", "to", "1.2.3"], ["versions", "1.4.2", "to", "2"])
+def test_figures_of_any_form_are_compared(one: list[str], other: list[str]) -> None:
+    said = [f"The tool supports {' '.join(words)} servers." for words in (one, other)]
+    assert disagreement(*said) in ("", "number", "negation", "date", "name")
 
 
 def test_a_list_of_many_values_beside_one_word_is_no_disagreement() -> None:

@@ -224,7 +224,8 @@ class _Reader:
 def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...]:
     """Return a figure's possible ranges. The end of a range determines its unit and scale."""
     ends = [one for one in last.readings if one.dimension] or last.readings
-    if first is last or not last.readings[0].value:
+    # A version such as 1.2.3 is a figure without readings.
+    if first is last or not (first.readings and last.readings and last.readings[0].value):
         return tuple((one, one) for one in ends)
     share = first.readings[0].value / last.readings[0].value
     return tuple((one._replace(value=one.value * share), one) for one in ends)
