@@ -11,7 +11,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import InitVar, dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -26,7 +26,7 @@ from spadework.deadline import Late, Mark
 from spadework.errors import SettingsError, must_be
 from spadework.events import Event
 from spadework.graph.effort.experience import Took
-from spadework.graph.effort.workload import Workload, workload
+from spadework.graph.effort.workload import Stopped, Workload, unless_stopped, workload
 from spadework.graph.pages.fallback_search import StandIns
 from spadework.graph.pages.page_assignment import PageAssignment
 from spadework.graph.parts import PagesAlone, Parts, Replay, open_parts
@@ -237,13 +237,15 @@ class SessionContext:
         return context
 
     async def index_library(self) -> None:
-        """Build a missing index of the library, which does not count as run time. Raises
-        SettingsError if it cannot be written, or SearchError.
+        """Build a missing index of the library, which does not count as run time, unless the user
+        wants the report now. Raises SettingsError if it cannot be written, or SearchError.
         """
+        seconds = self.budget.until_closing()
         self.budget.pause()
         try:
-            for library in self.libraries:
-                await library.build()
+            with suppress(TimeoutError, Stopped):
+                for library in self.libraries:
+                    await unless_stopped(self.stop, library.build(), seconds=seconds)
         finally:
             self.budget.go_on()
         await self.note_searching("start")

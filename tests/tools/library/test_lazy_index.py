@@ -194,3 +194,18 @@ async def test_the_last_index_is_what_was_built(builder, tmp_path):
     with pytest.raises(SearchError, match=r"is damaged\. Delete "):
         await Library.open_built([], home=tmp_path)
     assert builder.built == [""], "to look at it builds nothing"
+
+
+async def test_folders_are_indexed_once_for_searches_that_give_up(
+    builder: Builder, tmp_path: Path
+) -> None:
+    (tmp_path / "soup.md").write_text("# Soup\n\nSoup is stirred slowly.\n")
+    builder.free.clear()
+    library = await Library.open([tmp_path / "soup.md"], home=tmp_path / "home", lazily=True)
+    searches = (library.search(ANYTHING.text, limit=9) for _ in range(2))
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(asyncio.gather(*searches), 0.3)
+    builder.free.set()
+    assert "all" in await found(library, ANYTHING)
+    assert (builder.built, builder.cancelled) == (["all"], 0)
+    await library.close()

@@ -250,7 +250,9 @@ def test_a_newer_near_copy_with_a_changed_figure_is_named_and_stands_last(
 
 
 @given(
-    st.lists(st.sampled_from(["1.2.3", "4.2", "to", "until", "-", "versions", "7", "MB", "0", ","])),
+    st.lists(
+        st.sampled_from(["1.2.3", "4.2", "to", "until", "-", "versions", "7", "MB", "0", ","])
+    ),
     st.lists(st.sampled_from(["1.2.3", "4.2", "to", "and", "–", "versions", "9", "MB"])),
 )
 @example(["versions", "1.2", "to", "1.2.3"], ["versions", "1.4.2", "to", "2"])

@@ -213,7 +213,9 @@ async def summed_up(
     sentences or all of the outline's answer, `first`, holds. Otherwise the writer receives that
     answer with its findings.
     """
-    proven = first and all(finding.holds for each in first for finding in each.findings)
+    proven = first and all(
+        finding.holds and finding != UNCHECKED for each in first for finding in each.findings
+    )
     if proven or not summable(sections, plan.language):
         return writer.in_short("", plan.language), []
     told = [one for one in sections if one.sentences]

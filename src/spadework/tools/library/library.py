@@ -180,6 +180,7 @@ class Shelved:
     def __init__(self, wanted: Plan, progress: Callable[[str], None] | None) -> None:
         self._plan, self._progress = wanted, progress
         self._whole, self._former = wanted, list[Searcher]()
+        self._building: asyncio.Task[Searcher] | None = None
         self._widening: asyncio.Task[None] | None = None
         self._failed = Counter[str]()
         self._anew = False
@@ -205,13 +206,25 @@ class Shelved:
         if missing and not wanted.paths:
             shelved._plan = narrowed(wanted, frozenset())
         if not (missing and wanted.paths):
-            await shelved.built()
+            try:
+                await shelved.built()
+            except BaseException:
+                await shelved.close()
+                raise
         return shelved
 
     async def built(self) -> Searcher:
         """Return what reads the index, which is built first if it is missing.
-        Raises SettingsError if it cannot be written, or SearchError.
+        Callers share one build, which continues if they are cancelled. Raises SettingsError if it
+        cannot be written, or SearchError.
         """
+        if self.searcher:
+            return self.searcher
+        if self._building is None or self._building.done():
+            self._building = asyncio.create_task(self._build())
+        return await asyncio.shield(self._building)
+
+    async def _build(self) -> Searcher:
         async with self._lock:
             self.searcher = self.searcher or await self._opened(self._plan)
             return self.searcher
@@ -272,12 +285,11 @@ class Shelved:
 
     async def close(self) -> None:
         """Close the index in all its states, and cancel a running build."""
-        for searcher in (*self._former, self.searcher):
-            if searcher:
-                searcher.store.close()
-        if self._widening:
-            self._widening.cancel()
-            await asyncio.gather(self._widening, return_exceptions=True)
+        for task in filter(None, (self._building, self._widening)):
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        for searcher in filter(None, (*self._former, self.searcher)):
+            searcher.store.close()
 
     async def ask(self, work: Callable[[Searcher], T]) -> T:
         """Run `work` on the index in a thread.

@@ -23,8 +23,11 @@ class LibrarySearch:
         return self.library.describe
 
     async def prepare(self, query: Query) -> None:
-        """Index the packages that the query names. Raises SearchError."""
+        """Build a missing index, and read whole the packages that the query names. Raises
+        SearchError.
+        """
         try:
+            await self.library.build()
             await self.library.widen(query.text)
         except (SettingsError, OSError) as error:
             raise SearchError(str(error)) from error
