@@ -18,6 +18,7 @@ from spadework.errors import SettingsError
 from spadework.events import Assessed, Planned
 from spadework.graph.context import SessionContext, new_session_id
 from spadework.graph.nodes.read import read_pages
+from spadework.graph.pages import provider_search
 from spadework.graph.research import graph
 from spadework.graph.state import Task
 from spadework.sessions.one_call import research
@@ -278,8 +279,14 @@ async def test_a_sentence_with_a_changed_number_or_an_unknown_id_is_not_in_the_r
 
 @pytest.mark.parametrize("fault", ["error", "hang"])
 async def test_a_search_that_fails_costs_its_topic_and_no_other(
-    model: Model, world: World, searx: Searx, settings: Settings, fault: str
+    model: Model,
+    world: World,
+    searx: Searx,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    fault: str,
 ) -> None:
+    monkeypatch.setattr(provider_search, "SEARCH_SECONDS", 1)
     play(model, TOPICS, keywords={"Lighthouse": "lamp"})
     searx.script(
         "inhabitants",
@@ -292,9 +299,7 @@ async def test_a_search_that_fails_costs_its_topic_and_no_other(
         ],
     )
     searx.fail(fault, query="lighthouse")  # type: ignore[arg-type]
-    result = await research(
-        "What is known about Port Aldermere?", settings.with_(search_seconds=1, iterations=1)
-    )
+    result = await research("What is known about Port Aldermere?", settings.with_(iterations=1))
     assert {topic.name: topic.covered for topic in result.topics} == {
         "Inhabitants": True,
         "Lighthouse": False,

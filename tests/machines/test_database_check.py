@@ -12,6 +12,7 @@ import pytest
 
 from spadework.backend import backend_of
 from spadework.extras import how_to_install
+from spadework.machines import backend
 from spadework.machines.backend import AWAY, database_fault
 from spadework.machines.backend import database as checked
 from spadework.machines.postgres.migration import HEAD
@@ -63,12 +64,15 @@ async def test_what_is_said_of_a_database_that_is_used(address: str) -> None:
     assert newer[0] == "broken" and "newer spadework (version 9999" in newer[1]
 
 
-async def test_one_that_cannot_be_used_is_one_sentence_in_time() -> None:
+async def test_one_that_cannot_be_used_is_one_sentence_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(backend, "HEALTH_SECONDS", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent, socket.socket() as refusing:
         refusing.bind(("127.0.0.1", 0))
         for one, state in ((refusing, "broken"), (silent, "slow")):
             address = f"postgresql://me:secret@127.0.0.1:{one.getsockname()[1]}/name"
-            settings = Settings.load(database_url=address, health_seconds=1)
+            settings = Settings.load(database_url=address)
             began = time.monotonic()
             [check] = await checked(settings)
             assert isinstance(check, Check) and check.state == state

@@ -126,7 +126,6 @@ async def test_nobody_is_let_in_while_the_database_is_away(
         address = own.database()
         env = {**world.env, **searx.env, "SPADEWORK_DATABASE_URL": address}
         token = Tokens(tmp_path, SecretStr(address)).add("anna")
-        env["SPADEWORK_HEALTH_SECONDS"] = "1"
         (tmp_path / "one").mkdir()
         server = Server(env, tmp_path / "one")
         headers = {"Authorization": f"Bearer {token}"}

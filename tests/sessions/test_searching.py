@@ -17,6 +17,7 @@ from pydantic import SecretStr
 from spadework import Budget, Session, research
 from spadework.errors import SearchError
 from spadework.events import Notice
+from spadework.graph.pages import provider_search
 from spadework.graph.pages.provider_search import date_queries, gap_query
 from spadework.settings import Settings
 from spadework.tools.search.arxiv import Arxiv
@@ -294,11 +295,15 @@ async def test_a_search_that_finds_nothing_is_answered(settings: Settings):
 
 @pytest.mark.full
 async def test_twelve_providers_down_in_twelve_ways_are_each_named_with_how_they_failed(
-    down: dict[str, Services], searx: Searx, settings: Settings
+    down: dict[str, Services],
+    searx: Searx,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
 ):
     limits = dict.fromkeys(SAID, (100.0, 10))
     # Enough for 5 MB without end on a busy machine.
-    asking = settings.with_(search_seconds=4, search_limits=limits)
+    monkeypatch.setattr(provider_search, "SEARCH_SECONDS", 4)
+    asking = settings.with_(search_limits=limits)
     async with over_http() as mcp:
         providers = twelve(down, searx, mcp)
         before = time.monotonic()
@@ -329,8 +334,13 @@ async def test_twelve_providers_down_in_twelve_ways_are_each_named_with_how_they
 
 @pytest.mark.full
 async def test_one_that_is_alive_among_twelve_carries_the_run(
-    world: World, down: dict[str, Services], searx: Searx, settings: Settings
+    world: World,
+    down: dict[str, Services],
+    searx: Searx,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
 ):
+    monkeypatch.setattr(provider_search, "SEARCH_SECONDS", 2)
     limits = dict.fromkeys(SAID, (100.0, 10))
     async with over_http() as mcp:
         providers = twelve(down, searx, mcp)
@@ -338,7 +348,7 @@ async def test_one_that_is_alive_among_twelve_carries_the_run(
         given = [alive if getattr(p, "name", "") == "refused" else p for p in providers]
         result = await research(
             ASKED,
-            settings.with_(search_seconds=2, search_limits=limits),
+            settings.with_(search_limits=limits),
             Budget(minutes=1, searches=1_000),
             providers=given,
         )

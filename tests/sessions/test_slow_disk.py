@@ -246,6 +246,6 @@ async def test_a_home_whose_disk_does_not_answer_is_a_check_that_says_so(
 ) -> None:
     monkeypatch.setattr(disk, "SECONDS", 0.05)
     monkeypatch.setattr(machine_check, "make_folder", lambda folder: let_go.wait(60))
-    [check] = await machine_check.home(settings.with_(health_seconds=60), "the home")
+    [check] = await machine_check.home(settings, "the home")
     assert check.state == "slow"
     assert check.text.startswith("The disk that holds the home did not answer")

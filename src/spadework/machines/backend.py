@@ -27,7 +27,7 @@ from spadework.machines.shared_limits import (
     list_news,
     shared_sessions,
 )
-from spadework.sessions.health.check import Check, State, attempt
+from spadework.sessions.health.check import HEALTH_SECONDS, Check, State, attempt
 from spadework.settings import Settings
 from spadework.tools.knowledge.entry import Knowledge
 from spadework.tools.stores.event_record import Record
@@ -53,7 +53,7 @@ async def database(settings: Settings) -> list[Check]:
     """Check the database's server, tables, connections and workers."""
     assert settings.database_url
     trying = _look_at(settings.database_url.get_secret_value())
-    looked = await attempt("The database", trying, settings.health_seconds, _ADDRESS)
+    looked = await attempt("The database", trying, HEALTH_SECONDS, _ADDRESS)
     if isinstance(looked, Check):
         return [looked]
     return [part(looked) for part in (_server, _tables, _connections, _workers)]
@@ -72,7 +72,7 @@ async def _look_at(url: str) -> Looked:
 async def database_fault(settings: Settings) -> str:
     """Return why the database cannot be used, or "" if it can. The text omits its address."""
     try:
-        async with asyncio.timeout(settings.health_seconds), shared_sessions(settings) as shared:
+        async with asyncio.timeout(HEALTH_SECONDS), shared_sessions(settings) as shared:
             await shared.database.ask("SELECT 1")
     except (TimeoutError, SpadeworkError):
         return AWAY

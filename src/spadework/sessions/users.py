@@ -27,6 +27,8 @@ Row = TypeVar("Row", bound=Value)
 
 #: Version of a list that was never read.
 UNKNOWN = -1
+#: Maximum seconds to wait for a list.
+LIST_SECONDS = 5.0
 
 
 class ListFile(Generic[Row]):
@@ -234,8 +236,7 @@ class People:
             return
         tokens = self.tokens.list
         try:
-            seconds = self.settings.health_seconds
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(LIST_SECONDS):
                 known = {"tokens": tokens.version}
                 news = await backend_of(self.settings).list_news(self.settings, known)
         except TimeoutError:

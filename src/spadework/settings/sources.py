@@ -73,10 +73,6 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
         default_factory=by_effort(quick=15, normal=15, deep=30), ge=1, le=100
     )
     """Hits requested per query. Unset: 15, deep 30."""
-    search_seconds: float = Field(30, gt=0, le=600)
-    """Maximum seconds to wait for one search."""
-    health_seconds: float = Field(5.0, gt=0, le=120)
-    """Maximum seconds to wait for anything that `doctor` and the settings page try."""
 
     # Ranking
     preset: Literal["default", "precise", "balanced", "recall"] = "default"

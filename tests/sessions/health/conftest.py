@@ -14,7 +14,9 @@ import httpx
 import pytest
 
 from spadework.apps.web.app import build_app
+from spadework.graph.pages import provider_search
 from spadework.sessions.health import check as nearby
+from spadework.sessions.health import machine_check, service_checks
 from spadework.settings import Settings
 from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Spec
 from spadework.tools.search.dispatch.rate_limiter import RATE_LIMITERS
@@ -80,6 +82,13 @@ class Machine:
         return code, Result.model_validate_json(out) if out else None, err
 
 
+def hurry(patch: pytest.MonkeyPatch, health: float, search: float = 5) -> None:
+    """Wait only so long for what a check tries, and for a search of a run."""
+    for module in (machine_check, service_checks):
+        patch.setattr(module, "HEALTH_SECONDS", health)
+    patch.setattr(provider_search, "SEARCH_SECONDS", search)
+
+
 @pytest.fixture(autouse=True)
 def nobody_nearby(monkeypatch: pytest.MonkeyPatch) -> None:
     """What runs on the machine of the tests is none of theirs."""
@@ -121,8 +130,6 @@ def machine(
     settings = {
         "SEARCH": "searxng",
         "SEARCH_CACHE_MB": "0",
-        "SEARCH_SECONDS": "5",
-        "HEALTH_SECONDS": "5",
         "KNOWLEDGE": "false",
         "PLAN_DAYS": "0",
         "EFFORT": "quick",
@@ -136,4 +143,4 @@ def machine(
     return Machine({**world.env, **searx.env, **model.env, **own}, tmp_path)
 
 
-__all__ = ["KEY", "NOBODY", "QUESTION", "Machine"]
+__all__ = ["KEY", "NOBODY", "QUESTION", "Machine", "hurry"]

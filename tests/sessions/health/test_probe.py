@@ -19,7 +19,7 @@ from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
 from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Spec
 from spadework.tools.web.connections import certificates
-from tests.sessions.health.conftest import KEY, NOBODY, Machine
+from tests.sessions.health.conftest import KEY, NOBODY, Machine, hurry
 from tests.tools.search.services import Fault, Services
 from tests.tools.search.test_providers import MAKE
 from tests.world.background import Background, listen
@@ -67,8 +67,8 @@ async def test_every_provider_is_asked_and_says_how_it_is(
         services.empty = True
     else:
         services.fault = fault
-    seconds = 0.4 if fault == "hang" else 5.0
-    settings = Settings.load(search=",".join(MAKE), health_seconds=seconds, **KEYS)
+    hurry(monkeypatch, 0.4 if fault == "hang" else 5.0)
+    settings = Settings.load(search=",".join(MAKE), **KEYS)
     found = await probe(settings)
     told = of(found, said)
     assert len(told) == len(MAKE), [check.line for check in found]
@@ -86,7 +86,8 @@ async def test_all_that_hangs_is_waited_for_at_the_same_time(
 ) -> None:
     model.script("", ModelFault("hang"))
     searx.fail("hang")
-    settings = settings_of(machine, monkeypatch).with_(health_seconds=0.8)
+    settings = settings_of(machine, monkeypatch)
+    hurry(monkeypatch, 0.8)
     await probe(settings)  # what is loaded once
     began = time.monotonic()
     found = await probe(settings)

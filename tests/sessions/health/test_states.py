@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from spadework.apps.outputs import ENDINGS
 from spadework.tools.search import duckduckgo
 from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Spec
-from tests.sessions.health.conftest import KEY, NOBODY, Machine
+from tests.sessions.health.conftest import KEY, NOBODY, Machine, hurry
 from tests.tools.search.mcp_servers import over_http
 from tests.tools.search.services import Services
 from tests.tools.search.test_providers import MAKE
@@ -71,7 +71,8 @@ class State:
 
 def _hurried(b: Broken) -> None:
     """Wait for nobody for long."""
-    b.set(HEALTH_SECONDS="0.8", SEARCH_SECONDS="0.4", MODEL_SECONDS="0.4")
+    hurry(b.patch, 0.8, 0.4)
+    b.set(MODEL_SECONDS="0.4")
 
 
 def _silent_search(b: Broken) -> None:
@@ -132,7 +133,7 @@ def _silent_duckduckgo(b: Broken) -> None:
     silent = listen("127.0.1.30")  # connections are taken by the system, and never answered
     b.kept.append(silent)
     _duckduckgo(proxy="http://{}:{}".format(*silent.getsockname()))(b)
-    b.set(HEALTH_SECONDS="2.5", SEARCH_SECONDS="2")
+    hurry(b.patch, 2.5, 2)
 
 
 def _mcp(tool: str, where: str = "") -> Callable[[Broken], None]:
@@ -146,7 +147,7 @@ def _mcp(tool: str, where: str = "") -> Callable[[Broken], None]:
 
 def _silent_mcp(b: Broken) -> None:
     _mcp("hangs")(b)
-    b.set(HEALTH_SECONDS="2", SEARCH_SECONDS="1.5")
+    hurry(b.patch, 2, 1.5)
 
 
 def _only(b: Broken, url: str) -> None:
@@ -159,7 +160,7 @@ def _blocked(b: Broken) -> None:
 
 
 def _hanging_pages(b: Broken) -> None:
-    b.set(HEALTH_SECONDS="0.8")
+    hurry(b.patch, 0.8)
     _only(b, b.world.url("encyclopedia", "/wiki/Port_Aldermere"))
     b.world.hang_everything = True
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from spadework.errors import SearchError, SettingsError
+from spadework.graph.pages import provider_search
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.tools.library import library as module
@@ -173,7 +174,8 @@ async def test_a_report_that_read_everything_says_so(builder, tmp_path):
 
 async def test_a_build_longer_than_a_search_is_waited_for(builder, tmp_path, monkeypatch):
     monkeypatch.setattr(builder, "free", Pause(2.5))
-    settings = Settings.load(home=tmp_path, search="library", iterations=1, search_seconds=0.1)
+    monkeypatch.setattr(provider_search, "SEARCH_SECONDS", 0.1)
+    settings = Settings.load(home=tmp_path, search="library", iterations=1)
     result = await research(ANYTHING.text, settings)
     assert not result.problems
     assert "Soup is stirred as all says" in result.report

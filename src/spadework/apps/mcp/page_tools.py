@@ -26,7 +26,7 @@ from spadework.apps.mcp.tool_outputs import (
 from spadework.errors import FetchError, NotAllowed, SearchError, SettingsError
 from spadework.prompts import fence, plain
 from spadework.sessions.lookups.page_sessions import FullPage, begun_with, page_of, reading_session
-from spadework.sessions.lookups.search_only import Looked, Ranked, search
+from spadework.sessions.lookups.search_only import SEARCH_SECONDS, Looked, Ranked, search
 from spadework.values import Page
 from spadework.visible import one_line
 
@@ -163,7 +163,7 @@ async def serp_search(
         search_since=since or None,
         search_until=until or None,
     )
-    teller = Teller(call.report_progress, settings.search_seconds)
+    teller = Teller(call.report_progress, SEARCH_SECONDS)
     await teller.say(f"Searching for “{query}”")
     # Callers can narrow the server's settings, not widen them.
     within = settings.with_(search_sites=sites).search_sites if sites else ()

@@ -119,12 +119,12 @@ async def _everywhere(
         telling.tell(provider.name, query, answer, time.monotonic() - began)
         return answer
 
-    seconds = search_seconds(context.budget, context.settings, query)
+    seconds = search_seconds(context.budget, query)
     asked = context.search.providers
     found = await asyncio.gather(*(ask(one, seconds) for one in asked))
     answers = list(zip(asked, found, strict=True))
     while asked and all(isinstance(answer, Problem) for _, answer in answers):
-        seconds = search_seconds(context.budget, context.settings, query)
+        seconds = search_seconds(context.budget, query)
         if context.stop.is_set() or context.budget.refused or seconds <= 0:
             break  # The run ended; the providers did not fail.
         other = await context.stand_ins.nth(context, len(answers) - len(asked))

@@ -61,6 +61,8 @@ def gap_query(wanted: Recommendation, plan: Plan, seconds: float) -> Query:
 
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 LEAST_SECONDS = 3.0
+#: Maximum seconds to wait for one search.
+SEARCH_SECONDS = 30.0
 #: Seconds beyond its own deadline before a provider is abandoned.
 GRACE_SECONDS = 1.5
 SNIPPET_CHARS = 2_000
@@ -194,9 +196,9 @@ def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
     ]
 
 
-def search_seconds(budget: Budget, settings: Settings, query: Query) -> float:
+def search_seconds(budget: Budget, query: Query) -> float:
     """Return the seconds that a search may take now."""
-    most = min(settings.search_seconds, query.seconds or settings.search_seconds)
+    most = min(SEARCH_SECONDS, query.seconds or SEARCH_SECONDS)
     return min(most, budget.step("search", least=LEAST_SECONDS))
 
 

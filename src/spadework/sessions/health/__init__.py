@@ -29,6 +29,6 @@ _PARTS = (system, home, _database, models, check_search, browser, knowledge, emb
 
 
 async def probe(settings: Settings) -> list[Check]:
-    """Return all checks in a fixed order. Each takes at most `health_seconds`."""
+    """Return all checks in a fixed order. Each takes at most HEALTH_SECONDS."""
     found: Sequence[list[Check]] = await asyncio.gather(*(part(settings) for part in _PARTS))
     return [check for checks in found for check in checks]

@@ -15,6 +15,8 @@ from spadework.tools.web import name_lookup
 from spadework.values import Value
 
 T = TypeVar("T")
+#: Maximum seconds for each check.
+HEALTH_SECONDS = 5.0
 #: slow: timed out; hint: nothing is wrong, but worth knowing.
 State = Literal["works", "slow", "broken", "hint"]
 

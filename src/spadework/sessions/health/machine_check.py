@@ -16,7 +16,7 @@ import psutil
 from spadework.backend import backend_of
 from spadework.errors import SpadeworkError
 from spadework.sessions import admission
-from spadework.sessions.health.check import Check, run_check
+from spadework.sessions.health.check import HEALTH_SECONDS, Check, run_check
 from spadework.sessions.quotas import STOPPING
 from spadework.settings import Settings
 from spadework.tools.dense.embedder import EndpointEmbedder, embedder
@@ -53,7 +53,7 @@ async def home(settings: Settings, named: str = "") -> list[Check]:
     """Check that sessions can be stored. `named` replaces a path that must not be shown."""
     named = named or str(settings.home)
     trying = on_disk(_check_written, settings.home, named)
-    return [await run_check(f"The disk that holds {named}", trying, settings.health_seconds)]
+    return [await run_check(f"The disk that holds {named}", trying, HEALTH_SECONDS)]
 
 
 def _check_written(folder: Path, named: str) -> Check:
@@ -96,7 +96,7 @@ async def knowledge(settings: Settings) -> list[Check]:
             await store.close()
         return f"{count:,} {'page' if count == 1 else 'pages'} in {store.describes}"
 
-    return [await run_check("The knowledge store", counted(), settings.health_seconds)]
+    return [await run_check("The knowledge store", counted(), HEALTH_SECONDS)]
 
 
 async def embeddings(settings: Settings) -> list[Check]:
@@ -106,7 +106,7 @@ async def embeddings(settings: Settings) -> list[Check]:
     trying = _check_embeddings(settings)
     hint = "Check SPADEWORK_EMBEDDINGS_URL and its key. Until then, search is by words only."
     name = f"The embeddings server for {settings.embeddings}"
-    return [await run_check(name, trying, settings.health_seconds, hint)]
+    return [await run_check(name, trying, HEALTH_SECONDS, hint)]
 
 
 async def _check_embeddings(settings: Settings) -> str:

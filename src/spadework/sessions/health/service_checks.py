@@ -12,6 +12,7 @@ from spadework.agents.llm.probe import default_model, every_place, greet
 from spadework.agents.llm.providers import Place
 from spadework.errors import FetchError, SearchError
 from spadework.sessions.health.check import (
+    HEALTH_SECONDS,
     Check,
     attempt,
     model_servers,
@@ -42,10 +43,9 @@ _LATE = "The server may be busy or loading its model. Try again, or set another 
 
 async def models(settings: Settings) -> list[Check]:
     """Check each model in use, or return hints for local servers if none is set."""
-    seconds = settings.health_seconds
     loop = asyncio.get_running_loop()
-    until = loop.time() + seconds
-    default = await attempt("The model server", default_model(settings), seconds, _LATE)
+    until = loop.time() + HEALTH_SECONDS
+    default = await attempt("The model server", default_model(settings), HEALTH_SECONDS, _LATE)
     if isinstance(default, Check):
         return [default]
     places = [place for place in every_place(settings, default) if place.name]
@@ -54,7 +54,7 @@ async def models(settings: Settings) -> list[Check]:
         return [Check(state="works", text=NONE, hint="" if servers else _SET_ONE), *servers]
     # In a new process, the import takes some of the time.
     await asyncio.to_thread(import_module, "langchain_openai")
-    left = max(min(seconds, LEAST_SECONDS), until - loop.time())
+    left = max(min(HEALTH_SECONDS, LEAST_SECONDS), until - loop.time())
     return await asyncio.gather(
         *(
             run_check(place.label, _greet_model(place, settings), left, _mend(place))
@@ -65,7 +65,7 @@ async def models(settings: Settings) -> list[Check]:
 
 async def _greet_model(place: Place, settings: Settings) -> str:
     # The client's own timeout must be longer than ours.
-    patient = settings.model_copy(update={"model_seconds": 2 * settings.health_seconds})
+    patient = settings.model_copy(update={"model_seconds": 2 * HEALTH_SECONDS})
     await greet(place, patient)
     known = await result_at(place, settings.common)
     if known is None:
@@ -140,8 +140,8 @@ _OFFLINE = "Set SEARXNG_URL or the key of a search service, or check that this m
 async def check_search(settings: Settings) -> list[Check]:
     """Check each provider, then fetch a page they found."""
     loop = asyncio.get_running_loop()
-    until = loop.time() + settings.health_seconds
-    names = await attempt("The search setup", names_of(settings), settings.health_seconds)
+    until = loop.time() + HEALTH_SECONDS
+    names = await attempt("The search setup", names_of(settings), HEALTH_SECONDS)
     if isinstance(names, Check):
         return [names]
     hints = asyncio.create_task(_nearby(settings, names))
@@ -163,7 +163,7 @@ def _offline(settings: Settings, names: Sequence[str]) -> list[Check]:
 
 async def _nearby(settings: Settings, names: Sequence[str]) -> list[Check]:
     alone = settings.searxng_url or "searxng" in names
-    return [] if alone else await searxng_servers(settings.health_seconds)
+    return [] if alone else await searxng_servers(HEALTH_SECONDS)
 
 
 async def _ask_provider(

@@ -11,6 +11,7 @@ from spadework.graph.context import SessionContext
 from spadework.graph.nodes.gather import asked_of, task_of
 from spadework.graph.nodes.search import Answers, fused_hits, search_all
 from spadework.graph.nodes.select import with_worth
+from spadework.graph.pages.provider_search import SEARCH_SECONDS
 from spadework.graph.parts import PagesAlone
 from spadework.sessions.lookups.documents import temporary_context
 from spadework.settings import Settings
@@ -21,7 +22,7 @@ from spadework.tools.search.dispatch.provider_choice import usable
 from spadework.tools.search.result_rows import add_filters
 from spadework.values import Hit, Query, Value
 
-__all__ = ["Looked", "Ranked", "search", "usable"]
+__all__ = ["SEARCH_SECONDS", "Looked", "Ranked", "search", "usable"]
 
 
 class Ranked(Value):
