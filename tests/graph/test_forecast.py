@@ -196,7 +196,6 @@ async def test_the_plan_of_a_question_asked_before_is_used_again(
     ("second", "changes"),
     [
         ("Who lives there?", {}),
-        (QUESTION, {"plan_days": 0}),
         (QUESTION, {"lead_model": "openai:other"}),
         (QUESTION, {"effort": "deep"}),
     ],
@@ -204,9 +203,7 @@ async def test_the_plan_of_a_question_asked_before_is_used_again(
 async def test_another_question_model_or_effort_is_planned_anew(
     model: Model, settings: Settings, second: str, changes: dict[str, Any]
 ) -> None:
-    settings = settings.with_(
-        **{"plan_days": 1} | {k: v for k, v in changes.items() if k == "plan_days"}, iterations=1
-    )
+    settings = settings.with_(iterations=1)
     await research(QUESTION, settings)
     await research(second, settings.with_(**changes))
     assert [r.schema_name for r in model.requests].count("PlanAnswer") == 2

@@ -9,6 +9,7 @@ from contextlib import aclosing
 
 import pytest
 
+from spadework.graph import finish
 from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -142,15 +143,20 @@ async def test_a_gap_is_found_in_a_page_that_was_read_before_beyond_what_was_sho
 
 
 async def test_what_was_shown_for_a_topic_is_not_shown_for_it_again(
-    world: World, searx: Searx, model: Model, with_model: Settings
+    world: World,
+    searx: Searx,
+    model: Model,
+    with_model: Settings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(finish, "MARGINAL_UTILITY", 0)
     searx.script("", [world.put("encyclopedia", "/told", TOLD)])
     play(
         model,
         {"Inhabitants": "Port Aldermere inhabitants"},
         keywords={"Inhabitants": "nothing has this"},
     )
-    await research("What is told of Port Aldermere?", with_model.with_(marginal_utility=0))
+    await research("What is told of Port Aldermere?", with_model)
     shown = [passages(r) for r in model.requests if r.schema_name == "AssessmentAnswer"]
     days = [set(re.findall(r"On day \d+ ", " ".join(texts))) for texts in shown]
     assert len(days) == 2

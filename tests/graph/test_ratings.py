@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from spadework.graph import finish
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
@@ -47,7 +48,8 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     searx.script("", [second])
     searx.script("lamp", [first])
     model.script("AssessmentAnswer", covered())
-    return Settings.load(knowledge=False, marginal_utility=0, standards={"any": {"domains": 1}})
+    monkeypatch.setattr(finish, "MARGINAL_UTILITY", 0)
+    return Settings.load(knowledge=False, standards={"any": {"domains": 1}})
 
 
 def covered(*ratings: float, quotes: Sequence[str] = (LAMP, MORE, CODE)) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from spadework.graph import finish
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Coverage, Result
@@ -49,7 +50,8 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     searx.script("", [other])
     searx.script("Merrow", [light])
     searx.script("Penhallow", [keeper])
-    return Settings.load(iterations=3, knowledge=False, marginal_utility=0)
+    monkeypatch.setattr(finish, "MARGINAL_UTILITY", 0)
+    return Settings.load(iterations=3, knowledge=False)
 
 
 def plan(model: Model) -> None:
@@ -146,7 +148,6 @@ async def test_no_round_loses_what_an_earlier_one_has_found(
         settings = Settings.load(
             iterations=3,
             knowledge=False,
-            marginal_utility=0,
             minutes=1 if playing is is_slow else 10,
         )
     rounds, result = await rounds_of(settings)

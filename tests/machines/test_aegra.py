@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -50,6 +51,11 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis]:
 
 
 @pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
 def start(
     programs: Path,
     redis: Redis,
@@ -58,6 +64,7 @@ def start(
     _searx: Searx,
     _model: Model,
     tmp_path_factory: pytest.TempPathFactory,
+    home: Path,
 ) -> Iterator[Start]:
     """Starts one more process; all share a database and a queue."""
     folder, started = tmp_path_factory.mktemp("processes"), list[Aegra]()
@@ -67,7 +74,7 @@ def start(
         **_searx.env,
         **_model.env,
         "HOME": str(folder),
-        "SPADEWORK_PLAN_DAYS": "0",
+        "SPADEWORK_HOME": str(home),
         "SPADEWORK_KNOWLEDGE": "false",
         "DATABASE_URL": postgres.database(),
         "REDIS_URL": redis.url,
@@ -89,7 +96,8 @@ def first(start: Start) -> Aegra:
 
 
 @pytest.fixture(autouse=True)
-def playing(model: Model, world: World, searx: Searx) -> None:
+def playing(model: Model, world: World, searx: Searx, home: Path) -> None:
+    shutil.rmtree(home / "plans", ignore_errors=True)
     play(model, TOPICS)
 
 

@@ -40,6 +40,9 @@ from spadework.values import (
 )
 from spadework.visible import visible
 
+#: Share of all evidence below which what a round added ends the run.
+MARGINAL_UTILITY = 0.1
+
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
     """Return why no further round is made, or "" to continue. If all topics are answered, it is
@@ -60,7 +63,7 @@ def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, pr
     if sum(r.number > KNOWN for r in rounds) >= budget.limits.iterations:
         return "iterations"
     last = rounds[-1]
-    least = settings.marginal_utility * max(1, last.evidence_after)
+    least = MARGINAL_UTILITY * max(1, last.evidence_after)
     if last.number > 1 and _quotes_brought(state) < least:
         return "marginal utility"
     # A limit counts as the reason only if the run would otherwise continue.

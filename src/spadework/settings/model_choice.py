@@ -186,7 +186,3 @@ class Budgets(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Maximum tokens in and out, over all model calls."""
     money: float = Field(5.0, ge=0)
     """Maximum US dollars for model calls, where the price is known."""
-    marginal_utility: float = Field(0.1, ge=0, le=1)
-    """Stop after a round that adds less than this share of all evidence."""
-    plan_days: float = Field(7, ge=0, le=365)
-    """Days for which the plan of a question is reused. 0: plan again each time."""

@@ -96,8 +96,6 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Maximum seconds to wait for one page, over all levels."""
     page_bytes: int = Field(10_000_000, ge=1_000)
     """Maximum size of a decoded page body, in bytes."""
-    first_byte_seconds: float = Field(20, gt=0, le=600)
-    """Maximum seconds to wait for the first byte of a response."""
     clean: Cleaning = "default"
     """How a model cleans pages that code finds dirty. A page is not cleaned from this cleanliness
     on, or below this number of characters: default: 0.7, 500. fast: 0.8, 1,000. quality: 0.6, 200.

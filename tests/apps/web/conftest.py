@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ def _server(
     _world: World, _searx: Searx, _model: Model, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
     # Nothing that a test before has read is known: where the world hangs, a run must wait.
-    anew = {"SPADEWORK_PLAN_DAYS": "0", "SPADEWORK_KNOWLEDGE": "false", "SPADEWORK_CACHE_MB": "0"}
+    anew = {"SPADEWORK_KNOWLEDGE": "false", "SPADEWORK_CACHE_MB": "0"}
     server = Server(
         {**_world.env, **_searx.env, **_model.env, **anew}, tmp_path_factory.mktemp("web") / "home"
     )
@@ -41,6 +42,7 @@ def _server(
 @pytest.fixture
 def server(_server: Server, world: World, searx: Searx, model: Model) -> Server:
     """A server whose model plans two topics and asks nothing back."""
+    shutil.rmtree(_server.home / "plans", ignore_errors=True)
     play(model, TOPICS)
     model.script("DoubtAnswer", CLEAR)
     return _server

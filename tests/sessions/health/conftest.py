@@ -131,7 +131,6 @@ def machine(
         "SEARCH": "searxng",
         "SEARCH_CACHE_MB": "0",
         "KNOWLEDGE": "false",
-        "PLAN_DAYS": "0",
         "EFFORT": "quick",
         "ITERATIONS": "1",
         "MAX_LEVEL": "0",

@@ -25,6 +25,7 @@ from spadework.errors import (
     Unreadable,
 )
 from spadework.settings import Settings
+from spadework.tools.fetch import exchange
 from spadework.tools.fetch.client import Web
 from tests.tools.fetch.conftest import until
 from tests.world.sites import World
@@ -94,10 +95,11 @@ async def test_an_odd_server_is_named_right_and_in_time(
 
 @pytest.mark.timed
 async def test_a_server_that_sends_no_first_byte_is_left_before_the_deadline(
-    world: World, settings: Settings
+    world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setattr(exchange, "FIRST_BYTE_SECONDS", 0.3)
     started = time.monotonic()
-    async with Web(settings.with_(first_byte_seconds=0.3)) as web:
+    async with Web(settings) as web:
         with pytest.raises(TooSlow, match=r"did not begin to respond within 0\.3 s"):
             await web.fetch(world.url("odd", "/hang"), seconds=30)
     assert time.monotonic() - started < 2

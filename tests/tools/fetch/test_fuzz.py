@@ -8,6 +8,7 @@ import asyncio
 import gzip
 import time
 from collections.abc import Sequence
+from unittest.mock import patch
 
 import brotli
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from spadework.errors import FetchError
 from spadework.settings import Settings
+from spadework.tools.fetch import exchange
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.page_reader import Reader
 from tests.world.zoo.animal import Animal
@@ -90,9 +92,7 @@ async def _nowhere(host: str) -> list[str]:
 async def _outcomes(answers: Sequence[bytes]) -> list[object]:
     """What comes of pages that are answered in these ways, all at once."""
     served = {f"/{n}": answer for n, answer in enumerate(answers)}
-    config = Settings(
-        allow_hosts=(ADDRESS,), parallel_per_host=10, first_byte_seconds=1, page_bytes=100_000
-    )
+    config = Settings(allow_hosts=(ADDRESS,), parallel_per_host=10, page_bytes=100_000)
     async with (
         caged(Animal("damage", paths(served | {"/there": http(PAGE)}), WHOLE)) as cage,
         Web(config, resolve=_nowhere) as web,
@@ -112,7 +112,8 @@ async def _outcomes(answers: Sequence[bytes]) -> list[object]:
 @given(answers=st.lists(_ANSWERS, min_size=8, max_size=8))
 def test_damaged_answers_end_in_a_page_or_a_refusal(answers):
     started = time.monotonic()
-    outcomes = asyncio.run(_outcomes(answers))
+    with patch.object(exchange, "FIRST_BYTE_SECONDS", 1):
+        outcomes = asyncio.run(_outcomes(answers))
     assert time.monotonic() - started < SECONDS + 3
     for answer, outcome in zip(answers, outcomes, strict=True):
         if isinstance(outcome, BaseException):

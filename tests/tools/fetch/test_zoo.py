@@ -13,6 +13,7 @@ import pytest
 
 from spadework.errors import FetchError
 from spadework.settings import Settings
+from spadework.tools.fetch import exchange
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.page_reader import Reader
 from tests.world.zoo.animal import Animal, Read, Refused
@@ -43,6 +44,7 @@ async def cage(
     """An animal of the zoo behind bars; its maker of certificates is trusted."""
     monkeypatch.setenv("SSL_CERT_FILE", str(maker.trusted))
     animal: Animal = request.param
+    monkeypatch.setattr(exchange, "FIRST_BYTE_SECONDS", animal.first_byte)
     async with caged(animal, maker.context(animal.tls, animal.protocols)) as made:
         yield made
 

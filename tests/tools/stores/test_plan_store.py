@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from spadework.tools.stores.plan_store import DAY_SECONDS, PlanStore, normalise_question
+from spadework.tools.stores.plan_store import PLAN_SECONDS, PlanStore, normalise_question
 from spadework.values import Plan, Topic
 
 PLAN = Plan(
@@ -15,7 +15,7 @@ PLAN = Plan(
 
 
 def test_a_plan_comes_back_under_its_key_and_no_other(tmp_path: Path) -> None:
-    store = PlanStore(tmp_path / "plans", 1)
+    store = PlanStore(tmp_path / "plans")
     assert store.get({"question": "a"}) is None
     store.put({"question": "a"}, PLAN)
     assert store.get({"question": "a"}) == PLAN
@@ -23,10 +23,10 @@ def test_a_plan_comes_back_under_its_key_and_no_other(tmp_path: Path) -> None:
 
 
 def test_an_old_plan_is_not_used_and_goes_when_another_is_kept(tmp_path: Path) -> None:
-    store = PlanStore(tmp_path, 1)
+    store = PlanStore(tmp_path)
     store.put("a", PLAN)
     [file] = tmp_path.glob("*.json")
-    old = time.time() - 2 * DAY_SECONDS
+    old = time.time() - 2 * PLAN_SECONDS
     os.utime(file, (old, old))
     assert store.get("a") is None
     store.put("b", PLAN)
@@ -35,16 +35,11 @@ def test_an_old_plan_is_not_used_and_goes_when_another_is_kept(tmp_path: Path) -
 
 
 def test_a_broken_file_is_no_plan(tmp_path: Path) -> None:
-    store = PlanStore(tmp_path, 1)
+    store = PlanStore(tmp_path)
     store.put("a", PLAN)
     [file] = tmp_path.glob("*.json")
     file.write_text("{")
     assert store.get("a") is None
-
-
-def test_nothing_is_kept_for_no_days(tmp_path: Path) -> None:
-    PlanStore(tmp_path / "plans", 0).put("a", PLAN)
-    assert not (tmp_path / "plans").exists()
 
 
 def test_case_spaces_and_end_marks_do_not_make_another_question() -> None:
@@ -53,7 +48,7 @@ def test_case_spaces_and_end_marks_do_not_make_another_question() -> None:
 
 
 def test_a_question_is_forgotten_as_asked_and_as_clarified_and_no_other_is(tmp_path: Path) -> None:
-    store = PlanStore(tmp_path, days=1)
+    store = PlanStore(tmp_path)
     texts = (
         "What is Mercury?",
         "what is mercury (the planet)?",

@@ -36,8 +36,9 @@ class Refused:
 class Animal:
     """One kind of server. `/` is what is read; `robots` answers /robots.txt (None: there is none).
 
-    `seconds` is the deadline, `settings` what else is set. At most `visits` requests may reach the
-    server besides the one for robots.txt, and it can get rid of at most `sent` bytes.
+    `seconds` is the deadline, `first_byte` that of the first byte, `settings` what else is set. At
+    most `visits` requests may reach the server besides the one for robots.txt, and it can get rid
+    of at most `sent` bytes.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Animal:
     robots: Serve | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 10.0
+    first_byte: float = 20.0
     visits: int = 1
     sent: int = 16_000_000
     tls: Tls = ""

@@ -140,7 +140,7 @@ SECURE = (
         mute(),
         Refused(TooSlow, "0.4 s"),
         tls="mute",
-        settings={"first_byte_seconds": 0.4},
+        first_byte=0.4,
         visits=4,
     ),
     Animal(
@@ -173,7 +173,7 @@ SECURE = (
         Refused(TooSlow, "0.4 s"),
         tls="good",
         protocols=_H2,
-        settings={"first_byte_seconds": 0.4},
+        first_byte=0.4,
         visits=2,
     ),
     Animal(
@@ -193,7 +193,7 @@ SECURE = (
         Refused(TooSlow, "0.4 s"),
         tls="good",
         protocols=_H2,
-        settings={"first_byte_seconds": 0.4},
+        first_byte=0.4,
         visits=2,
     ),
 )

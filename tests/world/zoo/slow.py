@@ -14,7 +14,6 @@ _HEAD, _, _BODY = http(PAGE).partition(b"\r\n\r\n")
 _CHUNKED = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n"
 _LATE = Refused(TooSlow, " within 0.7 s")
 _QUIET = Refused(TooSlow, "did not begin to respond within 0.4 s")
-_PATIENCE = {"first_byte_seconds": 0.4}
 
 
 async def _chain(visit: Visit) -> None:
@@ -28,19 +27,19 @@ SLOW = (
     Animal("a late first byte", later(says(http(PAGE)), 0.3), WHOLE),
     Animal("a page in drops", drips(_HEAD + b"\r\n\r\n", _BODY, seconds=0.01, step=50), WHOLE),
     Animal("no answer", mute(), _LATE, seconds=0.7),
-    Animal("no answer within the time for it", mute(), _QUIET, settings=_PATIENCE),
+    Animal("no answer within the time for it", mute(), _QUIET, first_byte=0.4),
     Animal("headers alone", mute(_HEAD + b"\r\n\r\n"), _LATE, seconds=0.7),
     Animal(
         "a body that stops",
         mute(_HEAD + b"\r\n\r\n" + _BODY[:300]),
         Refused(TooSlow, "sent nothing for 0.4 s"),
-        settings=_PATIENCE,
+        first_byte=0.4,
     ),
     Animal(
         "one byte of a header at a time",
         drips(b"", _HEAD, seconds=0.03),
         _QUIET,
-        settings=_PATIENCE,
+        first_byte=0.4,
     ),
     Animal(
         "one byte of the body at a time",
@@ -72,7 +71,7 @@ SLOW = (
         "go on, go on, go on",
         endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 10),
         _QUIET,
-        settings=_PATIENCE,
+        first_byte=0.4,
         sent=100_000_000,
     ),
 )

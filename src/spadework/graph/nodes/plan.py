@@ -38,8 +38,8 @@ LEAST_SECONDS = 6.0
 #: longer.
 START_SECONDS = 5.0
 _AGAIN = (
-    "The plan is reused from an earlier session with the same question. To plan afresh, set"
-    " SPADEWORK_PLAN_DAYS=0."
+    "The plan is reused from an earlier session with the same question. To plan afresh, delete that"
+    " session."
 )
 
 
@@ -49,7 +49,7 @@ async def make_plan(
     """Return a question's plan, the problems, and the seconds the model took (0 if none planned).
     Only a model's plan is stored, because code's depends on today's hits.
     """
-    store = PlanStore(context.settings.home / "plans", context.settings.plan_days)
+    store = PlanStore(context.settings.home / "plans")
     key = _key(context, question)
     # A plan about recent matters is valid for one day.
     dated = key | {"asked_on": question.asked_on}

@@ -203,7 +203,7 @@ def delete_session(home: Path, session_id: str) -> None:
         # Damaged sessions can be deleted, too.
         with suppress(SessionError):
             planned = (e.plan.question for e in read_log(folder) if isinstance(e, Planned))
-            PlanStore(home / "plans", 0).forget([read_metadata(folder).query, *planned])
+            PlanStore(home / "plans").forget([read_metadata(folder).query, *planned])
         shutil.rmtree(folder)
 
 

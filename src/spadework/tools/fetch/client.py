@@ -277,11 +277,8 @@ class Web:
     async def _ask(self, url: str, headers: dict[str, str]) -> Answer:
         """Send one request when the host has a free slot. All sessions share the slots."""
         limits = self._settings
-        first, most = limits.first_byte_seconds, limits.page_bytes
         async with far_place(urlsplit(url).netloc, id(self), limits.parallel_per_host):
-            answer = await exchange(
-                self._pool, url, headers, first_byte_seconds=first, most_bytes=most
-            )
+            answer = await exchange(self._pool, url, headers, limits.page_bytes)
         if answer.status in PASSING:
             answer.check()
         return answer

@@ -26,6 +26,9 @@ from spadework.tools.fetch.unpack import ACCEPT_ENCODING, Unpacker
 from spadework.tools.web.retries import http_date, retry_after
 from spadework.values import Attempt
 
+#: Maximum seconds without a byte of a response.
+FIRST_BYTE_SECONDS = 20.0
+
 
 @dataclass(frozen=True)
 class Fetched:
@@ -243,23 +246,21 @@ async def exchange(
     pool: httpcore.AsyncConnectionPool,
     url: str,
     headers: Mapping[str, str],
-    *,
-    first_byte_seconds: float,
     most_bytes: int,
 ) -> Answer:
     """Send a GET and return the response, which may be a redirect. Raises FetchError."""
     page = printable_url(url)
-    extensions = {"timeout": dict.fromkeys(("connect", "read", "write"), first_byte_seconds)}
+    extensions = {"timeout": dict.fromkeys(("connect", "read", "write"), FIRST_BYTE_SECONDS)}
     request = pool.stream("GET", url, headers=list(headers.items()), extensions=extensions)
     try:
-        async with asyncio.timeout(first_byte_seconds) as first_byte:
+        async with asyncio.timeout(FIRST_BYTE_SECONDS) as first_byte:
             came = partial(first_byte.reschedule, None)
             return await _tidy(_answer(url, request, most_bytes, came))
     except TimeoutError:
-        late = f"did not begin to respond within {first_byte_seconds:.3g} s"
+        late = f"did not begin to respond within {FIRST_BYTE_SECONDS:.3g} s"
         raise TooSlow(f"{page} {late}.") from None
     except httpcore.TimeoutException:
-        raise TooSlow(f"{page} sent nothing for {first_byte_seconds:.3g} s.") from None
+        raise TooSlow(f"{page} sent nothing for {FIRST_BYTE_SECONDS:.3g} s.") from None
     except _BROKEN as error:
         never = isinstance(error, httpcore.ConnectError)
         what = "could not be reached" if never else "sent a broken response"

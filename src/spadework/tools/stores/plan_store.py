@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Plan
 
-DAY_SECONDS = 86_400
+PLAN_SECONDS = 7 * 86_400
 
 
 def normalise_question(question: str) -> str:
@@ -24,11 +24,10 @@ def normalise_question(question: str) -> str:
 
 
 class PlanStore:
-    """The plans in `folder`, each valid for `days`."""
+    """The plans in `folder`, each valid for PLAN_SECONDS."""
 
-    def __init__(self, folder: Path, days: float) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._seconds = days * DAY_SECONDS
 
     def get(self, key: Any) -> Plan | None:
         """Return the plan under a key (JSON), or None if it is missing, expired or damaged."""
@@ -39,9 +38,8 @@ class PlanStore:
             return None
 
     def put(self, key: Any, plan: Plan) -> None:
-        """Store a plan unless `days` is 0, and delete expired plans. Raises OSError."""
-        if self._seconds:
-            write_atomically(self._path(key), plan.model_dump_json().encode())
+        """Store a plan, and delete expired plans. Raises OSError."""
+        write_atomically(self._path(key), plan.model_dump_json().encode())
         for path in self._folder.glob("*.json"):
             if self._is_old(path):
                 path.unlink(missing_ok=True)
@@ -56,7 +54,7 @@ class PlanStore:
                     path.unlink()
 
     def _is_old(self, path: Path) -> bool:
-        return time.time() - path.stat().st_mtime > self._seconds
+        return time.time() - path.stat().st_mtime > PLAN_SECONDS
 
     def _path(self, key: Any) -> Path:
         said = json.dumps(key, sort_keys=True, ensure_ascii=False)
