@@ -17,7 +17,7 @@ OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "standards", "robots", "user_agent"),
         *("qdrant_collection", "chromium", "browser_sandbox", "serve_hosts", "ask_token"),
-        *("parallel_sessions", "drain_seconds", "log", "log_json", "otel"),
+        *("parallel_sessions", "drain_seconds", "log", "otel"),
     }
 )
 #: Settings that end in this name servers, and are reserved too.

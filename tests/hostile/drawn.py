@@ -16,6 +16,8 @@ _TIMES = frozenset({"at", "seconds", "fetch_seconds", "cleaning", "began", "afte
 #: What is counted anew when a run is taken up, as answers that it knows already, or hangs on what
 #: has come by then, as the batches in which texts are embedded.
 _ANEW = frozenset({"cache_hits", "total", "embedding_calls", "embedding_tokens"})
+#: The same in a line of a log.
+_TIMED = re.compile(rf" (?:{'|'.join(sorted(_TIMES))})=\S+")
 _SECONDS = re.compile(r"\d+(\.\d+)? s\b")
 
 
@@ -62,9 +64,8 @@ def _lines(path: Path) -> list[str]:
     """The lines of a log, in no order: that of things done side by side is chance. That a run was
     taken up is not among them.
     """
-    told = [_timeless(json.loads(line)) for line in path.read_text().splitlines()]
-    kept = [one for one in told if not one.get("resumed")]
-    return sorted(json.dumps(one, sort_keys=True) for one in kept)
+    lines = (line.partition(" ")[2] for line in path.read_text().splitlines())
+    return sorted(_TIMED.sub("", line) for line in lines if " resumed=1" not in line)
 
 
 def _timeless(value: Any) -> Any:

@@ -132,7 +132,7 @@ class Killing:
             **own,
             **{**servers.world.env, **servers.searx.env, **servers.model.env},
             "SPADEWORK_EMBEDDINGS_URL": servers.embeddings.url,
-            **{"SPADEWORK_LOG": "debug", "SPADEWORK_LOG_JSON": "true"},
+            "SPADEWORK_LOG": "debug",
             **scene.env,
         }
         self._homes = 0

@@ -48,7 +48,7 @@ def settings(
     for name, value in {**world.env, **searx.env, **model.env}.items():
         monkeypatch.setenv(name, value)
     play(model, TOPICS)
-    return Settings.load(log="debug", log_json=True)
+    return Settings.load(log="debug")
 
 
 @asynccontextmanager

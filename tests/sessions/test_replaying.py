@@ -29,6 +29,7 @@ from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch import page_reader
+from spadework.tools.stores import exchanges
 from tests.world.brain import evidence, play, section
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
@@ -391,14 +392,19 @@ async def test_a_row_that_is_damaged_is_named(
 
 
 async def test_pages_for_which_there_was_no_room_are_named(
-    with_model: Settings, world: World, searx: Searx, model: Model
+    with_model: Settings,
+    world: World,
+    searx: Searx,
+    model: Model,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    result = await research(QUESTION, with_model.with_(raw_mb=0))
+    monkeypatch.setattr(exchanges, "MOST_BYTES", 0)
+    result = await research(QUESTION, with_model)
     assert result.citations
     done = await replay(with_model.home, result.session_id)
     lacking = [m for m in done.missing if m.kind == "page"]
     assert lacking
-    assert all("SPADEWORK_RAW_MB" in m.why for m in lacking)
+    assert all("the session was full" in m.why for m in lacking)
 
 
 async def test_a_session_of_an_earlier_version_has_no_recording(settings: Settings) -> None:

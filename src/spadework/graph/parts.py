@@ -162,7 +162,7 @@ async def open_parts(
         meaning = None if replay else meaning_of(settings)
         if meaning:
             opened.push_async_callback(meaning.close)
-        journal = await _journal(folder, settings, budget, replay, meaning)
+        journal = await _journal(folder, budget, replay, meaning)
         opened.push_async_callback(journal.close)
 
         async def open_library() -> Library:
@@ -207,14 +207,10 @@ async def open_parts(
 
 
 async def _journal(
-    folder: Path, settings: Settings, budget: Budget, replay: Replay | None, meaning: Meaning | None
+    folder: Path, budget: Budget, replay: Replay | None, meaning: Meaning | None
 ) -> Journal:
-    journal = await Journal.open(
-        folder / "session.sqlite",
-        budget,
-        recording=replay.recording if replay else None,
-        most_bytes=settings.raw_mb * 1e6,
-    )
+    recording = replay.recording if replay else None
+    journal = await Journal.open(folder / "session.sqlite", budget, recording=recording)
     if meaning:
         meaning.embeds.spend = lambda calls, tokens: journal.paid(
             embedding_calls=calls, embedding_tokens=tokens

@@ -100,8 +100,6 @@ class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
     error) for all, or for some (`search=debug,model=info`) of search, crawl, clean, model and
     orchestrator. Unset: nothing. Queries and reasons appear at debug only.
     """
-    log_json: bool = False
-    """Write log lines as JSON."""
     otel: bool = False
     """Export every run to OpenTelemetry as spans and metrics, by its conventions for generative AI.
     Needs the extra `otel`; OpenTelemetry's own variables set the destination.

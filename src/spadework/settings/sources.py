@@ -103,10 +103,6 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
     cache_mb: int = Field(500, ge=0, le=1_000_000)
     """Maximum megabytes of cached pages on disk, for all sessions. 0: no cache."""
-    raw_mb: int = Field(50, ge=0, le=100_000)
-    """Maximum megabytes of raw pages and files, compressed, that a session keeps for replaying. 0:
-    none.
-    """
     min_level: int = Field(0, ge=0, le=2)
     """First level tried for a page."""
     max_level: int = Field(2, ge=0, le=2)

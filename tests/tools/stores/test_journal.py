@@ -19,6 +19,7 @@ import pytest
 
 from spadework.budget import Budget, HoldRequest
 from spadework.errors import Blocked, BudgetSpent, SearchError, TooSlow
+from spadework.tools.stores import exchanges
 from spadework.tools.stores.cassette import Recording
 from spadework.tools.stores.exchanges import Request, Tape, last_text
 from spadework.tools.stores.journal import Ask, Journal
@@ -304,9 +305,10 @@ async def test_a_journal_in_which_each_charge_was_the_sum_so_far_is_read_as_one(
 
 
 async def test_bytes_for_which_there_is_no_room_are_not_kept_and_all_else_is(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal = await Journal.open(tmp_path / "j.sqlite", Budget(), most_bytes=2_000)
+    monkeypatch.setattr(exchanges, "MOST_BYTES", 2_000)
+    journal = await Journal.open(tmp_path / "j.sqlite", Budget())
     noise = random.Random(7)
     times = list[str]()
 

@@ -93,12 +93,11 @@ _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
 
 
 class Logs:
-    """Writes the logs chosen in the settings: a level for each topic, as text or JSON."""
+    """Writes the logs chosen in the settings, a level for each topic."""
 
-    def __init__(self, folder: Path, log: str, *, as_json: bool) -> None:
+    def __init__(self, folder: Path, log: str) -> None:
         self._folder = folder / LOGS
         self._levels = levels_of(log)
-        self._as_json = as_json
 
     def lines(self, events: Iterable[Event]) -> dict[Concern, str]:
         """Return log lines by topic."""
@@ -112,13 +111,8 @@ class Logs:
                 took = {} if event.seconds is None else {"seconds": event.seconds}
                 told = {**fields, **took, **(words if logged == "debug" else {})}
                 at = event.at.isoformat(timespec="milliseconds")
-                head = {"at": at, "level": level, "concern": concern, "event": event.type}
-                line = (
-                    json.dumps(head | told, ensure_ascii=False)
-                    if self._as_json
-                    else f"{at} {level.upper():<7} {concern} {event.type}{_pairs(told)}"
-                )
-                found[concern] = found.get(concern, "") + line + "\n"
+                line = f"{at} {level.upper():<7} {concern} {event.type}{_pairs(told)}\n"
+                found[concern] = found.get(concern, "") + line
         return found
 
     def add(self, events: Iterable[Event]) -> None:

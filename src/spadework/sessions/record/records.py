@@ -72,7 +72,7 @@ class Records:
             if fresh:
                 await on_disk(shutil.rmtree, folder, ignore_errors=True)
             raise
-        logs = Logs(folder, settings.log, as_json=settings.log_json)
+        logs = Logs(folder, settings.log)
         records = cls(folder, metadata, logs, fresh=fresh)
         if fresh:
             records.late.left = lambda: 60 * limits.minutes
@@ -260,5 +260,5 @@ def _redrawn(folder: Path, settings: Settings) -> list[str]:
         write_atomically(folder / name, data)
     known = drawn_metadata(course, metadata, result)
     write_atomically(folder / METADATA, as_file(known))
-    logs = Logs(folder, settings.log, as_json=settings.log_json)
+    logs = Logs(folder, settings.log)
     return sorted([*drawn, METADATA, *logs.redraw(course.events)])

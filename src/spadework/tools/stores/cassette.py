@@ -80,7 +80,7 @@ class Recording:
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
-        self._exchanges = Exchanges(rows, 0)
+        self._exchanges = Exchanges(rows)
         self._turns: Counter[str] = Counter()
         self.replayed = self.new = 0
         self.missing: list[Missing] = []
@@ -111,7 +111,7 @@ class Recording:
         row = rows[turn]
         self._turns[request.key] += 1
         if row.tape is None:
-            why = "the answer was not stored because the session was full (SPADEWORK_RAW_MB)."
+            why = "the answer was not stored because the session was full."
             raise self._lacks(request, why)
         self.replayed += 1
         return row

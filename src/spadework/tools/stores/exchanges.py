@@ -108,12 +108,16 @@ class Damaged(Exception):
     """A row of the journal is unreadable."""
 
 
-class Exchanges:
-    """The exchanges of a journal. Large bodies take at most `most_bytes` (compressed)."""
+#: Maximum bytes of pages and files that a session keeps, compressed.
+MOST_BYTES = 50e6
 
-    def __init__(self, rows: JournalRows, most_bytes: float) -> None:
+
+class Exchanges:
+    """The exchanges of a journal. Large bodies take at most MOST_BYTES."""
+
+    def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
-        self._room = most_bytes
+        self._room = MOST_BYTES
 
     async def measure(self) -> None:
         """Subtract the space used by the session's earlier processes."""

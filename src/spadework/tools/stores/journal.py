@@ -31,43 +31,30 @@ from spadework.tools.stores.session_database import SqliteRows
 T = TypeVar("T")
 #: Obtains an answer, either by a request recorded on the tape or by reading the tape.
 Ask = Callable[[Tape], Awaitable[T]]
-MOST_BYTES = 50_000_000
 
 
 class Journal:
     """A session's answers with their charges and times. In a replay, they come from `recording`."""
 
     def __init__(
-        self,
-        rows: JournalRows,
-        budget: Budget,
-        recording: Recording | None = None,
-        most_bytes: float = MOST_BYTES,
+        self, rows: JournalRows, budget: Budget, recording: Recording | None = None
     ) -> None:
         self._rows = rows
         self._budget = budget
-        self._exchanges = Exchanges(rows, most_bytes)
+        self._exchanges = Exchanges(rows)
         self._running: dict[str, asyncio.Event] = {}
         #: True if the file did not respond when last checked.
         self.hangs = False
         self.recording = recording
 
     @classmethod
-    async def open(
-        cls,
-        path: Path,
-        budget: Budget,
-        *,
-        recording: Recording | None = None,
-        most_bytes: float = MOST_BYTES,
-    ) -> Self:
+    async def open(cls, path: Path, budget: Budget, *, recording: Recording | None = None) -> Self:
         """Open or create the journal, and load the session's usage into `budget`.
-        It stores up to `most_bytes` of pages and files. Raises SessionUnreadable for a newer
-        version's file, and sqlite3.Error for a damaged one.
+        Raises SessionUnreadable for a newer version's file, and sqlite3.Error for a damaged one.
         """
         claim = claim_on(path.parent.name)
         rows = claim.journal_rows() if claim else await SqliteRows.open(path)
-        journal = cls(rows, budget, recording, most_bytes)
+        journal = cls(rows, budget, recording)
         try:
             await journal._restore()
         except BaseException:
