@@ -26,6 +26,7 @@ from unittest.mock import patch
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
+from spadework.tools.ranking import selection
 from spadework.values import Result
 from tests.world.background import Background
 from tests.world.brain import evidence, written
@@ -78,13 +79,15 @@ def run(background: Background, folder: Path, size: tuple[int, int], minutes: fl
     play_reader(model, len(MATTERS))
     model.script("HitsAnswer", {"against": []})
     model.script("SectionAnswer", lambda r: written(*((q, [i]) for i, q in evidence(r)[:20])))
-    with patch.dict(os.environ, {**world.env, **searx.env, **model.env}):
+    with (
+        patch.dict(os.environ, {**world.env, **searx.env, **model.env}),
+        patch.object(selection, "PAGES_PER_DOMAIN", 20),
+    ):
         settings = Settings.load(
             home=folder / "home",
             effort="deep",
             minutes=minutes,
             preset="recall",
-            pages_per_domain=20,
             min_relevance=0.0,
         )
         began, cpu = time.monotonic(), time.process_time()

@@ -15,6 +15,7 @@ import pytest
 from lxml import html
 from markdown_it import MarkdownIt
 
+from spadework.tools.ranking import selection
 from spadework.values import Result
 from tests.apps.mcp.serving import over_http
 from tests.apps.process import Terminal
@@ -71,8 +72,11 @@ def urls(world: World, searx: Searx) -> list[str]:
 
 
 @pytest.fixture
-def terminal(world: World, searx: Searx, urls: list[str], tmp_path: Path) -> Terminal:
-    env = {"SPADEWORK_PAGES_PER_DOMAIN": "9", "SPADEWORK_PRESET": "recall"}
+def terminal(
+    world: World, searx: Searx, urls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Terminal:
+    monkeypatch.setattr(selection, "PAGES_PER_DOMAIN", 9)
+    env = {"SPADEWORK_PRESET": "recall"}
     return Terminal({**world.env, **searx.env, **env}, tmp_path)
 
 

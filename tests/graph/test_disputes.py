@@ -8,6 +8,7 @@ import pytest
 
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
+from spadework.tools.ranking import selection
 from tests.world.searx import Searx
 from tests.world.sites import World
 
@@ -33,7 +34,8 @@ STORY = " ".join(
 def settings(world: World, searx: Searx, monkeypatch: pytest.MonkeyPatch) -> Settings:
     for name, value in {**world.env, **searx.env}.items():
         monkeypatch.setenv(name, value)
-    return Settings.load(preset="recall", pages_per_domain=20, iterations=1)
+    monkeypatch.setattr(selection, "PAGES_PER_DOMAIN", 20)
+    return Settings.load(preset="recall", iterations=1)
 
 
 def page(title: str, *paragraphs: str) -> str:

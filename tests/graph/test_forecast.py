@@ -121,11 +121,12 @@ def test_an_unknown_price_is_said_and_without_a_model_there_is_none() -> None:
 
 
 async def test_the_forecast_holds_and_comes_before_anything_is_searched(
-    model: Model, searx: Searx, settings: Settings
+    model: Model, searx: Searx, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("spadework.sessions.session.USER_SECONDS", 0.06)
     events: list[Event] = []
     searched: list[int] = []
-    session = Session.start(QUESTION, settings=settings.with_(approve=True, answer_minutes=0.001))
+    session = Session.start(QUESTION, settings=settings.with_(approve=True))
     async with aclosing(session.events()) as stream:
         async for event in stream:
             events.append(event)

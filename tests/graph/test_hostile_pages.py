@@ -12,6 +12,7 @@ import pytest
 from spadework.graph.nodes.recall import recorded_pages
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
+from spadework.tools.ranking import selection
 from spadework.values import Result
 from tests.thinned import thinned
 from tests.world.brain import assessment, evidence, play, section, written
@@ -33,7 +34,8 @@ BATCHES = [tuple(ORDERS)[n : n + 10] for n in range(0, len(ORDERS), 10)]
 def settings(world: World, searx: Searx, monkeypatch: pytest.MonkeyPatch) -> Settings:
     for name, value in {**world.env, **searx.env}.items():
         monkeypatch.setenv(name, value)
-    return Settings.load(pages_per_domain=20, iterations=2, preset="recall")
+    monkeypatch.setattr(selection, "PAGES_PER_DOMAIN", 20)
+    return Settings.load(iterations=2, preset="recall")
 
 
 def publish(world: World, searx: Searx, names: tuple[str, ...]) -> set[str]:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from spadework.agents.evidence.passages import PassageView
 from spadework.graph.nodes.distil import first_within, room_of
+from spadework.settings import Settings
 from spadework.values import Page
 
 PAGE = Page(
@@ -24,5 +25,6 @@ def test_the_first_passages_are_shown_for_which_there_is_room() -> None:
 
 
 def test_topics_share_the_tokens_of_a_round() -> None:
-    assert room_of(2, 24_000, 100_000) == 24_000
-    assert room_of(8, 24_000, 100_000) == 12_500
+    settings = Settings(window_tokens=24_000)
+    assert room_of(2, settings) == 24_000
+    assert room_of(8, settings) == 12_500

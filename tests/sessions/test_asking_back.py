@@ -204,10 +204,11 @@ async def test_who_wants_the_report_now_need_not_answer(settings: Settings) -> N
     assert events[-1].result.status == "partial"
 
 
-async def test_without_an_answer_the_run_goes_on_as_planned(settings: Settings) -> None:
-    session = Session.start(
-        "What is the Quillon?", settings=settings.with_(approve=True, answer_minutes=0.002)
-    )
+async def test_without_an_answer_the_run_goes_on_as_planned(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spadework.sessions.session.USER_SECONDS", 0.12)
+    session = Session.start("What is the Quillon?", settings=settings.with_(approve=True))
     events = [event async for event in session.events()]
     assert events[-1].result.citations
 

@@ -103,6 +103,8 @@ def by_workers(session_id: str, brief: Brief, settings: Settings) -> bool:
 
 #: The budget ends a run long before.
 MOST_STEPS = 200
+#: Maximum wait for the user's answer, during which the run's clock is paused.
+USER_SECONDS = 3600.0
 
 
 class Researching:
@@ -433,7 +435,6 @@ class Session:
 
     async def _answered(self) -> str:
         """Return the user's answer, or "" if they stop the search or take too long."""
-        seconds = self.settings.answer_minutes * 60
         with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
-            return await unless_stopped(self._stop, self._answers.get(), seconds=seconds)
+            return await unless_stopped(self._stop, self._answers.get(), seconds=USER_SECONDS)
         return ""

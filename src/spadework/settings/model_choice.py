@@ -126,10 +126,6 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Ask the user where the question can mean several things. On in chat and on the web page."""
     approve: bool = False
     """Show the plan and wait for approval or changes. On in chat and on the web page."""
-    answer_minutes: float = Field(60, gt=0, le=10_080)
-    """Minutes to wait for the user's answer before the run goes on without it. The run's clock is
-    paused meanwhile.
-    """
 
     # Evidence
     window_tokens: int = Field(
@@ -137,14 +133,6 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     )
     """Maximum tokens of pages shown to a model for a topic; less where its context or speed
     requires. Unset: 8000, deep 24000.
-    """
-    shown_tokens: int = Field(
-        default_factory=by_effort(quick=100_000, normal=100_000, deep=200_000),
-        ge=500,
-        le=10_000_000,
-    )
-    """Maximum tokens of pages shown to a model in a round, over all topics. Unset: 100000, deep
-    200000, in several parallel calls.
     """
 
     standards: dict[QuestionType | Literal["any"], Standard] = Field(default_factory=dict)

@@ -79,8 +79,6 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Number of hits to read and the relevance they need."""
     min_relevance: float | None = Field(None, ge=0, le=1)
     """Minimum relevance of a hit to be read, 0 to 1. Unset: that of the preset."""
-    pages_per_domain: int = Field(3, ge=1, le=100)
-    """Maximum pages per domain and topic while pages from other domains wait."""
 
 
 class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):

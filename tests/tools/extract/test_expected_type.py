@@ -95,7 +95,7 @@ def test_the_reason_says_what_cannot_be_read():
     hits = [hit("https://x.example/film.mp4", 0.0, 0.0)] + [
         hit(f"https://n{n}.example/", 0.03) for n in range(4)
     ]
-    made = select(hits, preset="default", pages_per_domain=3)
+    made = select(hits, preset="default")
     assert [one.url for one in made.reserve] == ["https://x.example/film.mp4"]
     assert reason(hits[0], made) == (
         "Reserve, as number 1: its address or title suggests that it cannot be read (video"
@@ -105,8 +105,8 @@ def test_the_reason_says_what_cannot_be_read():
 
 def test_a_threshold_may_be_a_number():
     hits = [hit(f"https://n{n}.example/", 0.03, n / 10) for n in range(10)]
-    precise = select(hits, preset=preset_of(Settings.load(preset="precise")), pages_per_domain=3)
+    precise = select(hits, preset=preset_of(Settings.load(preset="precise")))
     finer = Settings.load(preset="precise", min_relevance=0.65)
-    chosen = select(hits, preset=preset_of(finer), pages_per_domain=3).chosen
+    chosen = select(hits, preset=preset_of(finer)).chosen
     assert min(one.relevance for one in precise.chosen) == 0.5
     assert [one.relevance for one in chosen] == [0.7, 0.8, 0.9]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from spadework.clock import today
 from spadework.errors import SettingsError
 from spadework.tools.ranking.selection import (
+    PAGES_PER_DOMAIN,
     PRESETS,
     Selection,
     affordable,
@@ -34,10 +35,8 @@ def many(count: int, relevance: float = 0.9) -> list[Hit]:
     return hits(*((f"site{n}.org", relevance) for n in range(count)))
 
 
-def choose(
-    found: list[Hit], preset: str = "default", pages_per_domain: int = 3, limit: int | None = None
-) -> Selection:
-    return select(found, preset=preset, pages_per_domain=pages_per_domain, limit=limit)
+def choose(found: list[Hit], preset: str = "default", limit: int | None = None) -> Selection:
+    return select(found, preset=preset, limit=limit)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +77,7 @@ def test_a_topic_that_stays_open_lowers_the_threshold_by_a_step_a_round():
             for n, relevance in enumerate([0.9, 0.8, 0.7, 0.25, 0.15, 0.05])
         )
     )
-    made = [select(found, preset="default", pages_per_domain=3, steps=steps) for steps in range(5)]
+    made = [select(found, preset="default", steps=steps) for steps in range(5)]
     assert [len(one.chosen) for one in made] == [3, 4, 5, 6, 6]
     assert made[0].note == ""
     assert made[1].note.endswith("from 0.3 to 0.2.")
@@ -172,11 +171,9 @@ _HITS = st.lists(
 )
 
 
-@given(_HITS, st.sampled_from(list(PRESETS)), st.integers(1, 4), st.none() | st.integers(0, 20))
-def test_nothing_is_lost_and_the_rules_hold(
-    found: list[Hit], preset: str, per_domain: int, limit: int | None
-):
-    made = choose(found, preset, per_domain, limit)
+@given(_HITS, st.sampled_from(list(PRESETS)), st.none() | st.integers(0, 20))
+def test_nothing_is_lost_and_the_rules_hold(found: list[Hit], preset: str, limit: int | None):
+    made = choose(found, preset, limit)
     least, most = PRESETS[preset]
     assert sorted(hit.url for hit in (*made.chosen, *made.reserve)) == sorted(
         hit.url for hit in found
@@ -187,13 +184,13 @@ def test_nothing_is_lost_and_the_rules_hold(
     assert len(made.chosen) <= (most if limit is None else limit)
     assert all(hit.relevance >= least for hit in made.chosen) or made.note
     counts = Counter(domain_of(hit.url) for hit in made.chosen)
-    if any(count > per_domain for count in counts.values()):
+    if any(count > PAGES_PER_DOMAIN for count in counts.values()):
         assert all(
-            counts[domain_of(hit.url)] >= per_domain
+            counts[domain_of(hit.url)] >= PAGES_PER_DOMAIN
             for hit in made.reserve
             if hit.relevance >= least
         )
-    assert made == choose(found, preset, per_domain, limit)
+    assert made == choose(found, preset, limit)
 
 
 def test_when_time_is_short_the_better_half_is_read_by_priority_and_the_rest_waits() -> None:

@@ -124,7 +124,7 @@ def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
     one.
     """
     judged = (1 + more) * count
-    shown = room_of(count, settings.window_tokens, settings.shown_tokens) // (2 - of)
+    shown = room_of(count, settings) // (2 - of)
     sections = count + (count > 1)
     told = EVIDENCE_CHARS[of] // CHARS
     made: Tokens = {

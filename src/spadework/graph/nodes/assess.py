@@ -138,7 +138,7 @@ async def _room(context: SessionContext, topics: int, number: int, seconds: floa
     """
     if context.judging is None:
         return 0
-    room = room_of(topics, context.settings.window_tokens, context.settings.shown_tokens)
+    room = room_of(topics, context.settings)
     most = payable(context) / max(1, topics) - ANSWER_TOKENS
     paid = int(max(LEAST_ROOM, min(room, most)))
     room = await context.noted("room", f"round {number}", paid, room)

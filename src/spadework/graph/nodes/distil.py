@@ -14,6 +14,7 @@ from spadework.deadline import ACCELERATE, Late
 from spadework.graph.context import SessionContext
 from spadework.graph.pages.chunks import Cut, cuts_of
 from spadework.graph.state import Find
+from spadework.settings import Effort, Settings
 from spadework.tools.ranking.relevance import Bm25
 from spadework.tools.text.cleanliness import tells
 from spadework.tools.text.page_text import PageText
@@ -42,9 +43,13 @@ async def readable(model: Model, room: int, seconds: float, share: int = 1) -> i
     return max(LEAST_ROOM, min(room, most))
 
 
-def room_of(topics: int, most: int, together: int) -> int:
-    """Return the page tokens per topic: at most `most`, and `together` over all topics."""
-    return min(most, together // max(1, topics))
+#: Maximum page tokens shown to a model in a round, over all topics; if deep, in several calls.
+SHOWN_TOKENS: dict[Effort, int] = {"quick": 100_000, "normal": 100_000, "deep": 200_000}
+
+
+def room_of(topics: int, settings: Settings) -> int:
+    """Return the page tokens per topic."""
+    return min(settings.window_tokens, SHOWN_TOKENS[settings.effort] // max(1, topics))
 
 
 def first_within(parts: Sequence[PassageView], room: int) -> list[PassageView]:
@@ -265,7 +270,7 @@ async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
     room = EXTRACTIVE
     if by_model:
         settings, deep = context.settings, context.deep
-        chars = TOKEN_CHARS * (settings.shown_tokens if deep else settings.window_tokens)
+        chars = TOKEN_CHARS * (SHOWN_TOKENS["deep"] if deep else settings.window_tokens)
         room = Room(chars, PER_PAGE, FLOOR, FILL * TOKEN_CHARS, SHARED, each=deep)
     return room.hurried if await context.narrowed(ACCELERATE, at) else room
 

@@ -91,14 +91,13 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     before = {canonical_url(url) for url in state["read_before"]}
     fresh = [hit for hit in state["hits"] if canonical_url(hit.url) not in before]
     settings, emit = context.settings, emitter(context, runtime)
-    task, share = state["task"], settings.pages_per_domain
+    task = state["task"]
     fresh, refused = await weigh_hits(context, task, fresh)
     fresh, against, problems = await looked_at(context, state, fresh, emit)
     paid = await _paid_earlier(context, task, fresh)
     made = select_hits(
         fresh,
         preset=preset_of(settings),
-        pages_per_domain=share,
         limit=task.pages + len(paid),
         steps=max(0, task.round - FIRST),
         asked=state["question"],

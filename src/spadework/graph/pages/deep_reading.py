@@ -16,7 +16,7 @@ from spadework.agents.researcher import reflect
 from spadework.deadline import BEST_ONLY, Late
 from spadework.graph.context import Emit, SessionContext
 from spadework.graph.evidence import entries
-from spadework.graph.nodes.distil import Looked, distil_pages, readable
+from spadework.graph.nodes.distil import SHOWN_TOKENS, Looked, distil_pages, readable
 from spadework.graph.nodes.read import read_pages
 from spadework.graph.nodes.search import fused_hits, search_all
 from spadework.graph.nodes.select import Choosing, weigh_hits
@@ -48,7 +48,7 @@ async def in_shares(
     if model is None or not context.deep or not first:
         return None
     await tokens.ready()
-    most = await readable(model, context.settings.shown_tokens, seconds)
+    most = await readable(model, SHOWN_TOKENS["deep"], seconds)
     found = {topic.name: state.get("passages", {}).get(topic.name, []) for topic in topics}
     texts = {
         p.content_hash: await context.pages.get(p.content_hash) for ps in found.values() for p in ps
@@ -233,16 +233,10 @@ async def looked_again(
     again = task.model_copy(update={"queries": (query,), "pages": REFINED_PAGES})
     again = with_filters(again, context.settings, state["question"])
     lists, failed, _ = await search_all(context, again, emit, before)
-    settings = context.settings
     hits = fused_hits(lists)
     fresh = [hit for hit in hits if canonical_url(hit.url) not in before]
     weighed, refused = await weigh_hits(context, again, fresh)
-    made = select(
-        weighed,
-        preset=preset_of(settings),
-        pages_per_domain=settings.pages_per_domain,
-        limit=REFINED_PAGES,
-    )
+    made = select(weighed, preset=preset_of(context.settings), limit=REFINED_PAGES)
     emit(Choosing(again, hits, before, refused, made, again=True).as_event(made))
     more, lost, missed = await read_pages(
         context, again, list(made.chosen), list(made.reserve), emit

@@ -81,12 +81,10 @@ async def search(
 def _look_up(
     context: SessionContext, query: Query, answers: Answers, told: Sequence[str]
 ) -> Looked:
-    settings = context.settings
     hits = [
         with_worth(hit, foreseen(hit.url, hit.title).worth) for hit in fused_hits(answers.lists)
     ]
-    preset, most = preset_of(settings), settings.pages_per_domain
-    made = select(hits, preset=preset, pages_per_domain=most, asked=query.text)
+    made = select(hits, preset=preset_of(context.settings), asked=query.text)
     failures = {f"{p.reason} {p.effect}".rstrip() for p in answers.problems}
     beside = (f"{p.reason} {p.effect}".rstrip() for p in context.page_cache.problems)
     notices = (*context.notices, *(text for text in told if text not in failures), *beside)

@@ -100,7 +100,8 @@ KNOWLEDGE = "knowledge"
 ASKED_HITS = 5
 #: The site name or kind that follows a page's name in its title.
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
-#: Factor on the fused score of hits beyond their domain's limit.
+#: Maximum pages of a domain per topic while others wait, and factor on the fused score of more.
+PAGES_PER_DOMAIN = 3
 CROWDED = 0.25
 #: Minimum pages when time is short, and characters at which a snippet has full quality.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
@@ -124,13 +125,12 @@ def select(
     hits: Sequence[Hit],
     *,
     preset: str | Preset,
-    pages_per_domain: int,
     limit: int | None = None,
     steps: int = 0,
     asked: str = "",
 ) -> Selection:
     """Select the best fused hits that are relevant enough, spread over domains.
-    Hits beyond `pages_per_domain` yield to other domains. `limit` replaces the preset's number of
+    Hits beyond PAGES_PER_DOMAIN yield to other domains. `limit` replaces the preset's number of
     pages. Each of the `steps` (rounds without an answer) lowers the threshold. The first hits of
     the query `asked` are always read, unless their fused score is 0. Hits below the threshold come
     last in the reserve. Raises SettingsError for an unknown preset.
@@ -142,7 +142,7 @@ def select(
     fit = [n for n, hit in enumerate(ranked) if fits(hit, bent)]
     # Other pages of its domain do not displace a page that the query names.
     free = sum(1 for n in fit if n < named)
-    spread = _spread([ranked[n] for n in fit[free:]], most - free, pages_per_domain)
+    spread = _spread([ranked[n] for n in fit[free:]], most - free)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
     left = [n for n in fit if n not in set(picked)]
     rest = [*left, *(n for n, hit in enumerate(ranked) if not fits(hit, bent))]
@@ -232,7 +232,7 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
     return least
 
 
-def _spread(hits: Sequence[Hit], most: int, per_domain: int) -> list[int]:
+def _spread(hits: Sequence[Hit], most: int) -> list[int]:
     """Return the positions of the selected hits, in order.
     A hit beyond its domain's limit counts less. Library documents have no limit, because their
     collections are not publishers.
@@ -242,7 +242,7 @@ def _spread(hits: Sequence[Hit], most: int, per_domain: int) -> list[int]:
     for hit in hits:
         domain = domain_of(hit.url)
         taken[domain] += not hit.url.startswith(LOCAL)
-        worth.append(hit.rrf * (1.0 if taken[domain] <= per_domain else CROWDED))
+        worth.append(hit.rrf * (1.0 if taken[domain] <= PAGES_PER_DOMAIN else CROWDED))
     return sorted(sorted(range(len(hits)), key=lambda place: -worth[place])[:most])
 
 
