@@ -101,9 +101,8 @@ def harbour() -> Result:
     ferries = Sentence(text=TOLD, evidence_ids=("E9",))
     sections = (*document.sections, Section(heading="Ferries", sentences=(ferries,)))
     said = [sentence for section in sections for sentence in section.sentences]
-    of = {"url": f"{WEB}/ferries.png", "page": WEB, "content_hash": "h", "evidence_id": "E9"}
-    place = {"caption": CAPTION, "start": 0, "end": len(CAPTION), "width": 712, "height": 380}
-    picture = Picture(name=f"{'0' * 64}.png", **of, **place)
+    of = {"url": f"{WEB}/ferries.png", "page": WEB, "caption": CAPTION, "evidence_id": "E9"}
+    picture = Picture(name=f"{'0' * 64}.png", **of)
     changes = {
         "session_id": HARBOUR,
         "question": "How long are the quays of Port Aldermere, and how busy are its ferries?",

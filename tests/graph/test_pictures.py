@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from spadework.graph import context
+from spadework.graph.report import pictures
 from spadework.sessions.one_call import research
 from spadework.sessions.replay import replay
+from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.export.html_report import to_html
+from spadework.tools.text.terms import terms
 from spadework.values import Result
 from tests.tools.export.painted import gif, jpeg, png
 from tests.world.searx import Searx
 from tests.world.sites import World
+from tests.world.timing import eventually
 
 QUESTION = "How long is the breakwater of Port Aldermere?"
 QUOTE = "The breakwater of Port Aldermere is 840 metres long, and it was finished in 1911."
@@ -57,14 +64,12 @@ async def test_a_figure_beside_a_cited_quote_is_shown_with_its_caption(
     world.put("encyclopedia", "/breakwater.png", png(), "image/png")
     result = await research(QUESTION, settings)
     [picture] = result.pictures
-    text = (Path(result.session_dir) / "pages" / f"{picture.content_hash}.md").read_text()
-    assert text[picture.start : picture.end] == picture.caption == CAPTION
+    assert picture.caption == CAPTION
     assert picture.evidence_id in {citation.evidence_id for citation in result.citations}
     assert (picture.page, picture.url) == (
         world.url("encyclopedia", "/breakwater"),
         world.url("encyclopedia", "/breakwater.png"),
     )
-    assert (picture.width, picture.height) == (320, 200)
     assert pixels(result) == [png()]
     assert "data:image/png;base64," in to_html(result)
     assert not world.asked("encyclopedia", "/rowers.png"), "its caption belongs to no quote"
@@ -82,6 +87,63 @@ async def test_a_replay_shows_the_same_pictures_without_asking(
     assert (again.same, again.missing) == (True, ())
     assert again.result.pictures == result.pictures
     assert not world.requests
+
+
+async def test_a_replay_shows_the_pictures_of_the_attempt_that_ended(
+    world: World, searx: Searx, settings: Settings
+) -> None:
+    publish(world, searx)
+    figure = (
+        '<figure><img src="IMAGE"><figcaption>The breakwater, 840 metres.</figcaption></figure>'
+    )
+    slow = figure.replace("IMAGE", world.url("news", "/length.png"))
+    page = PAGE.replace("IMAGE", "/breakwater.png").replace("<h2>Fest", f"{slow}<h2>Fest")
+    world.put("encyclopedia", "/breakwater", page)
+    world.put("encyclopedia", "/breakwater.png", png(), "image/png")
+    world.hanging = {"news"}
+    session = Session.start(QUESTION, settings=settings)
+    running = asyncio.create_task(session.result())
+    folder = session.folder / "pictures"
+    await eventually(lambda: world.asked("news", "/length.png") and [*folder.glob("*.png")])
+    running.cancel()
+    await asyncio.wait({running})
+    resumed = Session.resume(session.session_id, settings=settings)
+    resumed.stop()
+    assert (await resumed.result()).pictures == ()
+    world.hanging = set()
+    assert (await replay(settings.home, session.session_id)).result.pictures == ()
+
+
+async def test_each_page_and_caption_is_split_into_words_once(
+    world: World, searx: Searx, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split = Counter[str]()
+
+    def counted(text: str, code: str) -> list[str]:
+        split[text] += 1
+        return terms(text, code)
+
+    monkeypatch.setattr(pictures, "terms", counted)
+    publish(world, searx)
+    more = "The breakwater of Port Aldermere is 12 metres wide, so how long it is surprises many."
+    page = world.put("encyclopedia", "/breakwater", PAGE.replace(QUOTE, f"{QUOTE} {more}"))
+    result = await research(f"{QUESTION} How wide is it?", settings)
+    assert sum(quote.url == page for topic in result.topics for quote in topic.evidence) > 1
+    assert split[CAPTION] == 1
+    assert set(split.values()) == {1}
+
+
+async def test_without_time_to_choose_there_are_no_pictures(
+    world: World, searx: Searx, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "CHOOSING", -1.0)
+    monkeypatch.setattr(context, "LEAST_SECONDS", -1.0)
+    publish(world, searx)
+    world.put("encyclopedia", "/breakwater.png", png(), "image/png")
+    result = await research(QUESTION, settings)
+    assert (result.pictures, world.asked("encyclopedia", "/breakwater.png")) == ((), [])
+    again = await replay(settings.home, result.session_id)
+    assert (again.same, again.result.pictures) == (True, ())
 
 
 @pytest.mark.parametrize(

@@ -184,20 +184,13 @@ class Review(Value):
 
 
 class Picture(Value):
-    """A picture from a cited `page`, which belongs to the quote `evidence_id`. Its caption is found
-    at `start:end` in the page's text. `name` is its file in the session; the size is in pixels.
-    """
+    """A picture from a cited `page` beside the quote `evidence_id`, stored as the file `name`."""
 
     url: str
     page: str
-    content_hash: str
     caption: str
-    start: int
-    end: int
     evidence_id: str
     name: str = Field(default="", pattern=rf"^(?:{PICTURE_NAME})?$")
-    width: int = 0
-    height: int = 0
 
 
 class Citation(Value):

@@ -16,10 +16,12 @@ import pytest
 
 from spadework.apps.web.app import build_app
 from spadework.apps.web.page_templates import part
+from spadework.events import Finished
 from spadework.sessions.health import Check
+from spadework.sessions.record.log import log_event
 from spadework.sessions.storage.lock import hold_session
 from spadework.settings import Settings
-from spadework.values import Result
+from spadework.values import Picture, Result
 from tests.apps.web.prepared import large, put
 from tests.tools.export.painted import gif
 from tests.world.background import Background, listen
@@ -95,6 +97,21 @@ async def test_pictures_are_served_with_the_type_of_their_bytes(
     assert "default-src 'none'" in shown.headers["content-security-policy"]
     for name in (f"{ones}.png", f"{'2' * 64}.png", "%2e%2e%2fa.png", "..%2Fa.png"):
         assert (await client.get(f"/s/{ID}/pictures/{name}")).status_code == 404
+
+
+async def test_a_page_has_the_pictures_that_are_in_its_folder(
+    client: httpx.AsyncClient, tmp_path: Path
+) -> None:
+    of = {"url": "https://a.example/a.png", "page": "https://a.example/", "caption": "The harbour."}
+    names = [f"{n * 64}.png" for n in "01"]
+    known = tuple(Picture(name=name, evidence_id="E1", **of) for name in names)
+    told = quoting().model_copy(update={"pictures": known, "session_dir": "/where/it/ran"})
+    folder = tmp_path / "sessions" / put(tmp_path, told, {})
+    log_event(folder, Finished(result=told))
+    (folder / "pictures").mkdir()
+    (folder / "pictures" / names[1]).write_bytes(gif())
+    page = (await client.get(f"/s/{ID}")).text
+    assert [name in page for name in names] == [False, True]
 
 
 async def test_the_start_page_names_the_libraries(client: httpx.AsyncClient) -> None:

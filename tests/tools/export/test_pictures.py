@@ -34,8 +34,7 @@ def pictured(folder: Path, data: bytes, ending: str = "png") -> Result:
     sections += (Section(heading="Piers", sentences=said),)
     known = (source(1, WEB, "Piers", "example.org"),)
     whole = result(Report(title="How long is it?", sections=sections), topics, known)
-    of = {"url": f"{WEB}/a.png", "page": WEB, "content_hash": "h", "start": 0, "end": len(CAPTION)}
-    shown = Picture(caption=CAPTION, evidence_id="E1", name=name, width=320, height=200, **of)
+    shown = Picture(url=f"{WEB}/a.png", page=WEB, caption=CAPTION, evidence_id="E1", name=name)
     changes = {"pictures": (shown,), "session_dir": str(folder)}
     return whole.model_copy(update=changes)
 
@@ -107,15 +106,21 @@ def test_a_picture_that_is_gone_leaves_the_report_whole(tmp_path: Path) -> None:
     for file in (tmp_path / FOLDER).iterdir():
         file.unlink()
     assert "<figure" not in to_html(report)
+    assert not on_the_page(report).xpath("//figure")
     assert docx.Document(BytesIO(to_docx(report))).inline_shapes._inline_lst == []
 
 
-@pytest.mark.parametrize("data", [png(), png(4_000, 2_500)], ids=["small", "wide"])
-def test_word_has_the_picture_with_its_caption(tmp_path: Path, data: bytes) -> None:
-    document = docx.Document(BytesIO(to_docx(pictured(tmp_path, data))))
+@pytest.mark.parametrize(
+    ("width", "height", "inches"),
+    [(320, 200, (4.44, 2.78)), (4_000, 2_500, (6, 3.75)), (600, 6_000, (0.8, 8))],
+    ids=["small", "wide", "tall"],
+)
+def test_word_has_the_picture_with_its_caption(
+    tmp_path: Path, width: int, height: int, inches: tuple[float, float]
+) -> None:
+    document = docx.Document(BytesIO(to_docx(pictured(tmp_path, png(width, height)))))
     [shape] = document.inline_shapes
-    assert shape.width <= 6 * 914_400
-    assert shape.width / shape.height == pytest.approx(1.6, rel=0.01)
+    assert (shape.width.inches, shape.height.inches) == pytest.approx(inches, rel=0.01)
     assert shape._inline.docPr.get("descr") == CAPTION
     assert f"{CAPTION} [1] example.org" in [each.text for each in document.paragraphs]
 

@@ -61,6 +61,8 @@ def _load_picture(home: Path, session_id: str) -> ViewModel:
     with suppress(SessionUnreadable):  # the log is shown anyway
         if picture.result is None and (result := read_result(folder)) is not None:
             picture.take(Finished(result=result))
+    if picture.result:  # the log names the folder where the session ran
+        picture.result = picture.result.model_copy(update={"session_dir": str(folder)})
     picture.elsewhere = picture.result is None and is_held(folder)
     return picture
 

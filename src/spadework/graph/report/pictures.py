@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from itertools import takewhile
 
+from spadework.deadline import Late
 from spadework.errors import SpadeworkError
 from spadework.graph.context import SessionContext
 from spadework.graph.pages.fetch import fetch_recorded
@@ -22,8 +25,8 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.terms import terms
 from spadework.values import Evidence, Picture
 
-#: Maximum pictures of a report, characters of a caption, and seconds for fetching all.
-MOST, MOST_CAPTION, SECONDS = 4, 400, 6.0
+#: Maximum pictures of a report, characters of a caption, and seconds for choosing and fetching.
+MOST, MOST_CAPTION, CHOOSING, SECONDS = 4, 400, 2.0, 6.0
 #: A word is rare that a page has at most this often; this many of a quote's are in the caption.
 RARE, LEAST_SHARED = 5, 2
 
@@ -32,30 +35,26 @@ async def fetch_pictures(context: SessionContext, state: ResearchState) -> tuple
     """Return the pictures of a report, best first, stored in the session. None are fetched at quick
     effort, or without time and budget for reading; one that fails is left out.
     """
-
-    async def choose() -> tuple[Picture, ...]:
-        budget = context.budget
-        hurried = context.quick or context.stop.is_set() or budget.ended_by()
-        if hurried or budget.reckoned("read") < SECONDS:
-            return ()
-        return await _choose(context, state)
-
-    none: tuple[Picture, ...] = ()
-    chosen = await context.journal.moment("pictures", "", tuple[Picture, ...], choose, none)
-    fetched = await asyncio.gather(*(_fetch(context, picture) for picture in chosen))
+    choose, shape = partial(_choose, context, state), tuple[Picture, ...] | None
+    # With None as the default, () is recorded too and replaces an earlier attempt's choice.
+    chosen = await context.journal.moment("pictures", "", shape, choose, None)
+    fetched = await asyncio.gather(*(_fetch(context, picture) for picture in chosen or ()))
     return tuple(picture for picture in fetched if picture)
 
 
-async def _choose(context: SessionContext, state: ResearchState) -> tuple[Picture, ...]:
+async def _choose(context: SessionContext, state: ResearchState) -> tuple[Picture, ...] | None:
+    budget = context.budget
+    hurried = context.quick or context.stop.is_set() or budget.ended_by()
+    if hurried or budget.reckoned("read") < CHOOSING + SECONDS:
+        return ()
     cited = {citation.evidence_id for citation in state.get("citations", [])}
     quotes = [e for e in state.get("evidence", []) if e.id in cited]
     figures = {url: await context.figures.of(url) for url in dict.fromkeys(e.url for e in quotes)}
     quotes = [e for e in quotes if figures[e.url]]
     texts = await context.pages.texts(e.content_hash for e in quotes)
-    asked = state["plan"].question
-    found = await asyncio.to_thread(lambda: [*_fitting(asked, quotes, figures, texts)])
+    fit = partial(_fitting, state["plan"].question, quotes, figures, texts)
     best: dict[str, Picture] = {}
-    for _, picture in sorted(found, key=lambda one: -one[0]):
+    for _, picture in await context.run_in_time(CHOOSING, "pictures", fit):
         best.setdefault(picture.url, picture)
     return tuple(best.values())[:MOST]
 
@@ -65,29 +64,40 @@ def _fitting(
     quotes: Sequence[Evidence],
     figures: Mapping[str, Sequence[Link]],
     texts: Mapping[str, PageText],
-) -> Iterator[tuple[float, Picture]]:
-    """Yield the figures that belong to each quote, with how well. Their captions share words with
-    the question and, as rare ones or under the same heading, with the quote.
+    late: Late,
+) -> list[tuple[float, Picture]]:
+    """Return the figures that belong to each quote, with how well, best first. Their captions share
+    words with the question and, as rare ones or under the same heading, with the quote.
     """
-    for quote in quotes:
+    found: list[tuple[float, Picture]] = []
+
+    @cache
+    def words(said: str, code: str) -> Counter[str]:
+        return Counter(terms(said, code))
+
+    @cache
+    def captions(url: str, text: PageText, code: str) -> list[tuple[str, str, str]]:
+        """Return the URL, opening and heading of each caption that has words of the question."""
+        return [
+            (figure.url, caption, text.heading_above(start))
+            for figure in figures[url]
+            if not late()
+            and (caption := _opening(figure.text, code))
+            and (start := text.find(figure.text)) >= 0
+            and not is_injection(caption)
+            and words(caption, code).keys() & words(asked, code).keys()
+        ]
+
+    for quote in takewhile(lambda _: not late(), quotes):
         text, code = texts.get(quote.content_hash, PageText()), spoken(quote.quote)
-        counts = Counter(terms(text, code))
-        for figure in figures[quote.url]:
-            start = text.find(figure.text)
-            caption = _opening(figure.text, code)
-            if start < 0 or not caption or is_injection(caption):
-                continue
-            said = {*terms(caption, code)}
-            if said.isdisjoint(terms(asked, code)):
-                continue
-            shared = said & {*terms(quote.quote, code)}
-            rare = sum(counts[term] <= RARE for term in shared)
-            beside = text.heading_above(start) == text.heading_above(quote.start)
+        for url, caption, above in captions(quote.url, text, code):
+            shared = words(caption, code).keys() & words(quote.quote, code).keys()
+            rare = sum(words(text, code)[term] <= RARE for term in shared)
+            beside = above == text.heading_above(quote.start)
             if rare >= LEAST_SHARED or (beside and shared):
-                place = {"start": start, "end": start + len(caption)}
-                of = {"page": quote.url, "content_hash": quote.content_hash, **place}
-                picture = Picture(url=figure.url, caption=caption, evidence_id=quote.id, **of)
-                yield rare + beside + len(shared) / 100, picture
+                picture = Picture(url=url, page=quote.url, caption=caption, evidence_id=quote.id)
+                found.append((rare + beside + len(shared) / 100, picture))
+    return sorted(found, key=lambda one: -one[0])
 
 
 def _opening(caption: str, code: str) -> str:
@@ -98,17 +108,15 @@ def _opening(caption: str, code: str) -> str:
 
 
 async def _fetch(context: SessionContext, picture: Picture) -> Picture | None:
-    """Store a picture; return it with its file and size, or None if there is none to show."""
+    """Store a picture; return it with its file, or None if there is none to show."""
     web, request = context.web.limited(MOST_BYTES), Request("picture", {"url": picture.url})
     try:
-        fetched = await fetch_recorded(
-            context, request, lambda: web.fetch(picture.url, seconds=SECONDS)
-        )
+        fetch = partial(web.fetch, picture.url, seconds=SECONDS)
+        fetched = await fetch_recorded(context, request, fetch)
         if (header := header_of(fetched.body)) is None:
             return None
         name = f"{hashlib.sha256(fetched.body).hexdigest()}.{header.format}"
         await keep_file(context.folder / FOLDER / name, fetched.body)
     except (SpadeworkError, OSError):
         return None
-    size = {"width": header.width, "height": header.height}
-    return picture.model_copy(update={"name": name, **size})
+    return picture.model_copy(update={"name": name})

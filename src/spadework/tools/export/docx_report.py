@@ -7,7 +7,6 @@ import struct
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import groupby
-from pathlib import Path
 from typing import NamedTuple, cast
 from unicodedata import bidirectional
 
@@ -30,7 +29,6 @@ from docx.text.run import Run as DocxRun
 
 from spadework.tools.export.chart import Chart, chart_of
 from spadework.tools.export.layout import laid_out
-from spadework.tools.export.pictures import read_picture
 from spadework.tools.export.sheet import Block, Figure, Item, Reference, Run, Said, Sheet, words
 from spadework.tools.text.language import Phrases
 from spadework.values import Result
@@ -45,7 +43,6 @@ _AFTER_BIDI = (
     *("w:mirrorIndents", "w:suppressOverlap", "w:textDirection", "w:textAlignment"),
     *("w:textboxTightWrap", "w:outlineLvl", "w:divId", "w:cnfStyle", "w:rPr", "w:sectPr"),
 )
-
 
 #: What python-docx raises for the header of a damaged picture.
 _DAMAGED = (
@@ -83,7 +80,7 @@ def to_docx(result: Result) -> bytes:
         for block in chapter.blocks:
             _block(document, block, sheet.say.language)
         for figure in chapter.figures:
-            _picture(document, figure, Path(result.session_dir))
+            _picture(document, figure)
     if sheet.sources:
         document.add_paragraph(sheet.say("sources"), style="Heading 1")
     for source in sheet.sources:
@@ -184,15 +181,15 @@ def _chart(document: Document, chart: Chart) -> None:
         form.right_indent, form.line_spacing = int(Inches(6) * (1 - bar.percent / 100)), Pt(8)
 
 
-def _picture(document: Document, figure: Figure, folder: Path) -> None:
+def _picture(document: Document, figure: Figure) -> None:
     """Add a picture with its caption; Word shows no WebP."""
-    kept, picture = read_picture(folder, figure.picture.name), figure.picture
-    if kept is None or kept[1].format == "webp":
+    format_, width, height = figure.header
+    if format_ == "webp":
         return
-    width = min(Inches(6), Pt(picture.width))
-    size = width, round(width * picture.height / picture.width)
+    scale = min(Pt(1), Inches(6) / width, Inches(8) / height)
+    size = round(width * scale), round(height * scale)
     try:
-        shape = document.add_picture(io.BytesIO(kept[0]), *size)
+        shape = document.add_picture(io.BytesIO(figure.data), *size)
     except _DAMAGED:
         return
     shape._inline.docPr.set("descr", words(figure.caption.runs))

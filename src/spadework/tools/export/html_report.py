@@ -13,7 +13,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from spadework.errors import SettingsError, SpadeworkError
 from spadework.tools.export.chart import chart_of
 from spadework.tools.export.layout import laid_out
-from spadework.tools.export.pictures import as_data
 from spadework.tools.export.sheet import Run, Said, words
 from spadework.tools.web.background_threads import kill_group
 from spadework.tools.web.chromium import HOW_TO_INSTALL, installed_chromium, runs_as_root
@@ -24,8 +23,8 @@ def to_html(result: Result, *, pictures: bool = True) -> str:
     """Return the report as HTML with its stored pictures. Its text is escaped, and only http(s)
     URLs become links.
     """
-    shown = as_data(result) if pictures else {}
-    return _environment().get_template("report.html").render(sheet=laid_out(result), pictures=shown)
+    sheet = laid_out(result)
+    return _environment().get_template("report.html").render(sheet=sheet, pictures=pictures)
 
 
 #: Folder of the templates, which the session page uses too.

@@ -7,8 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import takewhile
+from pathlib import Path
 
 from spadework.tools.export.markdown_report import fragment_link, place_of, safe_url
+from spadework.tools.export.pictures import read_picture
 from spadework.tools.export.section_blocks import INFERRED, NOTHING, Item, Set, blocks, emphasised
 from spadework.tools.export.sheet import (
     Block,
@@ -105,7 +107,7 @@ def _one_line(found: list[Run]) -> tuple[Run, ...]:
 
 class _Layout:
     def __init__(self, result: Result) -> None:
-        self.report = result.document
+        self.report, self.folder = result.document, Path(result.session_dir)
         self.say = Phrases(self.report.language)
         self.ledger: Mapping[str, Evidence] = {
             e.id: e for topic in result.topics for e in topic.evidence
@@ -124,12 +126,14 @@ class _Layout:
         heading = runs(self.report.heading_of(section))
         self._emphasis = emphasised(section)
         drawn = tuple(self._block(block) for block in blocks(section, self.ledger, self.say))
-        figures = tuple(map(self._figure, pictures))
+        figures = tuple(filter(None, map(self._figure, pictures)))
         return Chapter(heading, section.kind, drawn, figures)
 
-    def _figure(self, picture: Picture) -> Figure:
+    def _figure(self, picture: Picture) -> Figure | None:
+        if (kept := read_picture(self.folder, picture.name)) is None:
+            return None
         quote = Sentence(text=picture.caption, evidence_ids=(picture.evidence_id,))
-        return Figure(picture, self._sentence(quote), domain_of(picture.page))
+        return Figure(picture.name, *kept, self._sentence(quote), domain_of(picture.page))
 
     def _block(self, block: Set) -> Block:
         if block.form == "table":

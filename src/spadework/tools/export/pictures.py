@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from spadework.values import PICTURE_NAME, Result
+from spadework.values import PICTURE_NAME
 
 FOLDER = "pictures"
 #: Maximum bytes of a picture, and its pixels: a browser needs four bytes for each.
@@ -82,13 +81,3 @@ def read_picture(folder: Path, name: str) -> tuple[bytes, Header] | None:
         return None
     header = header_of(data)
     return (data, header) if header else None
-
-
-def as_data(result: Result) -> dict[str, str]:
-    """Return the stored pictures of a result as data URIs, by name."""
-    found = {one.name: read_picture(Path(result.session_dir), one.name) for one in result.pictures}
-    return {
-        name: f"data:image/{kept[1].format};base64,{b64encode(kept[0]).decode()}"
-        for name, kept in found.items()
-        if kept
-    }

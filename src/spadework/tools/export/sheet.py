@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from spadework.tools.export.pictures import Header
 from spadework.tools.export.section_blocks import INFERRED
 from spadework.tools.text.language import ENGLISH, Phrases
 from spadework.tools.text.markdown import Strength
-from spadework.values import CoverageState, Form, Picture, SectionKind
+from spadework.values import CoverageState, Form, SectionKind
 
 
 class Run(NamedTuple):
@@ -61,11 +63,18 @@ class Block:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture: its stored file, its caption with the mark of its quote, and its page's host."""
+    """A stored picture, its caption with the mark of its quote, and its page's host."""
 
-    picture: Picture
+    name: str
+    data: bytes
+    header: Header
     caption: Said
     host: str
+
+    @property
+    def uri(self) -> str:
+        """The picture as a data URI."""
+        return f"data:image/{self.header.format};base64,{b64encode(self.data).decode()}"
 
 
 @dataclass(frozen=True)
