@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -55,16 +56,13 @@ async def page(request: Request, name: str, status: int = 200, **values: Any) ->
         "current": request.path_params.get("id", ""),
         "models": web.models,
     }
-    html = part(name, **around | values)
+    html = await asyncio.to_thread(part, name, **around | values)
     response = HTMLResponse(html, status, {"Cache-Control": "no-store"})
     if status == 503:
         response.headers["Retry-After"] = RETRY_SECONDS
     if request.cookies.get(csrf_cookie(request)) != csrf_token(request):
-        name, token, secure = (
-            csrf_cookie(request),
-            csrf_token(request),
-            request.url.scheme == "https",
-        )
+        name, token = csrf_cookie(request), csrf_token(request)
+        secure = request.url.scheme == "https"
         response.set_cookie(name, token, httponly=True, samesite="strict", secure=secure)
     return response
 
