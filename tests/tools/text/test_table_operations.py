@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spadework.tools.text.table_operations import compute
 
@@ -172,3 +174,50 @@ def test_in_german_rows_are_compared_too() -> None:
     made = compute("Welche Helfer hatten ihren Eintritt vor 2005?", "de", table, "Helfer")
     assert made is not None
     assert (made.value, made.where) == ("1", "Eintritt < 2005")
+
+
+ISLANDS = "| island | | since |\n|---|---|---|\n| Sark | 5 | 1900 |\n| Herm | 2 | 1911 |\n"
+STONES = "| stone | mass | year |\n|---|---|---|\n| Opal | 3 | 1990 |\n| Jade | 2 | 1991 |\n"
+EMPTY = "| town | population | area |\n|---|---|---|\n| Fenstead | | 4 |\n| Kelling | | 5 |\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "code", "table"),
+    [
+        ("How large is Sark?", "en", ISLANDS),
+        ("Which town has the largest population?", "en", EMPTY),
+        ("What is the total population of the towns?", "en", EMPTY),
+        ("What is the average population of the towns?", "en", EMPTY),
+        ("Which stones have a mass above 3/4?", "en", STONES),
+        ("Which stones have a mass between 5-10 and 20 kg?", "en", STONES),
+    ],
+)
+def test_without_figures_that_can_be_read_nothing_is_computed(
+    question: str, code: str, table: str
+) -> None:
+    assert compute(question, code, table, "towns, stones") is None
+
+
+PARTS = (
+    "", "Sark", "Karrow", "yes", "no", "12", "−12", "(20)", "1,234", "1.234", "1,5", "3/4", "500 g",
+    "2 kg", "$1.2 million", "04/11/2020", "31.02.2020", "2020-13-41", "2020", "Total", "5-10", "|",
+)  # fmt: skip
+ASKED = (
+    "How many", "largest", "total", "average", "not", "except", "before", "in", "more than", "mehr als",
+    "between", "and", "mass", "town", "How large is", "Which", "second", "three", "wie viele", "kg",
+)  # fmt: skip
+ROWS = st.lists(st.lists(st.sampled_from(PARTS), min_size=1, max_size=5), min_size=1, max_size=6)
+
+
+@given(
+    names=st.lists(st.sampled_from(("", "town", "mass", "weight kg", "made")), min_size=3),
+    rows=ROWS,
+    words=st.lists(st.sampled_from(ASKED + PARTS), max_size=8),
+    code=st.sampled_from(("en", "de", "fr", "ja", "zh", "xx")),
+)
+def test_no_table_and_question_raise(
+    names: list[str], rows: list[list[str]], words: list[str], code: str
+) -> None:
+    lines = [names, ["---"] * len(names), *rows]
+    text = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    compute(" ".join(words), code, text, "mass of towns")

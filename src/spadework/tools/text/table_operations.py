@@ -243,9 +243,11 @@ class _Asked:
             return None
         [column] = columns
         figures = [(value, row) for row in kept if (value := figure(row[1][column])) is not None]
+        if not figures:
+            return None
         if kind in ("sum", "mean"):
             total = math.fsum(value for value, _ in figures)
-            told = f"{total / max(1, len(figures)):.2f}" if kind == "mean" else f"{total:.6f}"
+            told = f"{total / len(figures):.2f}" if kind == "mean" else f"{total:.6f}"
             return told.rstrip("0").rstrip("."), [row[0] for _, row in figures], column
         best = (max if kind == "largest" else min)(value for value, _ in figures)
         rows = [row for value, row in figures if value == best]
@@ -295,7 +297,7 @@ def _measuring_columns(question: str, known: Language, table: _Table) -> list[in
     for n, name in enumerate(table.names[1:], 1):
         values = [row[n] for _, row in table.rows]
         if _is_numeric(n, table) and not all(map(_YEAR.fullmatch, values)):
-            unit = f"1 {re.sub(r'[_()]', ' ', name).split()[-1]}"
+            unit = " ".join(["1", *re.sub(r"[_()]", " ", name).split()[-1:]])
             told = {each.dimension for one in figures(unit, known.code) for each in one.readings}
             found += [n] if "size" in asked or told & asked else []
     return found
@@ -357,7 +359,8 @@ class _Bound(NamedTuple):
             return bool(_date(self.written) or _YEAR.fullmatch(self.written))
         if _date(self.written):
             return False
-        return bool(_YEAR.fullmatch(cell)) if self.of_time else figure(cell) is not None
+        read = figure(cell) is not None and figure(self.written) is not None
+        return bool(_YEAR.fullmatch(cell)) if self.of_time else read
 
     def holds(self, cell: str) -> bool:
         """Return whether a fitting cell passes the comparison."""
