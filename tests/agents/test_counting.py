@@ -7,11 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from spadework.agents.evidence.counts import asks_how_many, counts, is_count, lists, with_lists
+from spadework.agents.evidence import counts as counts_module
+from spadework.agents.evidence.counts import (
+    asks_how_many,
+    counts,
+    is_count,
+    lists,
+    with_lists,
+    with_tables,
+)
 from spadework.agents.evidence.passages import Judgement, PassageView
 from spadework.agents.extractive.judge import judge_passages
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
+from spadework.tools.text.table_operations import Computed
 from spadework.values import Evidence, Page, Plan, Sentence, Topic
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -202,3 +211,65 @@ def test_only_what_is_told_as_a_count_is_looked_for_in_lists(
 
 def _unread(*_: object) -> None:
     raise AssertionError("The page was read.")
+
+
+TOWNS = """| town | county | population |
+|---|---|---|
+| Fenstead | Karrow | 7997 |
+| Kelling | Karrow | 48212 |
+| Ashham | Westerley | 57015 |
+"""
+
+
+def rows_of_towns() -> list[Evidence]:
+    lines = TOWNS.splitlines()[2:]
+    return [
+        Evidence(
+            id=f"E{n}",
+            topic="Towns",
+            quote=line,
+            url="library://f/towns.csv",
+            start=(at := TOWNS.index(line)),
+            end=at + len(line),
+            content_hash="t",
+            fetched_at=WHEN,
+            origin="t",
+            kind="row",
+            columns=0,
+        )
+        for n, line in enumerate(lines, 1)
+    ]
+
+
+def test_a_computed_sentence_cites_its_rows_and_is_checked_with_the_question_of_its_topic() -> None:
+    topic = Topic(name="Towns", question="How many towns are in Karrow?", expects="number")
+    plan = Plan(question="What is Karrow like?", topics=(topic,))
+    own, pages = rows_of_towns(), {"t": TOWNS}
+    [told] = counts(plan, topic, own, pages)
+    assert told.evidence_ids == ("E1", "E2")
+    questions = {topic.name: topic.question}
+    assert is_count(told, own[:2], pages, plan.question, questions=questions)
+    assert not is_count(told, own[:2], pages, plan.question)
+
+
+def test_a_topic_is_not_proven_by_a_sum_of_no_figures() -> None:
+    text = TOWNS.replace("7997", "").replace("48212", "").replace("57015", "")
+    topic = Topic(name="T", question="What is the total population of Karrow?", expects="number")
+    page = PAGE.model_copy(update={"url": "library://f/towns.csv"})
+    before = Judgement(False, 0.2, ())
+    assert with_tables(topic, before, {page: text}) == before
+    assert with_tables(topic, before, {page: TOWNS}).covered
+
+
+def test_many_rows_are_computed_once_for_each_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    real = counts_module.compute
+
+    def noted(question: str, code: str, text: str, about: str = "") -> Computed | None:
+        seen.append(question)
+        return real(question, code, text, about)
+
+    monkeypatch.setattr(counts_module, "compute", noted)
+    topic = Topic(name="Towns", question="Which town is in Harrowgate?", expects="number")
+    counts(Plan(question="Q", topics=(topic,)), topic, rows_of_towns(), {"t": TOWNS})
+    assert len(seen) == 1

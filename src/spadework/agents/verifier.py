@@ -164,6 +164,7 @@ def _check_by_code(
     sections: Sequence[Section], material: Material, known: Findings
 ) -> tuple[dict[Stated, Finding], list[Asked]]:
     findings, asked = dict(known), []
+    say = Phrases(material.home)
     stated = dict.fromkeys(one for section in sections for one in state_sentences(section))
     led = " ".join(one.follows for one in stated)
     for each in stated:
@@ -174,7 +175,7 @@ def _check_by_code(
         own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")
-        elif is_count(sentence, cited, material.pages, material.question, Phrases(material.home)):
+        elif is_count(sentence, cited, material.pages, material.question, say, material.questions):
             findings[each] = Finding("inference")
         elif why := material.refused(sentence, cited):
             findings[each] = Finding("unsupported", why)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -108,7 +109,7 @@ def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -
         return judgement
     [(made, page)] = answers
     quoted = [Spot(page, a, b, texts[page][a:b]) for a, b in made.rows[:MOST_ROWS]]
-    if any(is_injection(spot.quote) for spot in quoted):
+    if not quoted or any(is_injection(spot.quote) for spot in quoted):
         return judgement
     beside = judgement.spots if judgement.covered else ()
     spots = [*quoted, *(one for one in beside if not any(one.overlaps(q) for q in quoted))]
@@ -138,10 +139,7 @@ def counts(
     """
     asked, say = asked_of(plan, topic), Phrases(plan.language)
     if told := _told_rows(topic.question, own, pages, say):
-        ids = tuple(
-            e.id for e in own if e.content_hash == told.content_hash and e.columns is not None
-        )
-        return [Sentence(text=told.text, evidence_ids=ids, inferred=True)]
+        return [Sentence(text=told.text, evidence_ids=told.ids, inferred=True)]
     counting = asks_how_many(topic)
     if counting and states_count(topic, asked, [e.quote for e in own]):
         return []
@@ -156,16 +154,19 @@ def counts(
 
 class _Told(NamedTuple):
     text: str
-    content_hash: str
+    ids: tuple[str, ...]
 
 
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
     """Return what is computed from quoted rows, or None if a row is itself the answer."""
-    for e in own:
-        made = _compute(question, pages.get(e.content_hash, ""), e.title, e.url)
-        if not made or made.kind == "row" or (e.start, e.end) not in made.rows:
+    by_page = {e.content_hash: e for e in own}
+    for digest, page in by_page.items():
+        made = _compute(question, pages.get(digest, ""), page.title, page.url)
+        rows = set(made.rows) if made else set()
+        ids = tuple(e.id for e in own if e.content_hash == digest and (e.start, e.end) in rows)
+        if not made or made.kind == "row" or not ids:
             continue
         many, where = len(made.rows), f" ({made.where})" if made.where else ""
         told = say(
@@ -174,7 +175,7 @@ def _told_rows(
         )  # fmt: skip
         if many > MOST_ROWS:
             told = f"{told} {say('rows_shown', shown=MOST_ROWS, many=many)}"
-        return _Told(told, e.content_hash)
+        return _Told(told, ids)
     return None
 
 
@@ -184,11 +185,14 @@ def is_count(
     pages: Mapping[str, str],
     question: str = "",
     say: Phrases = ENGLISH,
+    questions: Mapping[str, str] = MappingProxyType({}),
 ) -> bool:
-    """Return whether a sentence is computed from the list or rows that it cites."""
+    """Return whether a sentence is computed from the list or rows that it cites. `questions` are
+    the topics' by name.
+    """
     if not sentence.inferred:
         return False
-    asked = dict.fromkeys([question, *(e.topic for e in cited)])
+    asked = dict.fromkeys([question, *(questions.get(e.topic, e.topic) for e in cited)])
     told = (_told_rows(each, cited, pages, say) for each in asked)
     if any(one and one.text == sentence.text for one in told):
         return True

@@ -149,7 +149,8 @@ _FILE = re.compile(r"(?<![\w./-])[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}\b")
 @dataclass(frozen=True)
 class Material:
     """The basis for writing and checking a report: ledger entries by id, page texts by content
-    hash, the question, and the report's language ("" if unknown) and code.
+    hash, the question, the report's language ("" if unknown) and code, and the topics' questions by
+    name.
     """
 
     ledger: Mapping[str, Evidence]
@@ -157,6 +158,7 @@ class Material:
     question: str
     language: str = ""
     code: str = ""
+    questions: Mapping[str, str] = field(default_factory=dict)
     _known: dict[str, Known] = field(default_factory=dict, compare=False, repr=False)
 
     @property

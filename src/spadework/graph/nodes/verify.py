@@ -105,7 +105,8 @@ async def verify_sections(
 ) -> Verified:
     """Return the sections with the sentences that pass. A section without any shows its quotes."""
     until = time.monotonic() + check.seconds
-    material = material.with_code(sections, check.names)
+    questions = {topic.name: topic.question for topic in plan.topics}
+    material = replace(material.with_code(sections, check.names), questions=questions)
     sections = await asyncio.to_thread(add_missing_citations, sections, material)
     findings, problems = await verify(
         model, sections, material, seconds=check.seconds, known=check.known

@@ -24,6 +24,7 @@ _WORDS = (
 _WORDS_BY_WORD = ("other_words", "other_side", "dimensions")
 _IN_ANY_CASE = (
     "joins", "joint", "belongs", "regarding", "goes_on", "last_verb", "says_what", "which", "polar",
+    "excludes", "ranks",
 )  # fmt: skip
 _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletive", "form")
 
@@ -85,6 +86,8 @@ class Language:
     pronouns: frozenset[str] = frozenset()  # refer to an earlier question's subject
     which: re.Pattern[str] = _NEVER  # precedes the noun asked for
     polar: re.Pattern[str] = _NEVER  # start of a yes/no question
+    excludes: re.Pattern[str] = _NEVER  # before what is left out ("outside")
+    ranks: re.Pattern[str] = _NEVER  # beside a superlative, for others than the first ("second")
     expletive: re.Pattern[str] = _NEVER  # a pronoun that refers to nothing
     joins: re.Pattern[str] = _NEVER  # between parts of a question
     compares: frozenset[str] = frozenset()  # words of a comparison

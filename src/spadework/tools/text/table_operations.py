@@ -13,11 +13,22 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 from typing import Any, Literal, NamedTuple
 
-from spadework.tools.text.facts import OTHER_WORDS, figures, is_negated, is_unit
-from spadework.tools.text.language import Language, language
+from spadework.tools.text.facts import OTHER_WORDS, is_negated, is_unit, numbers, spelled_numbers
+from spadework.tools.text.language import DEFAULT, Language, language
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.passages import heading_at, headings, paths
-from spadework.tools.text.tables import Span, cells, header_of, rows_of
+from spadework.tools.text.tables import (
+    Amount,
+    Span,
+    amounts,
+    cells,
+    dates,
+    header_of,
+    is_measure,
+    rows_of,
+    unit_of,
+    unit_of_name,
+)
 from spadework.tools.text.terms import terms
 
 Kind = Literal["largest", "smallest", "sum", "mean", "count", "row"]
@@ -26,11 +37,10 @@ _KINDS: tuple[Kind, ...] = ("sum", "mean", "largest", "smallest", "count")
 LEAST_HELD = 0.5
 #: Words after "how many" or "which" that may name a thing.
 THING_WORDS = 2
-#: A cell that is a year, one that is a date, and one that is a figure or starts with one.
 _YEAR = re.compile(r"[12]\d{3}")
-_ISO = re.compile(r"([12]\d{3})-(\d\d)(?:-(\d\d))?")
-_DAY_FIRST = re.compile(r"(\d\d?)[./](\d\d?)[./]([12]\d{3})")
-_CELL_FIGURE = re.compile(r"[^\w\s-]?\s?(-?\d+(?:,\d{3})*(?:\.\d+)?)(?:\D*)")
+#: A cell that starts with a figure, and one of digits and punctuation only, which names no row.
+_FIGURE = re.compile(r"\W{0,3}\d")
+_DIGITS = re.compile(r"[\W\d_]*\d[\W\d_]*")
 _YES = frozenset(("yes", "y", "true", "x", "ja", "oui", "sí", "si", "да", "はい", "是", "✓"))
 _NO = frozenset(("no", "n", "false", "nein", "non", "нет", "いいえ", "否", "✗"))
 #: The sign and test of each comparison, and whether it is only made with a moment.
@@ -60,14 +70,17 @@ class Computed:
     score: float
 
 
+Row = tuple[Span, tuple[str, ...]]
+
+
 @dataclass(frozen=True)
 class _Table:
     about: str
     names: tuple[str, ...]
-    rows: tuple[tuple[Span, tuple[str, ...]], ...]
+    rows: tuple[Row, ...]
 
-    def column(self, n: int) -> list[str]:
-        return [row[n] for _, row in self.rows]
+    def column(self, n: int) -> tuple[str, ...]:
+        return tuple(row[n] for _, row in self.rows)
 
 
 class _Condition(NamedTuple):
@@ -82,65 +95,108 @@ class _Condition(NamedTuple):
     kind: Literal["cell", "key", "bound", "yes or no"]
 
 
+@lru_cache(maxsize=64)
 def compute(question: str, code: str, text: str, about: str = "") -> Computed | None:
-    """Return the answer of a text's tables to a question, None if there is none.
+    """Return the answer of a text's tables to a question, None if there is none or several.
     `about` is the title of the text or similar.
     """
     known = language(code)
-    asked = known.cues_in(question)
+    bounds = list(_bounds(question, known))
+    asked = known.cues_in(_without(question, bounds))  # "at most 5" asks for no maximum
     wanted: list[Kind] = [*(kind for kind in _KINDS if kind in asked), "row"]
     if wanted == ["row"] and ("who" in asked or known.which.match(question)):
         wanted = ["row", "count"]  # "which objects were made before 1850" lists rows
-    found = (
-        made
-        for table in _tables(text)
-        for kind in wanted
-        if (made := _Asked(question, known, table, about).compute(kind, "count" in asked))
-    )
-    return max(found, key=lambda made: made.score, default=None)
+    found = list[Computed]()
+    for table in _tables(text, code):
+        of = _Asked(question, known, table, about, bounds)
+        made = [one for kind in wanted if (one := of.compute(kind, "count" in asked))]
+        found += [max(made, key=lambda one: one.score)] if made and not of.refused else []
+    best = max((one.score for one in found), default=0.0)
+    equal = [one for one in found if one.score == best]
+    return equal[0] if len({one.value for one in equal}) == 1 else None
+
+
+def _without(question: str, bounds: Sequence[_Bound]) -> str:
+    for bound in bounds:
+        question = question.replace(bound.text, " ")
+    return question
 
 
 @lru_cache(maxsize=64)
-def _tables(text: str) -> tuple[_Table, ...]:
+def _tables(text: str, code: str) -> tuple[_Table, ...]:
     made, above = [], paths(headings(text))
     for block in blocks(text):
         header = header_of(text, block) if block.kind == "table" else None
         if header:
             names = tuple(map(plain, cells(text[slice(*header)])))
             rows = [(s, tuple(map(plain, cells(text[slice(*s)])))) for s in rows_of(text, block)]
-            whole = tuple(row for row in rows if len(row[1]) == len(names))
-            about = heading_at(above, block.start)
-            made += [_Table(about, names, whole)] if whole else []
+            if any(len(row) > len(names) for _, row in rows):
+                continue
+            whole = [(span, (*row, *[""] * (len(names) - len(row)))) for span, row in rows]
+            kept = _without_totals(whole, code)
+            made += [_Table(heading_at(above, block.start), names, tuple(kept))] if kept else []
     return tuple(made)
+
+
+def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
+    """Return the rows without a last row of totals, and none if it may be one."""
+    *others, (_, last) = rows or [((0, 0), ())]
+    label = next(filter(None, last), "").removesuffix("s")
+    if len(label.split()) <= 2 and {"sum", "mean"} & (
+        language(code).cues_in(label) | language(DEFAULT).cues_in(label)
+    ):
+        return others
+    agree = list[bool]()
+    for n, cell in enumerate(last):
+        read = amounts(tuple(row[n] for _, row in rows), code) if cell else None
+        figures = [read[row[n]].number for _, row in others if row[n]] if read else []
+        if read and any(figures):
+            agree.append(math.isclose(math.fsum(figures), read[cell].number))
+    if len(others) < 2 or not agree or not all(agree):
+        return rows
+    return others if len(agree) > 1 or not last[0] else ()
 
 
 class _Asked:
     """What a question asks of a table: its conditions on rows, and the columns that it names."""
 
-    def __init__(self, question: str, known: Language, table: _Table, about: str) -> None:
+    def __init__(
+        self,
+        question: str,
+        known: Language,
+        table: _Table,
+        about: str,
+        bounds: Sequence[_Bound],
+    ) -> None:
         self.question, self.known, self.table = question, known, table
         self.asked = _stems_of_days(question, known) - _form_words(question, known)
         self.title = _stems(f"{about} {table.about}", known)
         self.about = self.title | _stems(" ".join(table.names), known)
-        count = known.cues.get("count")
-        self.counted = _behind(count.search(question) if count else None, known)
+        count = known.cues["count"].search(question) if "count" in known.cues else None
+        self.counted = _behind(count, known)
+        self.form = _stems(count[0], known) if count else set[str]()
         self.listed = _behind(known.which.match(question), known)
-        bounds = list(_bounds(question, known))
         figures = _stems(" ".join(bound.written for bound in bounds), known)
-        told = _conditions(question, self.asked - figures, known, table)
+        self.naming = self.asked - figures
+        self.negated = is_negated(_without(question, bounds), known.code)
+        told = _conditions(self.naming, known, table)
         self.where = [*told, *self._switched({one.column for one in told})]
-        #: False if the question compares with something that no column holds.
-        self.applies = True
+        #: False if the question compares with something that no column holds, or leaves rows out.
+        self.applies = not known.excludes.search(question)
         for bound in bounds:
             found = self._bounded(bound)
             self.where += [found] if found else []
             self.applies &= bool(found) or _stems(bound.written, known) <= self.about
+        #: True if the figures of the only column that is meant cannot be computed with.
+        self.refused = False
+        # A negation is only understood of a single column of yes and no.
+        self.applies &= not self.negated or [one.kind for one in self.where] == ["yes or no"]
 
     def compute(self, kind: Kind, counting: bool) -> Computed | None:
         """Return the result of an operation, None if the table does not answer the question."""
         where = self.where
         if kind == "row" and not any(one.kind == "cell" for one in where):
-            where = [*where, *_key(self.asked, self.known, self.table)]
+            where = [*where, *_key(self.naming, self.known, self.table)]
         keys = set[str]().union(*(one.words for one in where))
         columns = self._columns(kind, keys, {one.column for one in where})
         held = _matching_stems(self.asked, self.about) | (self.asked & keys)
@@ -187,18 +243,18 @@ class _Asked:
 
     def _bounded(self, bound: _Bound) -> _Condition | None:
         """Return the condition of a comparison, in the one column that it can mean."""
-        fitting = dict[int, frozenset[str]]()
-        for n in range(len(self.table.names)):
-            filled = [value for value in self.table.column(n) if value]
-            if filled and all(bound.fits(value) for value in filled):
-                fitting[n] = frozenset(filter(bound.holds, filled))
+        fitting = {
+            n: passing
+            for n, name in enumerate(self.table.names)
+            if (passing := bound.passing(self.table.column(n), name, self.known.code)) is not None
+        }
         shared = {n: _matching_stems(self.asked, self._names(n)) for n in fitting}
         most = max(map(len, shared.values()), default=0)
         best = [n for n in fitting if len(shared[n]) == most]
         if len(best) != 1 or not (most or bound.of_time):
             return None
         [n] = best
-        told = f"{self.table.names[n]} {bound.sign} {bound.written}"
+        told = f"{self.table.names[n]} {bound.sign} {bound.told(self.table.names[n], self.known)}"
         words = frozenset(shared[n] | _stems(bound.text, self.known))
         return _Condition(n, fitting[n], told, words, "bound")
 
@@ -209,15 +265,15 @@ class _Asked:
             if n in used or not told & _YES or not told <= _YES | _NO:
                 continue
             if _is_named(name, self.question, self.asked, self.about, self.known):
-                wanted = _NO if is_negated(self.question, self.known.code) else _YES
+                wanted = _NO if self.negated else _YES
                 values = frozenset(v for v in self.table.column(n) if v.casefold() in wanted)
-                where = f"{name} = {min(values, default='')}"
+                where = f"{name} = {', '.join(sorted(values))}"
                 yield _Condition(n, values, where, frozenset(self._names(n)), "yes or no")
 
     def _apply(
         self,
         kind: Kind,
-        kept: Sequence[tuple[Span, tuple[str, ...]]],
+        kept: Sequence[Row],
         columns: Sequence[int],
         where: Sequence[_Condition],
         score: float,
@@ -225,7 +281,7 @@ class _Asked:
     ) -> tuple[str, list[Span], int] | None:
         if kind == "count":
             # "How many shifts" asks to read a column of that name, not to count rows.
-            reads = any(self._names(n) & self.counted for n in columns)
+            reads = any(self._names(n) & (self.counted | self.form) for n in columns)
             fits = self._is_listed(where, len(kept)) or (
                 counting and self._is_counted(where, score, len(kept))
             )
@@ -234,7 +290,7 @@ class _Asked:
             named = [n for n in columns if kept[0][1][n]]
             # "Which oil" names its column, so that a verb may be missing.
             sure = score == 1 or any(
-                _is_numeric(n, self.table) or self._names(n) <= self.listed for n in named[:1]
+                self._amounts(n) or self._names(n) <= self.listed for n in named[:1]
             )
             fits = bool(where) and len(kept) == 1 and bool(named) and sure
             fits = fits and (score == 1 or all(one.kind == "cell" for one in where))
@@ -242,16 +298,20 @@ class _Asked:
         if len(columns) != 1:
             return None
         [column] = columns
-        figures = [(value, row) for row in kept if (value := figure(row[1][column])) is not None]
-        if not figures:
+        read = self._amounts(column) or {}
+        found = [(read[row[1][column]], row) for row in kept if row[1][column] in read]
+        adds = kind in ("sum", "mean")
+        if not found or (_differ_in_unit(found) if adds else _is_ranked(kind, self)):
+            self.refused = True
             return None
-        if kind in ("sum", "mean"):
-            total = math.fsum(value for value, _ in figures)
-            told = f"{total / len(figures):.2f}" if kind == "mean" else f"{total:.6f}"
-            return told.rstrip("0").rstrip("."), [row[0] for _, row in figures], column
-        best = (max if kind == "largest" else min)(value for value, _ in figures)
-        rows = [row for value, row in figures if value == best]
+        if adds:
+            return _total(kind, found), [row[0] for _, row in found], column
+        best = (max if kind == "largest" else min)(one.value for one, _ in found)
+        rows = [row for one, row in found if one.value == best]
         return rows[0][1][column], [row[0] for row in rows], column
+
+    def _amounts(self, column: int) -> dict[str, Amount] | None:
+        return amounts(self.table.column(column), self.known.code)
 
     def _is_counted(self, where: Sequence[_Condition], score: float, rows: int) -> bool:
         """Return whether rows that satisfy a condition are counted, or all rows of a table that is
@@ -268,6 +328,30 @@ class _Asked:
         apart = any(one.kind in ("bound", "yes or no") for one in where)
         of_it = not self.listed or bool(_matching_stems(self.listed, self.about))
         return of_it and (apart or (named and rows > 1 and bool(self.listed)))
+
+
+def _differ_in_unit(found: Sequence[tuple[Amount, Row]]) -> bool:
+    return len({(one.factor, one.unit) for one, _ in found}) != 1
+
+
+def _total(kind: Kind, found: Sequence[tuple[Amount, Row]]) -> str:
+    """Return a sum or mean in the unit that all figures have."""
+    total = math.fsum(one.number for one, _ in found)
+    told = f"{total / len(found):.2f}" if kind == "mean" else f"{total:.6f}"
+    first = found[0][0]
+    return f"{first.money}{told.rstrip('0').rstrip('.')} {first.unit}".strip()
+
+
+def _is_ranked(kind: Kind, asked: _Asked) -> bool:
+    """Return whether a superlative asks for others than the first ("second", "three largest")."""
+    known, question = asked.known, asked.question
+    found = known.cues[kind].search(question)
+    if found and not known.unspaced:
+        before, after = question[: found.start()].split(), question[found.end() :].split()
+        question = " ".join([*before[-2:], ";", *after[:2]])
+    told = numbers(question, known.code) | spelled_numbers(question, known.code)
+    several = [one for one in told - {"1"} if one.isdecimal() and not _YEAR.fullmatch(one)]
+    return bool(several or known.ranks.search(question))
 
 
 def _is_named(name: str, question: str, asked: set[str], held: set[str], known: Language) -> bool:
@@ -295,25 +379,20 @@ def _measuring_columns(question: str, known: Language, table: _Table) -> list[in
     asked = {each for word in words for each in known.dimensions.get(word, ())}
     found = list[int]()
     for n, name in enumerate(table.names[1:], 1):
-        values = [row[n] for _, row in table.rows]
-        if _is_numeric(n, table) and not all(map(_YEAR.fullmatch, values)):
-            unit = " ".join(["1", *re.sub(r"[_()]", " ", name).split()[-1:]])
-            told = {each.dimension for one in figures(unit, known.code) for each in one.readings}
-            found += [n] if "size" in asked or told & asked else []
+        values = table.column(n)
+        if any(values) and _is_numeric(n, table) and not dates(values):
+            told = unit_of_name(name, known.code)[1]
+            found += [n] if "size" in asked or told in asked else []
     return found
 
 
-def figure(cell: str) -> float | None:
-    """Return the figure in a cell, or None."""
-    found = _CELL_FIGURE.fullmatch(cell.strip())
-    return float(found[1].replace(",", "")) if found else None
-
-
 def _is_numeric(column: int, table: _Table) -> bool:
-    return all(figure(row[column]) is not None for _, row in table.rows if row[column])
+    """Return whether a column is meant to hold figures, readable or not."""
+    filled = [value for value in table.column(column) if value]
+    return 2 * sum(map(bool, map(_FIGURE.match, filled))) >= len(filled)
 
 
-def _conditions(question: str, asked: set[str], known: Language, table: _Table) -> list[_Condition]:
+def _conditions(asked: set[str], known: Language, table: _Table) -> list[_Condition]:
     """Return the values that the question names, by column; a number needs its column's name."""
     found: list[_Condition] = []
     for n, name in enumerate(table.names):
@@ -322,11 +401,12 @@ def _conditions(question: str, asked: set[str], known: Language, table: _Table) 
             value
             for value in set(table.column(n))
             if (own := _cell_stems(value, known)) and own <= asked
-            if named or figure(value) is None
+            if named or not _DIGITS.fullmatch(value)
         }
         if values:
             words = frozenset().union(*(_stems(v, known) | _cell_stems(v, known) for v in values))
-            found.append(_Condition(n, frozenset(values), f"{name} = {min(values)}", words, "cell"))
+            told = f"{name} = {', '.join(sorted(values))}"
+            found.append(_Condition(n, frozenset(values), told, words, "cell"))
     return found
 
 
@@ -335,9 +415,10 @@ def _key(asked: set[str], known: Language, table: _Table) -> Iterator[_Condition
     for n, name in enumerate(table.names):
         if _is_numeric(n, table):
             continue
-        shared = {value: asked & _stems(value, known) for value in table.column(n)}
-        best = max(map(len, shared.values()))
-        values = [value for value in table.column(n) if len(shared[value]) == best]
+        named = (value for value in table.column(n) if not _DIGITS.fullmatch(value))
+        shared = {value: asked & _stems(value, known) for value in named}
+        best = max(map(len, shared.values()), default=0)
+        values = [value for value in table.column(n) if len(shared.get(value, ())) == best]
         if best and len(values) == 1:
             told = f"{name} = {values[0]}"
             yield _Condition(n, frozenset(values), told, frozenset(shared[values[0]]), "key")
@@ -352,40 +433,70 @@ class _Bound(NamedTuple):
     test: Callable[[Any, Any], bool]
     written: str
     of_time: bool
+    amount: Amount | None
 
-    def fits(self, cell: str) -> bool:
-        """Return whether a cell has what the comparison needs."""
-        if _date(cell):
-            return bool(_date(self.written) or _YEAR.fullmatch(self.written))
-        if _date(self.written):
-            return False
-        read = figure(cell) is not None and figure(self.written) is not None
-        return bool(_YEAR.fullmatch(cell)) if self.of_time else read
+    def passing(self, column: Sequence[str], name: str, code: str) -> frozenset[str] | None:
+        """Return the cells that pass, None if the column cannot be compared."""
+        read = None if self.of_time else amounts(tuple(column), code)
+        if read and self.amount:
+            return self._larger_or_smaller(read, self.amount, name, code)
+        days, own = dates(column), dates([self.written])
+        if not days or not own:
+            return None
+        limit = own[self.written]
+        known = min(map(len, days.values())) >= len(limit)
+        passing = (cell for cell, day in days.items() if self.test(day[: len(limit)], limit))
+        return frozenset(passing) if known else None
 
-    def holds(self, cell: str) -> bool:
-        """Return whether a fitting cell passes the comparison."""
-        day, other = _date(cell), _date(self.written)
-        if day and other:
-            return self.test(day, other)
-        return self.test(day[0] if day else figure(cell), figure(self.written))
+    def told(self, name: str, known: Language) -> str:
+        """Return the figure with its unit, unless the column's name has it."""
+        one = self.amount
+        if not one or (one.factor, one.dimension) in ((1, ""), unit_of_name(name, known.code)):
+            return self.written
+        unit = takewhile(lambda word: is_measure(word, known.code), one.unit.split())
+        return " ".join([self.written, *unit])
+
+    def _larger_or_smaller(
+        self, read: Mapping[str, Amount], limit: Amount, name: str, code: str
+    ) -> frozenset[str] | None:
+        first = next(iter(read.values()))
+        factor, dimension = (1.0, first.dimension) if first.dimension else unit_of_name(name, code)
+        if limit.dimension and limit.dimension != dimension:
+            return None
+        if (first.dimension and not limit.dimension) or (
+            limit.money and first.money and limit.money != first.money
+        ):
+            return None
+        if ("%" in limit.unit) != ("%" in f"{first.unit}{name}"):
+            return None
+        own = limit.value * (factor if dimension and not limit.dimension else 1)
+        return frozenset(cell for cell, one in read.items() if self.test(one.value * factor, own))
 
 
 def _bounds(question: str, known: Language) -> Iterator[_Bound]:
     """Yield the comparisons in a question; those with a moment need a year or a date."""
-    for name, pattern in known.bounds.items():
+    found = [(name, m) for name, bound in known.bounds.items() for m in bound.finditer(question)]
+    for name, match in found:
         sign, test, of_time = _SIGNS[name]
-        for found in pattern.finditer(question):
-            written = next(filter(None, found.groups()))
-            if _date(written) or _YEAR.fullmatch(written) or not of_time:
-                yield _Bound(found[0], sign, test, written, of_time)
+        written = next(filter(None, match.groups()))
+        if dates([written]) or not of_time:
+            unit = _unit_behind(match)
+            if unit_of(unit, known.code) == (1.0, ""):
+                # "between 5 and 20 kg"
+                beside = [
+                    m for _, m in found if m.start() < match.end() and match.start() < m.end()
+                ]
+                unit = next((u for m in beside if (u := _unit_behind(m)) != unit), unit)
+            start = match.start(match.lastindex or 0)
+            before = re.sub(r"[^-−$£¥\u20a0-\u20cf]", "", question[max(0, start - 1) : start])
+            [*read] = (amounts((f"{before}{written}{unit}",), known.code) or {}).values()
+            yield _Bound(match[0], sign, test, written, of_time, read[0] if read else None)
 
 
-def _date(cell: str) -> tuple[int, ...] | None:
-    """Return year, month and day of a date in figures."""
-    if found := _ISO.fullmatch(cell):
-        return int(found[1]), int(found[2]), int(found[3] or 0)
-    found = _DAY_FIRST.fullmatch(cell)
-    return (int(found[3]), int(found[2]), int(found[1])) if found else None
+def _unit_behind(bound: re.Match[str]) -> str:
+    """Return the words behind the figure of a comparison."""
+    behind = re.match(r"[^\d?!.,;:]*", bound.string[bound.end(bound.lastindex or 0) :])
+    return behind[0].rstrip() if behind else ""
 
 
 def _behind(found: re.Match[str] | None, known: Language) -> set[str]:

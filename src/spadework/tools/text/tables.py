@@ -1,12 +1,16 @@
-"""Read Markdown tables and numbered lists: rows, columns and steps."""
+"""Read Markdown tables and numbered lists: rows, columns, their amounts and dates, and steps."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from functools import lru_cache
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
+from spadework.tools.text.facts import figures, is_unit, stems
+from spadework.tools.text.language import language
 from spadework.tools.text.markdown import ITEM, Block
 from spadework.tools.text.sentences import is_ended
 
@@ -99,6 +103,128 @@ def _lines(text: str, start: int, end: int) -> Iterator[Span]:
         begin = start + len(line) - len(line.lstrip())
         yield begin, max(begin, start + len(line.rstrip()))
         start = stop + 1
+
+
+#: A figure with its sign, currency and unit, and one with a decimal point.
+_AMOUNT = re.compile(r"([-−]?)([$£¥\u20a0-\u20cf]?)\s?(?<![-−]\s)(\d(?:[\d.,]*\d)?)(\D*)")
+_WITH_POINT = re.compile(r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?")
+_SPACED = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
+_SWAPPED = str.maketrans(".,", ",.")
+_DATE = re.compile(r"([12]\d{3})(?:-(\d\d)(?:-(\d\d))?)?|(\d\d?)([./])(\d\d?)\5([12]\d{3})")
+
+
+class Amount(NamedTuple):
+    """A number as written, the factor and dimension of its unit, its currency, its other words,
+    and the unit as written.
+    """
+
+    number: float
+    factor: float
+    dimension: str
+    money: str
+    kind: str
+    unit: str
+
+    @property
+    def value(self) -> float:
+        """The number in the first unit of its dimension."""
+        return self.number * self.factor
+
+
+@lru_cache(maxsize=64)
+def amounts(column: tuple[str, ...], code: str) -> dict[str, Amount] | None:
+    """Return the amounts in a column by cell, or None if one cannot be read, if all can be read
+    with a decimal point or comma, or if they measure different things.
+    """
+    ways = [_amounts(column, code, swapped) for swapped in (False, True)]
+    made = [way for way in ways if way]
+    sure = len(made) == 1 or language(code).decimal == "." or made[:1] == made[1:]
+    return made[0] if made and sure else None
+
+
+def _amounts(column: tuple[str, ...], code: str, swapped: bool) -> dict[str, Amount] | None:
+    made = dict[str, Amount]()
+    for cell in filter(None, column):
+        amount = _amount(cell, code, swapped)
+        if not amount:
+            return None
+        made[cell] = amount
+    same = {(one.dimension, one.money, one.kind) for one in made.values()}
+    return made if len(same) == 1 else None
+
+
+def _amount(cell: str, code: str, swapped: bool) -> Amount | None:
+    known = language(code)
+    found = _AMOUNT.fullmatch(_SPACED.sub("", cell) if known.decimal == "," else cell)
+    if not found:
+        return None
+    sign, money, figure, rest = found.groups()
+    figure = figure.translate(_SWAPPED) if swapped else figure
+    unit = unit_of(rest, code)
+    # "$5m" may be millions or metres.
+    if not unit or not _WITH_POINT.fullmatch(figure) or (money and unit[1]):
+        return None
+    words = [word for word in rest.split() if not is_measure(word, code)]
+    kind = " ".join(sorted(stems(" ".join(words), code))) or " ".join(words)
+    number = float(figure.replace(",", "")) * (-1 if sign else 1)
+    return Amount(number, *unit, money, kind, rest.strip())
+
+
+def is_measure(word: str, code: str) -> bool:
+    """Return whether a word is a unit or a power of ten."""
+    word = word.lower().strip(".")
+    return is_unit(word) or word in language(code).scales
+
+
+def unit_of(rest: str, code: str) -> tuple[float, str] | None:
+    """Return the factor and dimension of what stands behind a figure, None if it is part of it."""
+    scales = language(code).scales
+    if language(code).unspaced:
+        powers = [scales[sign] for sign in rest.strip()[:2] if sign in scales]
+        if powers and rest.strip()[0] in scales:
+            return (10.0 ** powers[0], "") if len(powers) == 1 else None
+        rest = re.match(r"[\x00-\x7f²°]*", rest)[0]  # type: ignore[index]
+    found = figures(f"1{rest}", code)
+    words = rest.lower().split()[:2]
+    if not found or found[0].start or (len(words) > 1 and all(word in scales for word in words)):
+        return None
+    last = found[0].readings[-1]
+    # Fahrenheit has no factor.
+    fahrenheit = last.dimension == "celsius" and last.value != 1
+    return (1.0, "fahrenheit") if fahrenheit else (last.value, last.dimension)
+
+
+def unit_of_name(name: str, code: str) -> tuple[float, str]:
+    """Return the factor and dimension of the unit that ends a column's name ("area_km2")."""
+    words = re.sub(r"(?<=m)2\b", "²", re.sub(r"[_()\[\]]", " ", name)).split()
+    return (unit_of(f" {words[-1]}", code) if words else None) or (1.0, "")
+
+
+def dates(column: Iterable[str]) -> dict[str, tuple[int, ...]] | None:
+    """Return year, month and day in a column of dates or years, as far as given, by cell. Return
+    None if a cell is no date, or if days and months cannot be told apart.
+    """
+    cells = list(filter(None, column))
+    ways = [{cell: _date(cell, month_first) for cell in cells} for month_first in (False, True)]
+    made = [{cell: day for cell, day in way.items() if day} for way in ways]
+    whole = [way for way in made if cells and len(way) == len(set(cells))]
+    return whole[0] if len(whole) == 1 or whole[:1] == whole[1:] != [] else None
+
+
+def _date(cell: str, month_first: bool) -> tuple[int, ...] | None:
+    found = _DATE.fullmatch(cell)
+    if not found:
+        return None
+    year, month, day, first, sign, second, last = found.groups()
+    if first:
+        swapped = month_first and sign == "/"
+        year, month, day = (last, first, second) if swapped else (last, second, first)
+    parts = [int(part) for part in (year, month, day) if part]
+    try:
+        date(*[*parts, 1, 1][:3])
+    except ValueError:
+        return None
+    return tuple(parts)
 
 
 _NUMBER = re.compile(r"(\d+)([.)])")
