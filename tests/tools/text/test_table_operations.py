@@ -426,3 +426,14 @@ def test_what_has_a_named_but_unread_column_is_not_counted_instead() -> None:
         "What is the population of Karrow?",
     ):
         assert compute(question, "en", text, "towns.csv") is None
+
+
+def test_what_a_column_of_figures_counts_is_not_counted_by_rows() -> None:
+    assert compute("How many people live in Karrow?", "en", TOWNS, "towns.csv") is None
+
+
+def test_a_scale_without_a_space_is_told() -> None:
+    text = table("町 | 人口 | 面積", "甲町 | 900000 | 5", "乙町 | 2000000 | 7")
+    made = compute("人口が100万以上の町はいくつありますか", "ja", text, "町")
+    assert made is not None
+    assert (made.where, made.value) == ("人口 ≥ 100万", "1")

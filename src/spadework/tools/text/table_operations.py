@@ -14,18 +14,16 @@ from itertools import pairwise, takewhile
 from typing import Any, Literal, NamedTuple
 
 from spadework.tools.text.facts import OTHER_WORDS, is_negated, is_unit, numbers, spelled_numbers
-from spadework.tools.text.language import DEFAULT, Language, language
-from spadework.tools.text.markdown import blocks, plain
-from spadework.tools.text.passages import heading_at, headings, paths
+from spadework.tools.text.language import Language, language
 from spadework.tools.text.tables import (
     Amount,
+    Row,
     Span,
+    Table,
     amounts,
-    cells,
     dates,
-    header_of,
     is_measure,
-    rows_of,
+    tables_of,
     unit_of,
     unit_of_name,
 )
@@ -70,19 +68,6 @@ class Computed:
     score: float
 
 
-Row = tuple[Span, tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class _Table:
-    about: str
-    names: tuple[str, ...]
-    rows: tuple[Row, ...]
-
-    def column(self, n: int) -> tuple[str, ...]:
-        return tuple(row[n] for _, row in self.rows)
-
-
 class _Condition(NamedTuple):
     """The rows that the question means: those with one of `values` in a column. `words` are the
     question's stems for it, `kind` how it was found.
@@ -101,14 +86,13 @@ def compute(question: str, code: str, text: str, about: str = "") -> Computed | 
     `about` is the title of the text or similar.
     """
     known = language(code)
-    bounds = list(_bounds(question, known))
-    asked = known.cues_in(_without(question, bounds))  # "at most 5" asks for no maximum
+    asked = known.cues_in(_without_bounds(question, code))  # "at most 5" asks for no maximum
     wanted: list[Kind] = [*(kind for kind in _KINDS if kind in asked), "row"]
     if wanted == ["row"] and ("who" in asked or known.which.match(question)):
         wanted = ["row", "count"]  # "which objects were made before 1850" lists rows
     found = list[Computed]()
-    for table in _tables(text, code):
-        of = _Asked(question, known, table, about, bounds)
+    for table in tables_of(text, code):
+        of = _Asked(question, known, table, about)
         made = [one for kind in wanted if (one := of.compute(kind, "count" in asked))]
         found += [max(made, key=lambda one: one.score)] if made and not of.refused else []
     best = max((one.score for one in found), default=0.0)
@@ -116,58 +100,17 @@ def compute(question: str, code: str, text: str, about: str = "") -> Computed | 
     return equal[0] if len({one.value for one in equal}) == 1 else None
 
 
-def _without(question: str, bounds: Sequence[_Bound]) -> str:
-    for bound in bounds:
+def _without_bounds(question: str, code: str) -> str:
+    for bound in _bounds(question, code):
         question = question.replace(bound.text, " ")
     return question
-
-
-@lru_cache(maxsize=64)
-def _tables(text: str, code: str) -> tuple[_Table, ...]:
-    made, above = [], paths(headings(text))
-    for block in blocks(text):
-        header = header_of(text, block) if block.kind == "table" else None
-        if header:
-            names = tuple(map(plain, cells(text[slice(*header)])))
-            rows = [(s, tuple(map(plain, cells(text[slice(*s)])))) for s in rows_of(text, block)]
-            if any(len(row) > len(names) for _, row in rows):
-                continue
-            whole = [(span, (*row, *[""] * (len(names) - len(row)))) for span, row in rows]
-            kept = _without_totals(whole, code)
-            made += [_Table(heading_at(above, block.start), names, tuple(kept))] if kept else []
-    return tuple(made)
-
-
-def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Return the rows without a last row of totals, and none if it may be one."""
-    *others, (_, last) = rows or [((0, 0), ())]
-    label = next(filter(None, last), "").removesuffix("s")
-    if len(label.split()) <= 2 and {"sum", "mean"} & (
-        language(code).cues_in(label) | language(DEFAULT).cues_in(label)
-    ):
-        return others
-    agree = list[bool]()
-    for n, cell in enumerate(last):
-        read = amounts(tuple(row[n] for _, row in rows), code) if cell else None
-        figures = [read[row[n]].number for _, row in others if row[n]] if read else []
-        if read and any(figures):
-            agree.append(math.isclose(math.fsum(figures), read[cell].number))
-    if len(others) < 2 or not agree or not all(agree):
-        return rows
-    return others if len(agree) > 1 or not last[0] else ()
 
 
 class _Asked:
     """What a question asks of a table: its conditions on rows, and the columns that it names."""
 
-    def __init__(
-        self,
-        question: str,
-        known: Language,
-        table: _Table,
-        about: str,
-        bounds: Sequence[_Bound],
-    ) -> None:
+    def __init__(self, question: str, known: Language, table: Table, about: str) -> None:
+        bounds = _bounds(question, known.code)
         self.question, self.known, self.table = question, known, table
         self.asked = _stems_of_days(question, known) - _form_words(question, known)
         self.title = _stems(f"{about} {table.about}", known)
@@ -178,7 +121,7 @@ class _Asked:
         self.listed = _behind(known.which.match(question), known)
         figures = _stems(" ".join(bound.written for bound in bounds), known)
         self.naming = self.asked - figures
-        self.negated = is_negated(_without(question, bounds), known.code)
+        self.negated = is_negated(_without_bounds(question, known.code), known.code)
         told = _conditions(self.naming, known, table)
         self.where = [*told, *self._switched({one.column for one in told})]
         #: False if the question compares with something that no column holds, or leaves rows out.
@@ -281,7 +224,11 @@ class _Asked:
     ) -> tuple[str, list[Span], int] | None:
         if kind == "count":
             # "How many shifts" asks to read a column of that name, not to count rows.
-            reads = any(self._names(n) & (self.counted | self.form) for n in columns)
+            counted = self.counted | self.form
+            reads = any(
+                _is_numeric(n, self.table) and _matching_stems(counted, self._names(n))
+                for n in range(len(self.table.names))
+            )
             fits = self._is_listed(where, len(kept)) or (
                 counting and self._is_counted(where, score, len(kept))
             )
@@ -371,7 +318,7 @@ def _is_named(name: str, question: str, asked: set[str], held: set[str], known: 
     return not any(stems - own - held for stems in beside)
 
 
-def _measuring_columns(question: str, known: Language, table: _Table) -> list[int]:
+def _measuring_columns(question: str, known: Language, table: Table) -> list[int]:
     """Return the columns that a superlative may mean, by their units ("heaviest": a column in kg).
     For a size these are all columns with figures, except the first and years.
     """
@@ -386,13 +333,13 @@ def _measuring_columns(question: str, known: Language, table: _Table) -> list[in
     return found
 
 
-def _is_numeric(column: int, table: _Table) -> bool:
+def _is_numeric(column: int, table: Table) -> bool:
     """Return whether a column is meant to hold figures, readable or not."""
     filled = [value for value in table.column(column) if value]
     return 2 * sum(map(bool, map(_FIGURE.match, filled))) >= len(filled)
 
 
-def _conditions(asked: set[str], known: Language, table: _Table) -> list[_Condition]:
+def _conditions(asked: set[str], known: Language, table: Table) -> list[_Condition]:
     """Return the values that the question names, by column; a number needs its column's name."""
     found: list[_Condition] = []
     for n, name in enumerate(table.names):
@@ -410,7 +357,7 @@ def _conditions(asked: set[str], known: Language, table: _Table) -> list[_Condit
     return found
 
 
-def _key(asked: set[str], known: Language, table: _Table) -> Iterator[_Condition]:
+def _key(asked: set[str], known: Language, table: Table) -> Iterator[_Condition]:
     """Yield the row whose name has more of the question's words than any other's."""
     for n, name in enumerate(table.names):
         if _is_numeric(n, table):
@@ -431,8 +378,8 @@ class _Bound(NamedTuple):
     text: str
     sign: str
     test: Callable[[Any, Any], bool]
-    written: str
     of_time: bool
+    written: str
     amount: Amount | None
 
     def passing(self, column: Sequence[str], name: str, code: str) -> frozenset[str] | None:
@@ -453,6 +400,8 @@ class _Bound(NamedTuple):
         one = self.amount
         if not one or (one.factor, one.dimension) in ((1, ""), unit_of_name(name, known.code)):
             return self.written
+        if known.unspaced:
+            return self.written + re.sub(r"([a-zA-Z²°]+|.).*", r"\1", one.unit)
         unit = takewhile(lambda word: is_measure(word, known.code), one.unit.split())
         return " ".join([self.written, *unit])
 
@@ -461,36 +410,38 @@ class _Bound(NamedTuple):
     ) -> frozenset[str] | None:
         first = next(iter(read.values()))
         factor, dimension = (1.0, first.dimension) if first.dimension else unit_of_name(name, code)
-        if limit.dimension and limit.dimension != dimension:
-            return None
-        if (first.dimension and not limit.dimension) or (
-            limit.money and first.money and limit.money != first.money
-        ):
-            return None
-        if ("%" in limit.unit) != ("%" in f"{first.unit}{name}"):
+        apart = limit.dimension != (dimension if limit.dimension or first.dimension else "")
+        apart |= "" != limit.money != first.money != ""
+        if apart or ("%" in limit.unit) != ("%" in f"{first.unit}{name}"):
             return None
         own = limit.value * (factor if dimension and not limit.dimension else 1)
         return frozenset(cell for cell, one in read.items() if self.test(one.value * factor, own))
 
 
-def _bounds(question: str, known: Language) -> Iterator[_Bound]:
-    """Yield the comparisons in a question; those with a moment need a year or a date."""
-    found = [(name, m) for name, bound in known.bounds.items() for m in bound.finditer(question)]
-    for name, match in found:
-        sign, test, of_time = _SIGNS[name]
-        written = next(filter(None, match.groups()))
-        if dates([written]) or not of_time:
-            unit = _unit_behind(match)
-            if unit_of(unit, known.code) == (1.0, ""):
-                # "between 5 and 20 kg"
-                beside = [
-                    m for _, m in found if m.start() < match.end() and match.start() < m.end()
-                ]
-                unit = next((u for m in beside if (u := _unit_behind(m)) != unit), unit)
-            start = match.start(match.lastindex or 0)
-            before = re.sub(r"[^-−$£¥\u20a0-\u20cf]", "", question[max(0, start - 1) : start])
-            [*read] = (amounts((f"{before}{written}{unit}",), known.code) or {}).values()
-            yield _Bound(match[0], sign, test, written, of_time, read[0] if read else None)
+@lru_cache(maxsize=64)
+def _bounds(question: str, code: str) -> tuple[_Bound, ...]:
+    """Return the comparisons in a question; those with a moment need a year or a date."""
+    bounds = language(code).bounds
+    found = [(name, match) for name in bounds for match in bounds[name].finditer(question)]
+    every = [match for _, match in found]
+    made = (_Bound(m[0], *_SIGNS[name], *_figure_of(m, every, code)) for name, m in found)
+    return tuple(one for one in made if not one.of_time or dates([one.written]))
+
+
+def _figure_of(
+    bound: re.Match[str], every: Sequence[re.Match[str]], code: str
+) -> tuple[str, Amount | None]:
+    """Return the figure of a comparison as written, and its amount if it is clear."""
+    start, end = bound.span(bound.lastindex or 0)
+    unit = _unit_behind(bound)
+    if unit_of(unit, code) == (1.0, ""):
+        # "between 5 and 20 kg"
+        beside = [m for m in every if m.start() < bound.end() and bound.start() < m.end()]
+        unit = next((other for m in beside if (other := _unit_behind(m)) != unit), unit)
+    before = re.sub(r"[^-−$£¥\u20a0-\u20cf]", "", bound.string[max(0, start - 1) : start])
+    written = bound.string[start:end]
+    read = amounts((f"{before}{written}{unit}",), code) or {}
+    return written, next(iter(read.values()), None)
 
 
 def _unit_behind(bound: re.Match[str]) -> str:

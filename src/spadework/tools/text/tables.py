@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from spadework.tools.text.facts import figures, is_unit, stems
-from spadework.tools.text.language import language
-from spadework.tools.text.markdown import ITEM, Block
+from spadework.tools.text.language import DEFAULT, language
+from spadework.tools.text.markdown import ITEM, Block, blocks, plain
+from spadework.tools.text.passages import heading_at, headings, paths
 from spadework.tools.text.sentences import is_ended
 
 Span = tuple[int, int]
@@ -225,6 +228,62 @@ def _date(cell: str, month_first: bool) -> tuple[int, ...] | None:
     except ValueError:
         return None
     return tuple(parts)
+
+
+Row = tuple[Span, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with column names, and the heading above it."""
+
+    about: str
+    names: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def column(self, n: int) -> tuple[str, ...]:
+        """Return the cells of a column."""
+        return tuple(row[n] for _, row in self.rows)
+
+
+@lru_cache(maxsize=64)
+def tables_of(text: str, code: str) -> tuple[Table, ...]:
+    """Return a text's tables without rows of totals. Short rows are padded; a table with rows that
+    are longer than its header is left out.
+    """
+    made, above = [], paths(headings(text))
+    for block in blocks(text):
+        header = header_of(text, block) if block.kind == "table" else None
+        if header:
+            names = tuple(map(plain, cells(text[slice(*header)])))
+            rows = [(s, tuple(map(plain, cells(text[slice(*s)])))) for s in rows_of(text, block)]
+            if any(len(row) > len(names) for _, row in rows):
+                continue
+            whole = [(span, (*row, *[""] * (len(names) - len(row)))) for span, row in rows]
+            kept = _without_totals(whole, code)
+            made += [Table(heading_at(above, block.start), names, tuple(kept))] if kept else []
+    return tuple(made)
+
+
+def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
+    """Return the rows without a last row of totals, and none if it may be one."""
+    if not rows:
+        return rows
+    *others, (_, last) = rows
+    label = next(filter(None, last), "").removesuffix("s")
+    if len(label.split()) <= 2 and {"sum", "mean"} & (
+        language(code).cues_in(label) | language(DEFAULT).cues_in(label)
+    ):
+        return others
+    agree = list[bool]()
+    for n, cell in enumerate(last):
+        read = amounts(tuple(row[n] for _, row in rows), code) if cell else None
+        figures = [read[row[n]].number for _, row in others if row[n]] if read else []
+        if read and any(figures):
+            agree.append(math.isclose(math.fsum(figures), read[cell].number))
+    if len(others) < 2 or not agree or not all(agree):
+        return rows
+    return others if len(agree) > 1 or not last[0] else ()
 
 
 _NUMBER = re.compile(r"(\d+)([.)])")
