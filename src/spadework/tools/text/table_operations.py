@@ -4,7 +4,6 @@ largest and smallest.
 
 from __future__ import annotations
 
-import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +23,7 @@ from spadework.tools.text.tables import (
     dates,
     is_measure,
     tables_of,
+    total_of,
     unit_of,
     unit_of_name,
 )
@@ -36,8 +36,7 @@ LEAST_HELD = 0.5
 #: Words after "how many" or "which" that may name a thing.
 THING_WORDS = 2
 _YEAR = re.compile(r"[12]\d{3}")
-#: A cell that starts with a figure, and one of digits and punctuation only, which names no row.
-_FIGURE = re.compile(r"\W{0,3}\d")
+#: A cell of digits and punctuation only, which names no row.
 _DIGITS = re.compile(r"[\W\d_]*\d[\W\d_]*")
 _YES = frozenset(("yes", "y", "true", "x", "ja", "oui", "sí", "si", "да", "はい", "是", "✓"))
 _NO = frozenset(("no", "n", "false", "nein", "non", "нет", "いいえ", "否", "✗"))
@@ -166,7 +165,7 @@ class _Asked:
             if n not in used
             and _is_named(name, self.question, self.asked, keys | self.about, self.known)
         ]
-        found = [n for n in named if kind == "row" or _is_numeric(n, self.table)]
+        found = [n for n in named if kind == "row" or self.table.is_numeric(n)]
         if not any(found) and kind in ("largest", "smallest", "row"):
             # The first column holds the names of the rows, even if they are numbers.
             found = found if kind == "row" and found else []
@@ -225,9 +224,9 @@ class _Asked:
         if kind == "count":
             # "How many shifts" asks to read a column of that name, not to count rows.
             counted = self.counted | self.form
+            free = set(range(len(self.table.names))) - {one.column for one in where}
             reads = any(
-                _is_numeric(n, self.table) and _matching_stems(counted, self._names(n))
-                for n in range(len(self.table.names))
+                self.table.is_numeric(n) and _matching_stems(counted, self._names(n)) for n in free
             )
             fits = self._is_listed(where, len(kept)) or (
                 counting and self._is_counted(where, score, len(kept))
@@ -247,13 +246,15 @@ class _Asked:
         [column] = columns
         read = self._amounts(column) or {}
         found = [(read[row[1][column]], row) for row in kept if row[1][column] in read]
-        adds = kind in ("sum", "mean")
-        if not found or (_differ_in_unit(found) if adds else _is_ranked(kind, self)):
-            self.refused = True
+        figures = [one for one, _ in found]
+        if kind in ("sum", "mean"):
+            told = total_of(figures, mean=kind == "mean")
+            self.refused = told is None
+            return (told, [row[0] for _, row in found], column) if told else None
+        self.refused = not found or _is_ranked(kind, self)
+        if self.refused:
             return None
-        if adds:
-            return _total(kind, found), [row[0] for _, row in found], column
-        best = (max if kind == "largest" else min)(one.value for one, _ in found)
+        best = (max if kind == "largest" else min)(one.value for one in figures)
         rows = [row for one, row in found if one.value == best]
         return rows[0][1][column], [row[0] for row in rows], column
 
@@ -275,18 +276,6 @@ class _Asked:
         apart = any(one.kind in ("bound", "yes or no") for one in where)
         of_it = not self.listed or bool(_matching_stems(self.listed, self.about))
         return of_it and (apart or (named and rows > 1 and bool(self.listed)))
-
-
-def _differ_in_unit(found: Sequence[tuple[Amount, Row]]) -> bool:
-    return len({(one.factor, one.unit) for one, _ in found}) != 1
-
-
-def _total(kind: Kind, found: Sequence[tuple[Amount, Row]]) -> str:
-    """Return a sum or mean in the unit that all figures have."""
-    total = math.fsum(one.number for one, _ in found)
-    told = f"{total / len(found):.2f}" if kind == "mean" else f"{total:.6f}"
-    first = found[0][0]
-    return f"{first.money}{told.rstrip('0').rstrip('.')} {first.unit}".strip()
 
 
 def _is_ranked(kind: Kind, asked: _Asked) -> bool:
@@ -327,16 +316,10 @@ def _measuring_columns(question: str, known: Language, table: Table) -> list[int
     found = list[int]()
     for n, name in enumerate(table.names[1:], 1):
         values = table.column(n)
-        if any(values) and _is_numeric(n, table) and not dates(values):
+        if any(values) and table.is_numeric(n) and not dates(values):
             told = unit_of_name(name, known.code)[1]
             found += [n] if "size" in asked or told in asked else []
     return found
-
-
-def _is_numeric(column: int, table: Table) -> bool:
-    """Return whether a column is meant to hold figures, readable or not."""
-    filled = [value for value in table.column(column) if value]
-    return 2 * sum(map(bool, map(_FIGURE.match, filled))) >= len(filled)
 
 
 def _conditions(asked: set[str], known: Language, table: Table) -> list[_Condition]:
@@ -360,7 +343,7 @@ def _conditions(asked: set[str], known: Language, table: Table) -> list[_Conditi
 def _key(asked: set[str], known: Language, table: Table) -> Iterator[_Condition]:
     """Yield the row whose name has more of the question's words than any other's."""
     for n, name in enumerate(table.names):
-        if _is_numeric(n, table):
+        if table.is_numeric(n):
             continue
         named = (value for value in table.column(n) if not _DIGITS.fullmatch(value))
         shared = {value: asked & _stems(value, known) for value in named}

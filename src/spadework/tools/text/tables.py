@@ -114,6 +114,7 @@ _WITH_POINT = re.compile(r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _SPACED = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
 _SWAPPED = str.maketrans(".,", ",.")
 _DATE = re.compile(r"([12]\d{3})(?:-(\d\d)(?:-(\d\d))?)?|(\d\d?)([./])(\d\d?)\5([12]\d{3})")
+_DIGIT_FIRST = re.compile(r"\W{0,3}\d")
 
 
 class Amount(NamedTuple):
@@ -171,6 +172,15 @@ def _amount(cell: str, code: str, swapped: bool) -> Amount | None:
     kind = " ".join(sorted(stems(" ".join(words), code))) or " ".join(words)
     number = float(figure.replace(",", "")) * (-1 if sign else 1)
     return Amount(number, *unit, money, kind, rest.strip())
+
+
+def total_of(figures: Sequence[Amount], *, mean: bool) -> str | None:
+    """Return a sum or mean in the unit that all figures are written in, None if there is none."""
+    if len({(one.factor, one.unit) for one in figures}) != 1:
+        return None
+    total = math.fsum(one.number for one in figures)
+    told = f"{total / len(figures):.2f}" if mean else f"{total:.6f}"
+    return f"{figures[0].money}{told.rstrip('0').rstrip('.')} {figures[0].unit}".strip()
 
 
 def is_measure(word: str, code: str) -> bool:
@@ -244,6 +254,11 @@ class Table:
     def column(self, n: int) -> tuple[str, ...]:
         """Return the cells of a column."""
         return tuple(row[n] for _, row in self.rows)
+
+    def is_numeric(self, n: int) -> bool:
+        """Return whether a column is meant to hold figures, readable or not."""
+        filled = [value for value in self.column(n) if value]
+        return 2 * sum(map(bool, map(_DIGIT_FIRST.match, filled))) >= len(filled)
 
 
 @lru_cache(maxsize=64)
