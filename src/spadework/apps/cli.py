@@ -229,8 +229,8 @@ def plan(
     ] = False,
     home: options.Home = None,
 ) -> None:
-    """Print the plan and the estimated cost of a question without researching it. Each topic says
-    what its answer must contain.
+    """Print a plan and its estimated cost without researching. Each topic says what its answer
+    must contain.
     """
     settings = options.settings_of(context)
     from spadework.apps.commands.lookups import print_plan

@@ -80,7 +80,11 @@ class Slot:
         self._kept = stems(" ".join(named), code).union(first)
         self._denies = is_negated(question, code)
         self._asks_weekdays = "weekdays" in known.cues_in(text)
-        self._asks = bool(known.cues_in(question) or known.which.match(text) or "?" in question)
+        # Several words without a question may ask for anything; a single one asks what it is.
+        alone = len(question.split()) == 1
+        self._asks = bool(
+            alone or known.cues_in(question) or known.which.match(text) or "?" in question
+        )
         self._is_polar = bool(known.polar.match(text))
         self._numbers = numbers(question, code) | spelled_numbers(question, code)
         self._names = names(f"- {question}")
