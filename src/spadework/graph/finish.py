@@ -241,11 +241,13 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
     made, gaps = [], (Phrases(state["plan"].language)("gap_unassessed"),)
     for name in (topic.name for topic in state["plan"].topics):
         found = coverage.get(name) or Coverage(topic=name, covered=False, score=0.0, gaps=gaps)
+        # Code's score of an unproven topic steers the rounds and is no claim.
+        claimed = found.covered or found.judge != CODE
         made.append(
             CoveredTopic(
                 name=name,
                 covered=found.covered,
-                score=found.score,
+                score=found.score if claimed else 0.0,
                 evidence=tuple(e for e in evidence if e.topic == name),
                 gaps=found.gaps,
                 quality=found.quality,

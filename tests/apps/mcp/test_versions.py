@@ -87,7 +87,7 @@ async def test_a_program_that_reads_the_text_of_an_answer_as_json(notes: dict[st
     assert client.returncode == 0, errors.decode()
     lines = said.decode().splitlines()
     graded = float(lines[0].removeprefix("Completeness: ").removesuffix("%"))
-    assert graded == 60, "a passage has every word of the question, which proves nothing"
+    assert graded == 0, "without a model no share of an open topic is claimed"
     assert lines[1] == "1. Quillon"
     assert lines[2].endswith("quillon.md")
     assert "a wind-up radio" in said.decode().partition("quillon.md\n")[2][:500]

@@ -52,14 +52,14 @@ async def _choose(context: SessionContext, state: ResearchState) -> tuple[Pictur
     figures = {url: await context.figures.of(url) for url in dict.fromkeys(e.url for e in quotes)}
     quotes = [e for e in quotes if figures[e.url]]
     texts = await context.pages.texts(e.content_hash for e in quotes)
-    fit = partial(_fitting, state["plan"].question, quotes, figures, texts)
+    fit = partial(_fitting_figures, state["plan"].question, quotes, figures, texts)
     best: dict[str, Picture] = {}
     for _, picture in await context.run_in_time(CHOOSING, "pictures", fit):
         best.setdefault(picture.url, picture)
     return tuple(best.values())[:MOST]
 
 
-def _fitting(
+def _fitting_figures(
     asked: str,
     quotes: Sequence[Evidence],
     figures: Mapping[str, Sequence[Link]],
@@ -82,7 +82,7 @@ def _fitting(
             (figure.url, caption, text.heading_above(start))
             for figure in figures[url]
             if not late()
-            and (caption := _opening(figure.text, code))
+            and (caption := _first_words(figure.text, code))
             and (start := text.find(figure.text)) >= 0
             and not is_injection(caption)
             and words(caption, code).keys() & words(asked, code).keys()
@@ -100,7 +100,7 @@ def _fitting(
     return sorted(found, key=lambda one: -one[0])
 
 
-def _opening(caption: str, code: str) -> str:
+def _first_words(caption: str, code: str) -> str:
     """Return the first sentences of a caption up to MOST_CAPTION characters."""
     if len(caption) <= MOST_CAPTION:
         return caption

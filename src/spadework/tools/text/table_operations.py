@@ -188,7 +188,8 @@ class _Asked:
         fitting = {
             n: passing
             for n, name in enumerate(self.table.names)
-            if (passing := bound.passing(self.table.column(n), name, self.known.code)) is not None
+            if (passing := bound.rows_within(self.table.column(n), name, self.known.code))
+            is not None
         }
         shared = {n: _matching_stems(self.asked, self._names(n)) for n in fitting}
         most = max(map(len, shared.values()), default=0)
@@ -196,7 +197,9 @@ class _Asked:
         if len(best) != 1 or not (most or bound.of_time):
             return None
         [n] = best
-        told = f"{self.table.names[n]} {bound.sign} {bound.told(self.table.names[n], self.known)}"
+        told = (
+            f"{self.table.names[n]} {bound.sign} {bound.in_words(self.table.names[n], self.known)}"
+        )
         words = frozenset(shared[n] | _stems(bound.text, self.known))
         return _Condition(n, fitting[n], told, words, "bound")
 
@@ -365,7 +368,7 @@ class _Bound(NamedTuple):
     written: str
     amount: Amount | None
 
-    def passing(self, column: Sequence[str], name: str, code: str) -> frozenset[str] | None:
+    def rows_within(self, column: Sequence[str], name: str, code: str) -> frozenset[str] | None:
         """Return the cells that pass, None if the column cannot be compared."""
         read = None if self.of_time else amounts(tuple(column), code)
         if read and self.amount:
@@ -378,7 +381,7 @@ class _Bound(NamedTuple):
         passing = (cell for cell, day in days.items() if self.test(day[: len(limit)], limit))
         return frozenset(passing) if known else None
 
-    def told(self, name: str, known: Language) -> str:
+    def in_words(self, name: str, known: Language) -> str:
         """Return the figure with its unit, unless the column's name has it."""
         one = self.amount
         if not one or (one.factor, one.dimension) in ((1, ""), unit_of_name(name, known.code)):
