@@ -483,3 +483,20 @@ def test_of_no_more_than_three_passages_is_quoted_what_proves_nothing() -> None:
     found = judged("Where did the old ferry sail from in the war?", *pages)
     assert not found.covered
     assert len({spot.page.title for spot in found.spots}) <= 3
+
+
+def test_a_list_answers_only_what_is_said_above_it() -> None:
+    text = """# Releases of gearbox
+
+The release brings:
+
+- Kinds of wheels that the person who builds a gearbox may have to order are listed.
+- The release of a wheel is faster.
+- A wheel may be made twice.
+"""
+    asked = "What kinds of wheel may the person releasing gearbox have to make?"
+    assert not judged(asked, page("gearbox", text)).covered
+    listed = text.replace("The release brings:", "Kinds of wheel that a release has to make:")
+    assert judged(
+        "What kinds of wheel does a gearbox release make?", page("gearbox", listed)
+    ).covered

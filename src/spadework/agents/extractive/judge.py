@@ -107,7 +107,7 @@ class Pool:
                 continue
             fits = slot.fits(one)
             near = own | above
-            proves = (fits or slot.kind in ("open", "both sides")) and slot.proves(one, own, near)
+            proves = (fits or slot.kind in ("open", "both sides")) and slot.proves(one, own, above)
             if not (proves or slot.admits(one, own, near, fits)):
                 continue
             inside, over = WEIGHTS.get(one.kind, (1.0, ABOVE))

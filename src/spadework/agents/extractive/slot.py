@@ -149,9 +149,10 @@ class Slot:
                 return True
         return False
 
-    def proves(self, one: Candidate, own: Stems, near: Stems) -> bool:
+    def proves(self, one: Candidate, own: Stems, above: Stems) -> bool:
         """Return whether a candidate of the requested form, with its headings, covers all that the
-        question names and does not deny it.
+        question names and does not deny it. Of a list, what stands above it must cover that: long
+        items hold any word.
         """
         # Rows with names of columns are computed with.
         if one.kind == "section" or any(name for name, _ in one.cells):
@@ -160,6 +161,7 @@ class Slot:
             return False
         if not self.words or not self._asks or self._is_denied(one):
             return False
+        near = above if one.kind == "list" else own | above
         missing = self.words - held_words(self.words, near)
         own_share = len(held_words(self.words, own)) / len(self.words)
         if missing:
