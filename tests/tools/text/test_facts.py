@@ -6,7 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from spadework.tools.text.facts import is_negated, names, numbers, spelled_numbers, stem, stems
+from spadework.tools.text.facts import (
+    borne_out,
+    figures,
+    is_negated,
+    names,
+    numbers,
+    spelled_numbers,
+    stem,
+    stems,
+)
 
 
 @pytest.mark.parametrize(
@@ -135,3 +144,10 @@ def test_stems_are_right_from_many_threads_at_once() -> None:
         together = list(pool.map(stem, words * 4))
     stem.cache_clear()
     assert together == [stem(word) for word in words] * 4
+
+
+def test_figures_of_ranges_multiples_and_powers_are_read() -> None:
+    found = figures("10.57%-14.09% faster, 1.3x-1.6x, 2-4x; 175B parameters, IPv6", "en")
+    assert [figure.text for figure in found] == ["10.57", "14.09", "1.3", "1.6", "2", "4", "175"]
+    [stated] = figures("175 billion", "en")
+    assert borne_out(stated, found)

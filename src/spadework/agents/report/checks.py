@@ -66,6 +66,11 @@ class Known:
         return self.text.lower()
 
     @cached_property
+    def solid(self) -> str:
+        """The text in lower case without hyphens: sources differ in "autoregressive"."""
+        return self.lower.replace("-", "")
+
+    @cached_property
     def bare(self) -> str:
         """The text as returned by `bare`."""
         return bare(self.text)
@@ -344,7 +349,10 @@ def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
         for name in sorted(checked - ordinary)
         if not is_unit(name)
         and not any(
-            _singular(name) in text.lower or name.upper() in text.initials for text in there
+            _singular(name) in text.lower
+            or _singular(name) in text.solid
+            or name.upper() in text.initials
+            for text in there
         )
         and not any(stems(name, pages) <= text.stems(pages) for text in there)
     ]

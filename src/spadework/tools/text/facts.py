@@ -18,7 +18,8 @@ from spadework.tools.text.language import DEFAULT, Language, spoken
 from spadework.tools.text.language import language as language_named
 from spadework.tools.text.terms import RUN, in_plain_signs, stemmer, terms
 
-_NUMBER = re.compile(r"(?<![\w.,])[-+]?\d++(?:[.,]\d++)*+(?=%|\b)")
+#: A dash behind a figure's sign ("10%-14%") is no minus.
+_NUMBER = re.compile(r"(?:(?<![\w.,%°])[-+])?(?<![\w.,])\d++(?:[.,]\d++)*+(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 #: Thousands separated by spaces, in languages with a decimal comma.
 _SPACED = re.compile(r"(?<![\w.,])\d{1,3}+(?:[ \u00a0\u202f]\d{3}(?!\d))++")
@@ -302,8 +303,10 @@ _UNITS = {
     for factor, *names in map(str.split, units.split("; "))
     for name in names
 }
-_FIGURE = r"(?<![\w.,])[-−]?\d++(?:[.,]\d++)*+"
+_FIGURE = r"(?:(?<![\w.,%°])[-−])?(?<![\w.,])\d++(?:[.,]\d++)*+"
 _UNIT = r"[^\W\d_]+(?:/h|²|-hours)?|°[CF]"
+#: Letters that may follow a figure at once: "1.5x" and, as powers of ten, "175B".
+_TIMES, _POWERS = ("x", "X"), {"K": 3, "M": 6, "B": 9, "T": 12}
 #: Symbols of the units that can follow "square", by name.
 _SYMBOLS = {
     **dict.fromkeys(("mile", "miles"), "mi"),
@@ -340,11 +343,16 @@ def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
     found = []
     for match in _pattern(language).finditer(text):
         written = match["figure"] or match["words"]
-        after = ((match["first"] or "").lower(), (match["second"] or "").lower())
+        letters = match["first"] or ""
+        after = (letters.lower(), (match["second"] or "").lower())
         joined = text[match.end("figure") : match.end("figure") + 1].isalpha()
-        if match["figure"] and joined and not (after[0] in _UNITS or after[0] in known.scales):
+        known_letters = after[0] in _UNITS or after[0] in known.scales
+        if match["figure"] and joined and not (known_letters or letters in (*_TIMES, *_POWERS)):
             continue
         made = _readings(written, after, language, in_words=not match["figure"])
+        if joined and letters in _POWERS:
+            factor = 10.0 ** _POWERS[letters]
+            made += tuple(each._replace(value=each.value * factor) for each in made[:1])
         start, end = match.span("figure" if match["figure"] else "words")
         found.append(Figure(written, made, start, end))
     return tuple(found)
