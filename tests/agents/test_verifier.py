@@ -62,27 +62,6 @@ async def test_what_stands_before_a_line_that_led_to_refused_code_stays() -> Non
     assert len(problems) == 1
 
 
-async def test_a_sentence_cites_anew_the_entry_that_bears_it_out() -> None:
-    page = f"{QUOTE} Its lighthouse was lit in 1887 by Jory Penhallow."
-    ledger = [
-        evidence(QUOTE, page),
-        evidence("Its lighthouse was lit in 1887 by Jory Penhallow.", page).model_copy(
-            update={"id": "E2", "content_hash": "h2"}
-        ),
-    ]
-    lamp = Sentence(text="Jory Penhallow lit its lighthouse in 1887.", evidence_ids=("E1",))
-    material, _ = verify_ledger(ledger, {"h": QUOTE, "h2": page}, "")
-    ledger_of_town = [e.model_copy(update={"topic": "Town"}) for e in material.ledger.values()]
-    material, _ = verify_ledger(ledger_of_town, {"h": QUOTE, "h2": page}, "")
-    plan = Plan(question="Q", topics=(Topic(name="Town", question="Q"),))
-    found = await verify_sections(
-        None, plan, [Section(heading="Town", sentences=(lamp,))], material, Check(1)
-    )
-    [sentence] = found.sections[0].sentences
-    assert sentence.evidence_ids == ("E1", "E2")
-    assert found.checked[0].findings[0].verdict == "could not check"
-
-
 def test_an_item_of_several_sentences_is_quoted_whole() -> None:
     quote = "Intuitive: Great support. Completion everywhere. Less time reading. Fewer faults."
     assert quote_entry(evidence(quote, quote)).text == quote

@@ -17,13 +17,15 @@ from spadework.agents.report.checks import (
 )
 from spadework.agents.report.checks import about as told_of
 from spadework.tools.text.facts import stems
-from spadework.tools.text.language import codes, language_of, spoken
+from spadework.tools.text.language import codes, language, language_of, spoken
 from spadework.tools.text.prompt_injection import without_injections
 from spadework.tools.text.sentences import sentences
 from spadework.tools.text.titles import without_targets
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
+#: Maximum authors of a page that are shown.
+SHOWN_AUTHORS = 2
 #: Maximum characters of an entry's line, and of the code quoted in it.
 LINE_CHARS, CODE_CHARS = 220, 100
 
@@ -43,20 +45,31 @@ class Entry(NamedTuple):
 
 def entries_of(evidence: Sequence[Evidence]) -> list[Entry]:
     """Return the entries for one prompt, with their pages' title, heading, author, host and date.
-    Link targets are removed, and text already shown for the page is not repeated.
+    Link targets are removed, and nothing is shown twice: neither text of the page nor a claim whose
+    words all stand in what is shown. The sentence before comes with a quote that depends on it, the
+    sentence after only if it depends on the quote ("However, …").
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
         told[e.content_hash] += "\n" + " ".join(e.quote.split())
     for e in evidence:
+        code = spoken(f"{e.before} {e.quote} {e.after}")
+        leans = language(code).needs_context
+        prose = e.kind in ("text", "item")
+        near = (
+            e.before if not prose or leans(e.quote) else "",
+            e.after if not prose or leans(e.after) else "",
+        )
         texts = [e.quote]
-        for text in (e.before, e.after):
+        for text in near:
             line = " ".join(text.split())
             texts.append("" if line in told[e.content_hash] else text)
             told[e.content_hash] += "\n" + line
         about = _about(e, pages.setdefault(e.content_hash, e))
+        shown = stems(" ".join([e.title, e.heading, *texts]), code)
+        claim = "" if stems(e.claim, code) <= shown else e.claim
         quote, before, after = texts if e.kind == "code" else map(without_targets, texts)
-        made.append(Entry(e.id, about, quote, before, after, e.claim))
+        made.append(Entry(e.id, about, quote, before, after, claim))
     return made
 
 
@@ -65,9 +78,21 @@ def _about(evidence: Evidence, first: Evidence) -> str:
     if evidence.id != first.id:
         return page_line(f"page of {first.id}", heading * (evidence.heading != first.heading))
     date = evidence.published_at.date().isoformat() if evidence.published_at else ""
-    # A library document's path often serves as its name.
-    place = url.removeprefix("library://") if url.startswith("library:") else domain_of(url)
-    return page_line(evidence.title, heading, evidence.author, place, date)
+    place = _place(evidence) if url.startswith("library:") else domain_of(url)
+    return page_line(evidence.title, heading, _first_author(evidence.author), place, date)
+
+
+def _place(evidence: Evidence) -> str:
+    """Return the path of a library document, without a file name that only repeats its title."""
+    folder, _, name = evidence.url.removeprefix("library://").rpartition("/")
+    words = stems(name.rpartition(".")[0].replace("-", " ").replace("_", " "))
+    return folder if folder and words <= stems(evidence.title) else f"{folder}/{name}".lstrip("/")
+
+
+def _first_author(author: str) -> str:
+    """Return the author, or the first of more than two and "et al."."""
+    names = author.split(" and ")
+    return author if len(names) <= SHOWN_AUTHORS else f"{names[0]} et al."
 
 
 def below(title: str, heading: str) -> str:

@@ -17,7 +17,6 @@ from spadework.agents.report.material import Material
 from spadework.agents.report.sentence_context import state_sentences
 from spadework.agents.verifier import UNCHECKED, Checked, Finding, Findings, judge_section, verify
 from spadework.graph.nodes.write import (
-    add_missing_citations,
     cited_by,
     closest_entries,
     drop_unfounded_labels,
@@ -107,7 +106,9 @@ async def verify_sections(
     until = time.monotonic() + check.seconds
     questions = {topic.name: topic.question for topic in plan.topics}
     material = replace(material.with_code(sections, check.names), questions=questions)
-    sections = await asyncio.to_thread(add_missing_citations, sections, material)
+    sections = await asyncio.to_thread(
+        lambda: [drop_unfounded_labels(section, material) for section in sections]
+    )
     findings, problems = await verify(
         model, sections, material, seconds=check.seconds, known=check.known
     )

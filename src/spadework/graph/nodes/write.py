@@ -10,11 +10,9 @@ from typing import Any
 
 from spadework.agents import writer
 from spadework.agents.evidence.counts import counts
-from spadework.agents.extractive.writer import own_cell, own_words
 from spadework.agents.llm.client import Model
 from spadework.agents.outline import WORDS, Known, Outline, by_topic, outline
 from spadework.agents.report.material import Material, merged
-from spadework.agents.report.sentence_context import state_sentences
 from spadework.deadline import Late
 from spadework.graph.context import SessionContext
 from spadework.graph.effort.model_policy import SECTION_TOKENS, payable
@@ -26,27 +24,9 @@ from spadework.tools.text.facts import OTHER_WORDS, stems
 from spadework.tools.text.language import spoken
 from spadework.values import Conflict, Evidence, Page, Part, Plan, Problem, Section, Sentence
 
-#: An entry is tried as a further source if it has this share of the sentence's content words.
-SAME_MATTER = 0.5
-#: Maximum entries tried for a sentence that its own entries do not support.
-MOST_TRIED = 3
 #: Maximum entries shown for repairing a sentence. Of eight shown, fourteen recorded repairs used
 #: only the first and the third.
 MOST_CLOSE = 3
-
-
-def add_missing_citations(sections: Sequence[Section], material: Material) -> list[Section]:
-    """Let each sentence that its entries do not fully support also cite one that does, if any."""
-    made = []
-    for section in sections:
-        told = {
-            n: (_with_another(each.sentence, material),)
-            for n, each in enumerate(state_sentences(section))
-            if not each.label
-            and not own_cell(each.sentence.text, each.row, material.cited(each.ids))
-        }
-        made.append(drop_unfounded_labels(section.changed(told), material))
-    return made
 
 
 def drop_unfounded_labels(section: Section, material: Material) -> Section:
@@ -84,29 +64,6 @@ def closest_entries(failed: Sequence[Sentence], material: Material) -> list[Evid
 
 def _cited_evidence(section: Section, material: Material) -> list[Evidence]:
     return material.cited(dict.fromkeys(i for one in section.sentences for i in one.evidence_ids))
-
-
-def _with_another(sentence: Sentence, material: Material) -> Sentence:
-    cited = material.cited(sentence.evidence_ids)
-    if own_words(sentence, cited) or not _lacks_source(sentence, cited, material):
-        return sentence
-    topics = {e.topic for e in cited}
-    others = [
-        e for e in material.ledger.values() if e not in cited and (e.topic in topics or not topics)
-    ]
-    code = spoken(sentence.text)
-    said = stems(sentence.text, code)
-    shared = {e.id: len(said & stems(e.quote, code)) for e in others}
-    near = [e for e in others if shared[e.id] >= max(1.0, SAME_MATTER * len(said))]
-    for other in sorted(near, key=lambda e: -shared[e.id])[:MOST_TRIED]:
-        if not _lacks_source(sentence, [*cited, other], material):
-            ids = (*(e.id for e in cited), other.id)
-            return sentence.model_copy(update={"evidence_ids": ids})
-    return sentence
-
-
-def _lacks_source(sentence: Sentence, cited: Sequence[Evidence], material: Material) -> bool:
-    return bool(material.refused(sentence, cited) or material.unfounded(sentence, cited))
 
 
 #: Question types answered with a section per topic, without an outline.

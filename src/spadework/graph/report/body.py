@@ -296,7 +296,14 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     cited = [e for e in state.get("evidence", []) if e.id in told]
     # Of an answered topic, readers want only the most important gap, which comes first.
     gaps = (gap for name in coverage if name in answered for gap in coverage[name].gaps[:1])
-    lacking: list[str] = [*state.get("missing", []), *gaps]
+    # The gaps of a topic that is not answered tell what it lacks.
+    told_of = {
+        must
+        for topic in state["plan"].topics
+        if (found := coverage.get(topic.name)) and found.gaps and topic.name not in answered
+        for must in topic.must_cover
+    }
+    lacking = [*(one for one in state.get("missing", []) if one not in told_of), *gaps]
     # Skip what a later round has found.
     missing = [one for one in dict.fromkeys(lacking) if not any(speaks_of(e, one) for e in cited)]
     open_ones = with_unread(
