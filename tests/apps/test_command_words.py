@@ -135,10 +135,7 @@ def test_export_of_a_report_in_words_is_a_question(words: list[str]) -> None:
 def test_a_word_alone_is_said_how_to_be_asked() -> None:
     with pytest.raises(SettingsError, match="There is no command 'terraform', and a single") as no:
         with_default_command(["terraform"])
-    assert no.value.hint == (
-        'Ask a whole question, such as spadework "What is terraform?", or run:'
-        " spadework ask terraform"
-    )
+    assert no.value.hint.endswith('run: spadework ask "terraform"')
 
 
 @pytest.mark.parametrize("words", [[], ["doctor"], ["sessions", "list"], ["--version"], ["-h"]])

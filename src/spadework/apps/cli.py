@@ -47,9 +47,8 @@ def as_command(
     """Return the arguments, with `ask` in front unless they name a command.
 
     `commands` maps each command to its subcommands; `options` need no command. A `sessions`
-    subcommand may stand alone before a session id, an exported session or --help. Raises
-    SettingsError for a likely typo, a lone session id, or a single word, which needs an explicit
-    `ask`.
+    subcommand may stand alone, or before a session id or an exported session. Raises SettingsError
+    for a likely typo, a lone session id, another word after a subcommand, or a single word.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]
@@ -70,17 +69,12 @@ def as_command(
         said = f"{name} is a command for sessions, but {rest[0]!r} is no session id."
     elif meant := _find_mistyped(words, commands):
         said = f"There is no command {name!r}. Did you mean {meant}?"
+    elif len(arguments) == 1 and _NAME.fullmatch(name):
+        said = f"There is no command {name!r}, and a single word is not a question."
     if said:
         asked = " ".join(words)[:_SHOWN_CHARS].replace('"', "")
         raise SettingsError(
             said, hint=f'To research it as a question, run: spadework {DEFAULT} "{asked}"'
-        )
-    if len(arguments) == 1 and _NAME.fullmatch(arguments[0]):
-        word = arguments[0]
-        raise SettingsError(
-            f"There is no command {word!r}, and a single word is not a question.",
-            hint=f'Ask a whole question, such as spadework "What is {word}?", or run:'
-            f" spadework {DEFAULT} {word}",
         )
     return [DEFAULT, *arguments]
 
@@ -180,7 +174,7 @@ def ask(
     min_relevance: options.Relevance = None,
     search_country: options.Country = None,
     search_language: options.Language = None,
-    search_news: options.News = None,
+    search_kinds: options.Kinds = None,
     search_sites: options.Sites = None,
     search_avoid_sites: options.AvoidSites = None,
     search_since: options.Since = None,
