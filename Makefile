@@ -29,11 +29,11 @@ test: setup  ## Run the tests that stay in one process
 	$(BIN)/pytest -m "timed and not process and not full and not machines"
 
 test-processes: setup  ## Run the tests that start spadework as a process: terminal, servers, kills
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "process and not full and not timed and not machines"
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -rs -m "process and not full and not timed and not machines"
 	$(BIN)/pytest -m "process and timed and not full and not machines"
 
 test-full: setup  ## Run the tests and the long ones
-	$(BIN)/pytest --hypothesis-profile search -m "not machines"
+	$(BIN)/pytest --hypothesis-profile search -rs -m "not machines"
 	LOOP=uvloop $(BIN)/pytest -m "not machines and not timed" tests/graph tests/apps/test_openai.py
 
 release-check: setup  ## Try the wheel in fresh environments of every Python that is here (minutes)

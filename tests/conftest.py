@@ -14,6 +14,7 @@ import pytest
 
 from spadework.agents.llm.limits import GATES
 from spadework.tools.fetch.hosts import TURNS
+from spadework.tools.web.chromium import HOW_TO_INSTALL, installed_chromium
 from tests.world.background import Background
 from tests.world.embedding import Embeddings
 from tests.world.model import Model
@@ -21,6 +22,8 @@ from tests.world.searx import Searx
 from tests.world.sites import World
 
 if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
     from tests.world.qdrant import Qdrant
 
 # How long an example takes says more about the machine than about the code; the time limit of a
@@ -152,3 +155,15 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     between workers.
     """
     return f"{len(val) // 100}00-bytes" if isinstance(val, bytes) and len(val) > 20 else None
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The Chromium of this machine. It is no Python package, so without one the test is skipped."""
+    sync = pytest.importorskip("playwright.sync_api", reason="the extra `browser` is not installed")
+    if not (path := installed_chromium()):
+        pytest.skip(f"no Chromium is installed: {HOW_TO_INSTALL}")
+    with sync.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=path)
+        yield running
+        running.close()

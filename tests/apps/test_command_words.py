@@ -69,6 +69,8 @@ def test_other_words_are_a_question(words: list[str]) -> None:
             "sessions show needs the argument SESSION_ID. For its options, run: spadework"
             " sessions show --help",
         ),
+        (["delete", "port"], "delete is a command for sessions, but 'port' is no session id."),
+        (["show", "20260304-101112"], "There is no session '20260304-101112'."),
         (["hello you", "--model", "openai:x"], "openai:x needs an API key. Set OPENAI_API_KEY, or"),
     ],
 )
@@ -92,6 +94,10 @@ ID = "20260304-101112-a1b2c3"
         ["export", ID, "-o", "x.zip"],
         ["open", "x.zip", "--home", "h"],
         ["show", "--help"],
+        ["show", ID[:17]],
+        ["show"],
+        ["list", "--home", "h"],
+        ["export", "-o", "x.zip", "port"],
     ],
 )
 def test_a_subcommand_of_sessions_before_an_id_or_a_file_needs_no_sessions(
@@ -100,10 +106,22 @@ def test_a_subcommand_of_sessions_before_an_id_or_a_file_needs_no_sessions(
     assert with_default_command(words) == ["sessions", *words]
 
 
-def test_an_id_alone_is_no_question() -> None:
-    with pytest.raises(SettingsError, match=f"{ID} is the id of a session, not a question") as no:
-        with_default_command([ID])
-    assert no.value.hint.endswith(f"spadework sessions show {ID}")
+@pytest.mark.parametrize("like", [ID, ID.upper(), ID[:17], ID[:15]])
+def test_an_id_alone_is_no_question(like: str) -> None:
+    with pytest.raises(SettingsError, match=f"{like} is the id of a session, not a question") as no:
+        with_default_command([like])
+    assert no.value.hint.endswith(f"spadework sessions show {like}")
+
+
+@pytest.mark.parametrize("words", [["show", "port"], ["export", "port", "-o", "x.zip"]])
+def test_a_word_that_is_no_id_after_a_subcommand_of_sessions_is_not_researched(
+    words: list[str],
+) -> None:
+    with pytest.raises(SettingsError) as caught:
+        with_default_command(words)
+    said = f"{words[0]} is a command for sessions, but 'port' is no session id."
+    assert str(caught.value) == said
+    assert caught.value.hint.endswith(f'spadework ask "{words[0]} port"')
 
 
 @pytest.mark.parametrize(
@@ -117,10 +135,7 @@ def test_export_of_a_report_in_words_is_a_question(words: list[str]) -> None:
 def test_a_word_alone_is_said_how_to_be_asked() -> None:
     with pytest.raises(SettingsError, match="There is no command 'terraform', and a single") as no:
         with_default_command(["terraform"])
-    assert no.value.hint == (
-        'Ask a whole question, such as spadework "What is terraform?", or run:'
-        " spadework ask terraform"
-    )
+    assert no.value.hint.endswith('run: spadework ask "terraform"')
 
 
 @pytest.mark.parametrize("words", [[], ["doctor"], ["sessions", "list"], ["--version"], ["-h"]])

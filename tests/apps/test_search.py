@@ -61,7 +61,7 @@ def test_a_lowered_threshold_and_a_crowded_domain_and_a_full_list_are_said(
     }
     assert sum(reason.startswith("Selected") for reason in reasons.values()) == 10
     assert (
-        "enough better pages from one.example are selected"
+        "enough better pages from one.example were selected"
         in reasons["https://one.example/crowd/8"]
     )
     assert "was reached with better hits" in reasons["https://n5.example/crowd"]
@@ -108,7 +108,7 @@ def test_what_is_wished_of_a_search_reaches_it(terminal: Terminal, searx: Searx,
     inside = world.url("encyclopedia", "/wiki/Port_Aldermere")
     searx.script("census", [inside, "https://elsewhere.example/census"])
     host = inside.partition("://")[2].partition("/")[0].partition(":")[0]
-    wishes = ("--country", "DE", "--search-language", "de", "--news", "--site", host)
+    wishes = ("--country", "DE", "--search-language", "de", "--kind", "news", "--site", host)
     code, out, err = terminal.run("search", "census", "--json", "--relevance", "0.95", *wishes)
     assert (code, err) == (0, "")
     assert [hit["url"] for hit in json.loads(out)] == [inside]

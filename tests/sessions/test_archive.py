@@ -57,6 +57,9 @@ def test_a_session_opens_on_another_machine(packed: Path, elsewhere: Terminal) -
     there = packed.parent / "there" / "sessions" / ID
     assert sorted(path.name for path in (there / "pages").iterdir()) == ["h0.md", "h1.md"]
     assert not (there / "session.sqlite").exists(), "recordings stay behind"
+    code, out, err = elsewhere.run("replay", ID)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"spadework: Session {ID} has no recording: exports leave it out,")
     with zipfile.ZipFile(packed) as archive:
         assert b"In the year 1500" in archive.read("report.html")
 

@@ -15,10 +15,11 @@ from langchain_core.tools import StructuredTool
 from pydantic import SecretStr
 
 from spadework import Budget, Session, research
-from spadework.errors import SearchError
+from spadework.errors import SearchError, SettingsError
 from spadework.events import Notice
 from spadework.graph.pages import provider_search
 from spadework.graph.pages.provider_search import date_queries, gap_query
+from spadework.sessions.lookups.search_only import search
 from spadework.settings import Settings
 from spadework.tools.search.arxiv import Arxiv
 from spadework.tools.search.brave import Brave
@@ -111,7 +112,7 @@ async def test_what_the_settings_wish_is_wished_of_every_search_and_said_where_i
     url = world.url("news", "/2026/census")
     mine = Recorder(url)
     kept = settings.with_(
-        search_country="de", search_news=True, search_sites=("example.com", host_of(url))
+        search_country="de", search_kinds="news", search_sites=("example.com", host_of(url))
     )
     result = await research(ASKED, kept, providers=[mine])
     assert mine.asked
@@ -367,13 +368,11 @@ FORUM = """<title>The quay of Port Aldermere</title>
 <link itemscope itemtype="https://schema.org/DiscussionForumPosting"><h1>The quay</h1><p>{}</p>"""
 
 
-async def test_papers_the_web_and_own_notes_are_searched_in_one_run_and_told_apart(
-    world: World,
-    searx: Searx,
-    settings: Settings,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-):
+@pytest.fixture
+def three_kinds(
+    world: World, searx: Searx, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Settings, str, str]:
+    """Settings that search the web, arXiv and notes, and the pages of a paper and of a forum."""
     said = "The quay of Port Aldermere is {} metres long, as was measured in the spring of 2026."
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "quay.md").write_text(f"# The quay\n\n{said.format(412)}\n")
@@ -384,8 +383,33 @@ async def test_papers_the_web_and_own_notes_are_searched_in_one_run_and_told_apa
     papers = Spec(lambda _: Arxiv(url=world.url("archive", "")))
     monkeypatch.setitem(PROVIDERS, "arxiv", papers)
     chosen = settings.with_(search="searxng,arxiv,library", library=(tmp_path / "notes",))
-    result = await research("How long is the quay of Port Aldermere?", chosen)
+    return chosen, paper, forum
+
+
+LENGTH = "How long is the quay of Port Aldermere?"
+
+
+async def test_papers_the_web_and_own_notes_are_searched_in_one_run_and_told_apart(
+    three_kinds: tuple[Settings, str, str],
+):
+    chosen, paper, forum = three_kinds
+    result = await research(LENGTH, chosen)
     kinds = {source.url: source.kind for source in result.sources}
     assert kinds == {paper: "paper", forum: "forum", "library://notes/quay.md": "own"}
     listed = result.report.partition("## Sources")[2]
     assert all(f", {word}" in listed for word in ("paper", "forum", "your document"))
+
+
+async def test_only_the_kinds_that_are_asked_for_are_read(
+    three_kinds: tuple[Settings, str, str],
+):
+    chosen, paper, forum = three_kinds
+    result = await research(LENGTH, chosen.with_(search_kinds="paper, own"))
+    assert {source.url for source in result.sources} == {paper, "library://notes/quay.md"}
+    assert "420" not in result.report
+    [left] = [unread for unread in result.unread if unread.url == forum]
+    assert left.reason == "Its kind is forum, not paper or own."
+    looked = await search("quay", chosen.with_(search_kinds="own"))
+    assert {ranked.hit.url for ranked in looked.hits} == {forum, "library://notes/quay.md"}
+    with pytest.raises(SettingsError, match="search_kinds must be 'paper'"):
+        chosen.with_(search_kinds="blog")

@@ -37,7 +37,7 @@ _ELSEWHERE = {
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]*")
 #: Found in addresses, paths and session ids, but not in the words of a question.
 _NO_WORD = re.compile(r"\s|/|\w[.:]\w|\d{8}")
-_SESSION_ID = re.compile(r"\d{8}-\d{6}-[0-9a-z]+")
+_SESSION_ID = re.compile(r"\d{8}-\d{6}\S*")
 _SHOWN_CHARS = 60
 
 
@@ -47,42 +47,41 @@ def as_command(
     """Return the arguments, with `ask` in front unless they name a command.
 
     `commands` maps each command to its subcommands; `options` need no command. A `sessions`
-    subcommand may stand alone before a session id, an exported session or --help. Raises
-    SettingsError for a likely typo, a lone session id, or a single word, which needs an explicit
-    `ask`.
+    subcommand may stand alone, or before a session id or an exported session. Raises SettingsError
+    for a likely typo, a lone session id, another word after a subcommand, or a single word.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]
     own = commands.get("sessions", ())
-    exported = arguments[0] == "open" and "".join(arguments[1:2]).lower().endswith(".zip")
+    words = list(takewhile(lambda word: not word.startswith("-"), arguments)) or [""]
+    name, rest = words[0], words[1:]
+    exported = name == "open" and "".join(rest[:1]).lower().endswith(".zip")
     of_session = any(_SESSION_ID.fullmatch(word) for word in arguments[1:])
-    if exported or (arguments[0] in own and (of_session or arguments[1:2] in (["-h"], ["--help"]))):
+    if exported or (name in own and (of_session or not rest)):
         return ["sessions", *arguments]
-    if _SESSION_ID.fullmatch(arguments[0]):
+    if _SESSION_ID.fullmatch(name):
         raise SettingsError(
-            f"{arguments[0]} is the id of a session, not a question.",
-            hint=f"To see its report, run: spadework sessions show {arguments[0]}",
+            f"{name} is the id of a session, not a question.",
+            hint=f"To see its report, run: spadework sessions show {name}",
         )
-    words = list(takewhile(lambda word: not word.startswith("-"), arguments))
-    if meant := _find_mistyped(words, commands):
+    said = ""
+    if name in own and len(rest) == 1 and not re.search(r"\s", rest[0]):
+        said = f"{name} is a command for sessions, but {rest[0]!r} is no session id."
+    elif meant := _find_mistyped(words, commands):
+        said = f"There is no command {name!r}. Did you mean {meant}?"
+    elif len(arguments) == 1 and _NAME.fullmatch(name):
+        said = f"There is no command {name!r}, and a single word is not a question."
+    if said:
         asked = " ".join(words)[:_SHOWN_CHARS].replace('"', "")
         raise SettingsError(
-            f"There is no command {words[0]!r}. Did you mean {meant}?",
-            hint=f'To research it as a question, run: spadework {DEFAULT} "{asked}"',
-        )
-    if len(arguments) == 1 and _NAME.fullmatch(arguments[0]):
-        word = arguments[0]
-        raise SettingsError(
-            f"There is no command {word!r}, and a single word is not a question.",
-            hint=f'Ask a whole question, such as spadework "What is {word}?", or run:'
-            f" spadework {DEFAULT} {word}",
+            said, hint=f'To research it as a question, run: spadework {DEFAULT} "{asked}"'
         )
     return [DEFAULT, *arguments]
 
 
 def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]) -> str:
     """Return the command probably meant, or "" if the words look like a question."""
-    if not words or not _NAME.fullmatch(words[0]):
+    if not _NAME.fullmatch(words[0]):
         return ""
     name, rest = words[0].lower(), words[1:]
     near = get_close_matches(name, commands, n=1, cutoff=LIKE)
@@ -175,7 +174,7 @@ def ask(
     min_relevance: options.Relevance = None,
     search_country: options.Country = None,
     search_language: options.Language = None,
-    search_news: options.News = None,
+    search_kinds: options.Kinds = None,
     search_sites: options.Sites = None,
     search_avoid_sites: options.AvoidSites = None,
     search_since: options.Since = None,

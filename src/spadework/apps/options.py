@@ -40,8 +40,8 @@ Language = Annotated[
     str | None,
     typer.Option("--search-language", help="Language of the results, such as de."),
 ]
-News = Annotated[
-    bool | None, typer.Option("--news/--no-news", help="Search only news.", show_default=False)
+Kinds = Annotated[
+    str | None, typer.Option("--kind", help="Read only these kinds of sources: paper, news, …")
 ]
 Sites = Annotated[
     str | None, typer.Option("--site", help="Search only these domains, separated by commas.")
@@ -136,8 +136,7 @@ Approve = Annotated[
 Attach = Annotated[
     list[Path] | None,
     typer.Option(
-        "--attach",
-        help=("A file to read first; can be repeated. Use - to wait for standard input."),
+        "--attach", help="A file to read first; can be repeated. Use - to wait for standard input."
     ),
 ]
 

@@ -64,6 +64,7 @@ async def replay(
         own = Path(temporary)
         await asyncio.to_thread(_copy, folder, own)
         try:
+            (own / JOURNAL).touch()  # SQLite reads a missing recording as an empty one.
             recording = await Recording.open(own / JOURNAL)
             async with aclosing(recording):
                 session = await _session(own, session_id, recording)
@@ -80,9 +81,8 @@ async def _session(home: Path, session_id: str, recording: Recording) -> Session
     told = await recording.noted(Request("opened", ""))
     brief = await recording.noted(Request("brief", ""))
     if told is None or brief is None:
-        raise SessionError(
-            f"Session {session_id} has no recording: an earlier version did not make one."
-        )
+        why = "exports leave it out, and earlier versions made none"
+        raise SessionError(f"Session {session_id} has no recording: {why}.")
     known = Opened.model_validate(told).settings
     kept = {name: value for name, value in known.items() if name in Settings.model_fields}
     if "search_country" not in known and kept.get("search_language") == "en":

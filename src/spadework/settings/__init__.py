@@ -58,13 +58,6 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         except ValidationError as error:
             raise SettingsError(sentence(error, cls.model_fields)) from None
 
-    @field_validator("allow_hosts", "serve_hosts", "library", "trusted_proxies", mode="before")
-    @classmethod
-    def _split_words(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            return tuple(word.strip() for word in value.split(",") if word.strip())
-        return value
-
     @field_validator("home", "common_home", "library", mode="after")
     @classmethod
     def _absolute(cls, value: Any) -> Any:

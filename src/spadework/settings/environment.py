@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from datetime import date
 from difflib import get_close_matches
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator
 from pydantic_settings import NoDecode
@@ -18,7 +18,6 @@ Effort = Literal["quick", "normal", "deep"]
 Cleaning = Literal["default", "fast", "quality", "technical", "off"]
 Concern = Literal["search", "crawl", "clean", "model", "orchestrator"]
 LogLevel = Literal["debug", "info", "warning", "error"]
-Words = Annotated[tuple[str, ...], NoDecode]
 
 _SITE = re.compile(r"(?:library|https?)://\S+|[^\s/:]+\.[^\s/:.]+", re.IGNORECASE)
 
@@ -26,6 +25,10 @@ _SITE = re.compile(r"(?:library|https?)://\S+|[^\s/:]+\.[^\s/:.]+", re.IGNORECAS
 def provider_alias(name: str) -> AliasChoices:
     """Return aliases for a provider's own variable, with and without our prefix."""
     return AliasChoices(f"SPADEWORK_{name}", name)
+
+
+def _split(value: Any) -> Any:
+    return [w for word in value.split(",") if (w := word.strip())] if type(value) is str else value
 
 
 def _sites(value: Any) -> Any:
@@ -56,6 +59,8 @@ def _day(value: Any) -> Any:
         raise ValueError("it should be a date, YYYY-MM-DD") from None
 
 
+T = TypeVar("T")
+Listed = Annotated[tuple[T, ...], NoDecode, BeforeValidator(_split)]
 Country = Annotated[str, BeforeValidator(_country)]
 Day = Annotated[date | None, BeforeValidator(_day)]
 Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_sites)]

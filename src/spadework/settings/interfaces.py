@@ -10,7 +10,7 @@ from typing import get_args
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
 from spadework.home import default_home
-from spadework.settings.environment import Concern, LogLevel, Words
+from spadework.settings.environment import Concern, Listed, LogLevel
 
 
 class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
@@ -25,7 +25,7 @@ class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Require a token on this machine too, for the web page, MCP over HTTP and `/v1`, since other
     users could reach the server.
     """
-    serve_hosts: Words = ()
+    serve_hosts: Listed[str] = ()
     """Host names that `serve` answers to, besides addresses and this machine's own name."""
 
     drain_seconds: float = Field(20, ge=0, le=86_400)
@@ -52,7 +52,7 @@ class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Header in which a reverse proxy names the user, such as `X-Forwarded-User`. Trusted only from
     `trusted_proxies`.
     """
-    trusted_proxies: Words = ()
+    trusted_proxies: Listed[str] = ()
     """Addresses and networks of the reverse proxies that name users, such as
     `127.0.0.1,10.0.0.0/24`. No client may connect from them without the proxy setting its header.
     """

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
-from pydantic_settings import NoDecode
 
 from spadework.codes import LANGUAGE
 from spadework.form import by_effort
-from spadework.settings.environment import Cleaning, Country, Day, Sites, Words, provider_alias
+from spadework.settings.environment import Cleaning, Country, Day, Listed, Sites, provider_alias
+from spadework.values.search import StatedKind
 
 
 class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
@@ -22,7 +22,7 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Providers, separated by commas: auto, library, searxng, duckduckgo, serper, tavily, brave,
     arxiv, wikipedia, openalex, pubmed, mcp.
     """
-    library: Annotated[tuple[Path, ...], NoDecode] = ()
+    library: Listed[Path] = ()
     """Files and folders to search. Empty: the documentation installed with Python."""
     searxng_url: str = Field("", validation_alias=provider_alias("SEARXNG_URL"))
     """A SearXNG server with the JSON format enabled."""
@@ -47,8 +47,10 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Language of the results, such as en or de. Empty: web search engines prefer the language of
     the question.
     """
-    search_news: bool = False
-    """Search news only, where a provider supports it."""
+    search_kinds: Listed[StatedKind] = ()
+    """Read only these kinds of sources, separated by commas: paper, news, official, vendor, forum
+    or own. With news alone, providers are asked for news.
+    """
     search_sites: Sites = ()
     """Search only these domains, separated by commas, such as example.org; library://NAME/FOLDER
     for a part of the library.
@@ -113,7 +115,7 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Run Chromium in its sandbox, which root cannot use."""
     robots: bool = True
     """Honour robots.txt. Turn this off only for sites you own."""
-    allow_hosts: Words = ()
+    allow_hosts: Listed[str] = ()
     """Hosts, addresses and networks of your own (10.1.0.0/16) that the guard lets through,
     separated by commas.
     """

@@ -81,9 +81,7 @@ class Query(Value):
 
 
 class Topic(Value):
-    """A thing to cover. Its evidence is of the kind `expects` and contains the words in
-    `must_cover`.
-    """
+    """A thing to cover. Its evidence is of the kind `expects` and has the words in `must_cover`."""
 
     name: str
     question: str

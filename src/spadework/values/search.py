@@ -14,7 +14,8 @@ EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
 #: The decision on a hit: read, kept as a replacement, or left.
 Fate = Literal["chosen", "reserve", "left"]
 #: The kind of source, "" if nothing states it. "official" is a state's, "own" the user's.
-SourceKind = Literal["", "paper", "news", "official", "vendor", "forum", "own"]
+StatedKind = Literal["paper", "news", "official", "vendor", "forum", "own"]
+SourceKind = Literal["", StatedKind]
 
 
 class Found(Value):

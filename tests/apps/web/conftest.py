@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from spadework.errors import SettingsError
-from spadework.tools.export.html_report import find_chromium
 from tests.apps.web.server import Server
 from tests.world.brain import play
 from tests.world.model import Model
@@ -46,19 +44,6 @@ def server(_server: Server, world: World, searx: Searx, model: Model) -> Server:
     play(model, TOPICS)
     model.script("DoubtAnswer", CLEAR)
     return _server
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    sync = pytest.importorskip("playwright.sync_api", reason="the extra `browser` is not installed")
-    try:
-        path = find_chromium()
-    except SettingsError as error:
-        pytest.skip(str(error))
-    with sync.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=path)
-        yield running
-        running.close()
 
 
 @pytest.fixture

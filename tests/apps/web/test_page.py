@@ -345,6 +345,19 @@ def test_the_sources_are_filtered_by_words_state_and_kind(
     assert rows.count() == 0
 
 
+def test_only_one_kind_of_sources_is_asked_for(
+    server: Server, open_page: Open, world: World
+) -> None:
+    world.put("forum", "/keeper", FORUM)
+    page = open_page(server.url)
+    page.get_by_text("Options").click()
+    page.get_by_label("Kind of sources").select_option("Forums")
+    ask(page)
+    finished(page)
+    read = page.locator("#list .source:not([data-state='not read'])")
+    assert [row.get_attribute("data-kind") for row in read.all()] == ["forum"]
+
+
 @pytest.mark.full
 def test_a_session_is_deleted_after_confirmation(server: Server, open_page: Open) -> None:
     page = open_page(server.url)

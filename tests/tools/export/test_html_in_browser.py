@@ -4,31 +4,14 @@ phone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
-from spadework.errors import SettingsError
-from spadework.tools.export.html_report import find_chromium, to_html
+from spadework.tools.export.html_report import to_html
 from tests.tools.export.results import HOSTILE, full, hostile
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    sync = pytest.importorskip("playwright.sync_api", reason="the extra `browser` is not installed")
-    try:
-        path = find_chromium()
-    except SettingsError as error:
-        pytest.skip(str(error))
-    with sync.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=path)
-        yield running
-        running.close()
 
 
 def opened(browser: Browser, file: Path, html: str, **options: object) -> tuple[Page, list[str]]:

@@ -56,7 +56,7 @@ def search(
     ] = None,
     search_country: options.Country = None,
     search_language: options.Language = None,
-    search_news: options.News = None,
+    search_kinds: options.Kinds = None,
     search_sites: options.Sites = None,
     search_avoid_sites: options.AvoidSites = None,
     search_since: options.Since = None,

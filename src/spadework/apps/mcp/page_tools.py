@@ -159,7 +159,7 @@ async def serp_search(
         search_results=max(max_results, door.settings.search_results),
         search_country=country or None,
         search_language=language or None,
-        search_news=news or None,
+        search_kinds="news" if news else None,
         search_since=since or None,
         search_until=until or None,
     )

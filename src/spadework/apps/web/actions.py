@@ -64,7 +64,8 @@ async def _session(web: Web, form: FormData) -> Session:
             f"The question is longer than {MOST_QUESTION:,} characters. Put the rest into a"
             f" file and attach it."
         )
-    wishes = {name: text_of(form, name) or None for name in ("minutes", "effort", "search")}
+    names = "minutes", "effort", "search", "search_kinds"
+    wishes = {name: text_of(form, name) or None for name in names}
     if model := text_of(form, "model"):
         if not await web.offers(model):
             raise SettingsError(f"The model {model[:80]} is not available here. Choose another.")

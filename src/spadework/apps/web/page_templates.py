@@ -37,7 +37,7 @@ _MENU = (("/statistics", "Statistics"), ("/settings", "Settings check"))
 THEME_COOKIE = "spadework_theme"
 RETRY_SECONDS = "10"
 UNASKED = dict.fromkeys(
-    ("question", "minutes", "model", "effort", "search", "unseen", "follows"), ""
+    ("question", "minutes", "model", "effort", "search", "search_kinds", "unseen", "follows"), ""
 )
 
 

@@ -101,10 +101,12 @@ async def _read_hits(
     outcomes: list[Outcome[Hit, Page]] = []
     began: dict[str, float] = {}
     others: set[str] = set()
-    since = fresh_since(task.queries, context.settings)
+    since, kinds = fresh_since(task.queries, context.settings), context.settings.search_kinds
 
     async def read(hit: Hit, seconds: float) -> Page:
         page = await read_page(context, hit, seconds, since)
+        if kinds and page.kind not in kinds:
+            raise FetchError(f"Its kind is {page.kind or 'not stated'}, not {' or '.join(kinds)}.")
         others.update([page.url] if canonical_url(hit.url) in taken else [])
         return page
 
@@ -167,9 +169,7 @@ async def read_page(
 
 
 async def page_at(context: SessionContext, url: str) -> Page:
-    """Return the page at a URL named by the user. Raises FetchError, or Stopped if the user wants
-    the report now.
-    """
+    """Return the page at a URL named by the user. Raises FetchError, or Stopped if told to stop."""
     seconds = min(context.settings.page_seconds, context.budget.until_closing())
     reading = read_page(context, Hit(url=url), seconds)
     try:
@@ -223,14 +223,13 @@ def told_failure(reason: str, attempts: Sequence[Any]) -> dict[str, Any]:
 def _reason(outcome: Failed[Hit] | Left[Hit]) -> str:
     if isinstance(outcome, Failed):
         return str(outcome.error)
-    if outcome.why == "not needed":
-        return f"{host_of(outcome.candidate.url)} was slow, and another page was read instead."
-    if outcome.why == "budget":
-        return "The budget for pages is used up."
     host = host_of(outcome.candidate.url)
-    if outcome.why == "stopped":
-        return f"The run was stopped before {host} answered."
-    return f"{host} did not answer in time."
+    return {
+        "not needed": f"{host} was slow, and another page was read instead.",
+        "budget": "The budget for pages is used up.",
+        "stopped": f"The run was stopped before {host} answered.",
+        "deadline": f"{host} did not answer in time.",
+    }[outcome.why]
 
 
 def _unread(task: Task, outcome: Outcome[Hit, Page]) -> Unread | None:

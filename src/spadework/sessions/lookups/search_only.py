@@ -82,7 +82,9 @@ def _look_up(
     context: SessionContext, query: Query, answers: Answers, told: Sequence[str]
 ) -> Looked:
     hits = [
-        with_worth(hit, foreseen(hit.url, hit.title).worth) for hit in fused_hits(answers.lists)
+        with_worth(hit, foreseen(hit.url, hit.title).worth)
+        for hit in fused_hits(answers.lists)
+        if not (kinds := context.settings.search_kinds) or hit.kind in ("", *kinds)
     ]
     made = select(hits, preset=preset_of(context.settings), asked=query.text)
     failures = {f"{p.reason} {p.effect}".rstrip() for p in answers.problems}
@@ -98,11 +100,9 @@ def _look_up(
 
 
 def _rank_hit(hit: Hit, query: Query, made: Selection) -> Ranked:
-    terms = query_terms(query.text)
-    parts = relevance_parts(hit.title, hit.snippet, hit.position, terms)
     return Ranked(
         hit=hit,
-        parts=parts,
+        parts=relevance_parts(hit.title, hit.snippet, hit.position, query_terms(query.text)),
         shape=foreseen(hit.url, hit.title).shape,
         selected=hit in made.chosen,
         reason=reason(hit, made),

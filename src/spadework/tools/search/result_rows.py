@@ -185,7 +185,7 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
             "country": query.country or settings.search_country,
             "language": query.language or settings.search_language,
             "asked_in": query.asked_in or ("" if spoken == ENGLISH else spoken),
-            "news": query.news or settings.search_news,
+            "news": query.news or settings.search_kinds == ("news",),
             "since": query.since or settings.search_since,
             "until": query.until or settings.search_until,
             "include_domains": within or inside,
