@@ -369,5 +369,8 @@ async def test_a_large_one_is_too(name):
 
 async def test_a_deadline_holds_for_what_never_ends():
     await stands(
-        b"A *word* and ``code`` and more of it.\n\n" * 200_000, "text/x-rst", "TooSlow", seconds=1.0
+        b"A *word* and `code` and more of it.\n\n" * 200_000,
+        "text/markdown",
+        "TooSlow",
+        seconds=1.0,
     )
