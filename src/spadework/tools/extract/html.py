@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser
@@ -9,7 +10,7 @@ from selectolax.lexbor import LexborHTMLParser
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract.document_kinds import decode
 from spadework.tools.extract.extracted import Extracted, Link
-from spadework.tools.extract.markdown_writer import not_shown
+from spadework.tools.extract.markdown_writer import blocks, not_shown
 from spadework.tools.extract.page.block_features import PageView
 from spadework.tools.extract.page.choice import content
 from spadework.tools.extract.page.constants import THIN_CHARS
@@ -32,6 +33,16 @@ from spadework.tools.extract.page.walker import Walker
 from spadework.tools.extract.xml import as_html
 
 _ALL_MARKUP = "there are more tags than can be read before its text begins"
+
+_TAGS = (
+    "a abbr address article aside b big blockquote body br button caption center cite code col"
+    " colgroup dd del details dfn div dl dt em figcaption figure font footer form h1 h2 h3 h4 h5 h6"
+    " head header hr html i iframe img input ins kbd label li link main mark meta nav object ol p"
+    " picture pre q s samp script section small source span strike strong style sub summary sup svg"
+    " table tbody td tfoot th thead title tr tt u ul var video wbr"
+)
+_NAMED = rf"/?(?:{'|'.join(_TAGS.split())})(?=[\s/>])|[!?]"
+_KNOWN, _UNKNOWN = re.compile(f"<(?:{_NAMED})", re.I), re.compile(f"<(?!{_NAMED})", re.I)
 
 
 @dataclass(frozen=True)
@@ -88,6 +99,23 @@ def extract(html: str | bytes, url: str) -> Extracted:
             {url: Link(url, b.text) for b in chosen[::-1] if (url := captioned(b))}.values()
         ),
     )
+
+
+def is_known_tag(tag: str) -> bool:
+    """Return whether `tag` is HTML rather than a placeholder such as `<name>`."""
+    return _KNOWN.match(tag) is not None
+
+
+def read_fragment(source: str) -> str:
+    """Return all text of an HTML fragment as Markdown, including placeholders such as `<name>`.
+
+    Raises TooLarge or Unreadable as `bounded` does.
+    """
+    text, left_out = bounded(_UNKNOWN.sub("&lt;", source))
+    tree = LexborHTMLParser(text)
+    flatten(tree, text)
+    found = Walker(Addresses("", "")).walk(tree.body) if tree.body is not None else []
+    return blocks([assemble(found).rstrip(), not_shown(left_out, "characters")])
 
 
 def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
