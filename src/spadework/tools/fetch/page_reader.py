@@ -217,16 +217,6 @@ class Reader:
         """Return whether a fresh copy is cached."""
         return await self._web.holds(url)
 
-    async def source(self, url: str, *, seconds: float) -> Fetched:
-        """Return the raw response, or the browser's HTML if `min_level` requires it. Raises
-        FetchError, or SettingsError if no browser is available.
-        """
-        level = self._web.min_level
-        if level < BROWSER or self._browser is None:
-            return await self._web.fetch(url, seconds=seconds)
-        await self._web.ask_permission(url, seconds=seconds)
-        return await self._browser.visit(url, seconds=seconds)
-
     async def _by_way(self, url: str, way: Way, level: int, trip: _Trip) -> Read | None:
         async def fetch() -> Fetched:
             found = await self._web.fetch(way.url, seconds=WAY_SHARE * _seconds_left(trip))
