@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from spadework.tools.extract.html import read_fragment
-from spadework.tools.extract.text.markdown import clean_markdown
+from spadework.tools.extract.text.markdown import clean_markdown, html_markdown
 from spadework.visible import visible
 
 README = '''<!-- logo -->
@@ -198,7 +197,7 @@ def test_windows_line_ends_are_read():
 )
 def test_endless_repetition_is_read_in_time(part):
     clean_markdown(part * 20_000, "")
-    read_fragment(f"{part * 20_000}\n</pre></h1>")
+    html_markdown(f"{part * 20_000}\n</pre></h1>")
 
 
 @pytest.mark.parametrize("around", ["<pre>{}</pre>", "<h1>{}</h1>", "<?{}?>"])
@@ -206,7 +205,7 @@ def test_what_is_long_between_tags_takes_little_memory(around):
     source = around.format("x = 1\n" * 200_000)
     tracemalloc.start()
     try:
-        read_fragment(source)
+        html_markdown(source)
         assert tracemalloc.get_traced_memory()[1] < 20 * len(source)
     finally:
         tracemalloc.stop()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser
@@ -33,16 +32,6 @@ from spadework.tools.extract.page.walker import Walker
 from spadework.tools.extract.xml import as_html
 
 _ALL_MARKUP = "there are more tags than can be read before its text begins"
-
-_TAGS = (
-    "a abbr address article aside b big blockquote body br button caption center cite code col"
-    " colgroup dd del details dfn div dl dt em figcaption figure font footer form h1 h2 h3 h4 h5 h6"
-    " head header hr html i iframe img input ins kbd label li link main mark meta nav object ol p"
-    " picture pre q s samp script section small source span strike strong style sub summary sup svg"
-    " table tbody td tfoot th thead title tr tt u ul var video wbr"
-)
-_NAMED = rf"/?(?:{'|'.join(_TAGS.split())})(?=[\s/>])|[!?]"
-_KNOWN, _UNKNOWN = re.compile(f"<(?:{_NAMED})", re.I), re.compile(f"<(?!{_NAMED})", re.I)
 
 
 @dataclass(frozen=True)
@@ -101,17 +90,12 @@ def extract(html: str | bytes, url: str) -> Extracted:
     )
 
 
-def is_known_tag(tag: str) -> bool:
-    """Return whether `tag` is HTML rather than a placeholder such as `<name>`."""
-    return _KNOWN.match(tag) is not None
-
-
 def read_fragment(source: str) -> str:
-    """Return all text of an HTML fragment as Markdown, including placeholders such as `<name>`.
+    """Return all text of an HTML fragment as Markdown.
 
     Raises TooLarge or Unreadable as `bounded` does.
     """
-    text, left_out = bounded(_UNKNOWN.sub("&lt;", source))
+    text, left_out = bounded(source)
     tree = LexborHTMLParser(text)
     flatten(tree, text)
     found = Walker(Addresses("", "")).walk(tree.body) if tree.body is not None else []

@@ -12,7 +12,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from spadework.tools.extract.extracted import Extracted, Link
-from spadework.tools.extract.html import is_known_tag, read_fragment
 from spadework.tools.extract.markdown_writer import (
     blocks,
     code_span,
@@ -25,6 +24,33 @@ from spadework.tools.extract.markdown_writer import (
 )
 from spadework.tools.extract.notation import Place, joined
 from spadework.tools.text.facts import moment
+
+_TAGS = (
+    "a abbr address article aside b big blockquote body br button caption center cite code col"
+    " colgroup dd del details dfn div dl dt em figcaption figure font footer form h1 h2 h3 h4 h5 h6"
+    " head header hr html i iframe img input ins kbd label li link main mark meta nav object ol p"
+    " picture pre q s samp script section small source span strike strong style sub summary sup svg"
+    " table tbody td tfoot th thead title tr tt u ul var video wbr"
+)
+_NAMED = rf"/?(?:{'|'.join(_TAGS.split())})(?=[\s/>])|[!?]"
+_KNOWN, _UNKNOWN = re.compile(f"<(?:{_NAMED})", re.I), re.compile(f"<(?!{_NAMED})", re.I)
+
+
+def is_known_tag(tag: str) -> bool:
+    """Return whether `tag` is HTML rather than a placeholder such as `<name>`."""
+    return _KNOWN.match(tag) is not None
+
+
+def html_markdown(source: str) -> str:
+    """Return HTML as Markdown, including placeholders such as `<name>`.
+
+    Raises TooLarge or Unreadable beyond the limits of a page.
+    """
+    # Most notes hold no HTML and need no reader of pages.
+    from spadework.tools.extract.html import read_fragment
+
+    return read_fragment(_UNKNOWN.sub("&lt;", source))
+
 
 _WORD = re.compile(r"\w")
 _LINE_BREAK = re.compile(r"<br\b", re.I)
@@ -296,7 +322,7 @@ class _Reader:
         return found
 
     def _html(self, source: str) -> str:
-        text = read_fragment(_IMAGE.sub("", source))  # Images are badges and logos.
+        text = html_markdown(_IMAGE.sub("", source))  # Images are badges and logos.
         first = re.match(r"# (.+)", text)
         if first and not self.title:
             self.title = _LINK.sub(r"\1", first[1])
