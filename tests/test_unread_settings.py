@@ -19,8 +19,10 @@ from spadework.settings.environment import unread
         ),
         ("MCP_MAX_TOKENS", "is not a setting and is ignored. See docs/settings.md."),
         ("SPADEWORK_XYZZY", "See docs/settings.md."),
-        ("SPADEWORK_RRF_K", "is no longer a setting; the default applies."),
-        ("SPADEWORK_PLAN_DAYS", "is no longer a setting; the default applies."),
+        (
+            "SPADEWORK_RRF_K",
+            "SPADEWORK_RRF_K is not a setting and is ignored. See docs/settings.md.",
+        ),
     ],
 )
 def test_a_variable_that_no_setting_reads_is_named(name: str, said: str) -> None:

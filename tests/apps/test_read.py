@@ -1,5 +1,5 @@
-"""`spadework read` as a user has it: one page or file as Markdown, as JSON or as it came, and one
-sentence where it cannot be read.
+"""`spadework read` as a user has it: one page or file as Markdown or as JSON, and one sentence
+where it cannot be read.
 """
 
 from __future__ import annotations
@@ -77,34 +77,21 @@ def test_a_file_of_any_format_is_read(terminal: Terminal, name: str, found: str)
     assert found in out
 
 
-def test_saved_html_is_read_as_the_page_it_was(terminal: Terminal) -> None:
-    code, out, _ = terminal.run(
-        "read", "--html", "page.html", "--url", "https://example.org/a", "--json"
-    )
+def test_all_that_is_known_of_a_file_is_told(terminal: Terminal) -> None:
+    code, out, _ = terminal.run("read", "page.html", "--json")
     told = json.loads(out)
     assert code == 0
     assert set(told) == FACTS
     assert (told["url"], told["level"], told["title"], told["author"], told["language"]) == (
-        *("https://example.org/a", -1, "Tides", "R. Penn"),
+        *("page.html", -1, "Tides", "R. Penn"),
         "en",
     )
-    assert told["links"] == [{"url": "https://example.org/dues", "text": "the dues"}]
     assert told["bytes"] == len(PAGE)
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "named"),
     [
-        (
-            ["--html", "dues.pdf", "--url", "https://example.org/a"],
-            1,
-            "dues.pdf is not HTML; it is a file of type application/pdf",
-        ),
-        (["--html", "noise.bin", "--url", "https://example.org/a"], 1, "noise.bin is not HTML"),
-        (["--html", "no.html", "--url", "https://example.org/a"], 2, "no.html"),
-        (["--html", "page.html"], 2, "--url"),
-        (["--html", "page.html", "--url", "example.org"], 2, "example.org"),
-        (["page.html", "--html", "page.html", "--url", "https://example.org/a"], 2, "--html"),
         (
             ["noise.bin"],
             1,
@@ -119,8 +106,6 @@ def test_saved_html_is_read_as_the_page_it_was(terminal: Terminal) -> None:
         (["ftp://example.org/a"], 2, "ftp://example.org/a"),
         (["https://example.org/", "--level", "7"], 2, "'7'"),
         (["https://example.org/", "--level", "high"], 2, "'high'"),
-        (["page.html", "--raw", "--json"], 2, "--raw"),
-        (["dues.pdf", "--raw"], 1, "dues.pdf is application/pdf, not text"),
         (["http://127.0.0.1:9/a"], 1, "127.0.0.1"),
     ],
 )
@@ -132,11 +117,6 @@ def test_what_cannot_be_read_is_one_sentence_that_names_it(
     assert named in err
     assert "Traceback" not in err
     assert len(err) <= 400
-
-
-def test_raw_is_the_source_and_nothing_more(terminal: Terminal) -> None:
-    assert terminal.run("read", "page.html", "--raw") == (0, PAGE, "")
-    assert terminal.run("read", "latin.txt", "--raw") == (0, "Das Café schließt früh.", "")
 
 
 def test_a_page_of_the_web_is_read_with_all_that_is_known_of_it(
@@ -157,8 +137,6 @@ def test_a_page_of_the_web_is_read_with_all_that_is_known_of_it(
     assert told["seconds"] > 0
     assert told["bytes"] > 0
     assert "Port Aldermere" in told["markdown"]
-    _, raw, _ = online.run("read", url, "--raw")
-    assert raw.lstrip().lower().startswith("<!doctype html")
     assert json.loads(online.run("read", url, "--json", "--level", "1")[1])["level"] == 1
 
 
@@ -170,7 +148,6 @@ def test_reading_can_begin_in_the_browser(online: Terminal, world: World) -> Non
     code, out, err = online.run("read", url, "--json", "--level", "2")
     assert (code, err) == (0, "")
     assert json.loads(out)["level"] == 2
-    assert "</html>" in online.run("read", url, "--raw", "--level", "2")[1]
 
 
 def test_why_a_page_of_the_web_could_not_be_read_is_said(online: Terminal, world: World) -> None:

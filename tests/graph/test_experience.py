@@ -67,11 +67,6 @@ def test_only_the_last_twenty_runs_are_asked() -> None:
     assert (made.runs, made.seconds) == (MOST, Span(low=5, median=5, high=5))
 
 
-def test_a_forecast_that_an_earlier_version_wrote_down_is_read() -> None:
-    told = reckoned().model_dump(mode="json") | {"reckoned": {"seconds": 9.0}}
-    assert Forecast.model_validate(told) == reckoned()
-
-
 def test_too_few_runs_and_runs_of_another_kind_or_machine_say_nothing() -> None:
     made = reckoned()
     assert by_experience(made, [took(5.0)] * (LEAST - 1), LIMITS) == made

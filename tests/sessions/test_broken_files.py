@@ -175,28 +175,16 @@ def test_a_session_of_a_newer_version_is_left_alone(place: Place, terminal: Term
     assert place.state() == before
 
 
-def test_an_older_session_is_brought_up_in_silence(place: Place, terminal: Terminal) -> None:
-    file = place.folder(place.unfinished) / METADATA
-    changed(version=None)(file)
-    code, out, err = terminal.run("resume", place.unfinished)
-    assert code == 0
-    assert "older spadework" not in err
-    assert "plays for 45 minutes" in out
-    assert json.loads(file.read_text())["version"] == 1
-
-
-def test_an_older_session_that_lacks_something_can_only_be_read(
+def test_a_session_of_an_older_version_is_refused_in_a_sentence(
     place: Place, terminal: Terminal
 ) -> None:
-    for session_id in (place.finished, place.unfinished):
-        changed(version=None, settings=None, limits=None)(place.folder(session_id) / METADATA)
+    changed(version=1)(place.folder(place.unfinished) / METADATA)
     before = place.state()
-    report = terminal.run("sessions", "show", place.finished)[1]
-    assert terminal.run("resume", place.finished)[:2] == (0, report)
     code, out, err = terminal.run("resume", place.unfinished)
     assert (code, out, err.count("\n")) == (1, "", 1)
-    assert "by an older spadework" in err
+    assert "was written by an older spadework (file version" in err
     assert place.state() == before
+    assert place.whole in terminal.run("sessions")[1]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,10 @@
 """What is drawn from the record of a run: its work products, progress, measures and logs; also
-anew, of a run that was killed, and of a session that an earlier release has written.
+anew, and of a run that was killed.
 """
 
 from __future__ import annotations
 
 import pkgutil
-import tarfile
 from contextlib import aclosing
 from itertools import pairwise
 from pathlib import Path
@@ -27,7 +26,6 @@ from spadework.events import (
     read_event,
 )
 from spadework.sessions.brief import Brief
-from spadework.sessions.metrics.statistics import statistics
 from spadework.sessions.one_call import research
 from spadework.sessions.record.course import Course
 from spadework.sessions.record.log import log_lines, read_log
@@ -38,7 +36,6 @@ from spadework.sessions.storage.files import (
     read_metadata,
     read_progress,
     read_result,
-    session_folder,
 )
 from spadework.sessions.storage.session_file import LOG
 from spadework.settings import Settings
@@ -48,10 +45,8 @@ from tests.sessions.killed import Killed, before
 from tests.thinned import thinned
 from tests.tools.export.results import full
 from tests.world.model import Model
-from tests.world.searx import Searx
 from tests.world.sites import World
 
-RELEASED = Path(__file__).parent / "released" / "0.1.0.tar.xz"
 ASKED = "What is known about Port Aldermere?"
 
 
@@ -223,43 +218,6 @@ async def test_a_record_cut_at_any_byte_is_read_up_to_there_and_goes_on(
         log_lines(cut, line)
         assert recorded(cut)[-1] == whole[3]
         assert Course(recorded(cut)).events[:n] == Course(whole[:n]).events[:n]
-
-
-def test_a_session_of_an_earlier_release_still_opens(tmp_path: Path) -> None:
-    with tarfile.open(RELEASED) as archive:
-        archive.extractall(tmp_path / "sessions", filter="data")
-    [name] = [path.name for path in (tmp_path / "sessions").iterdir()]
-    folder = session_folder(tmp_path, name)
-    events = recorded(folder)
-    assert len(events) == len((folder / LOG).read_bytes().splitlines())
-    assert {event.v for event in events} == {0}
-    assert read_metadata(folder).status == "completed"
-    assert [one.session_id for one in statistics(tmp_path).sessions] == [name]
-    ledger = (folder / "evidence.jsonl").read_bytes()
-    report = next(folder.glob("research_report_*.md")).read_bytes()
-    redraw(folder, Settings.load(home=tmp_path))
-    assert (folder / "evidence.jsonl").read_bytes() == ledger
-    assert next(folder.glob("research_report_*.md")).read_bytes() == report
-    assert "Port Aldermere inhabitants” on searxng" in next(folder.glob("search_*")).read_text()
-    assert "- proves E1 " in next(folder.glob("intelligent_*")).read_text()
-    assert read_progress(folder).phases == ()
-
-
-async def test_a_session_of_an_earlier_release_is_taken_up_without_asking(
-    online: Settings, searx: Searx, tmp_path: Path
-) -> None:
-    with tarfile.open(RELEASED) as archive:
-        archive.extractall(tmp_path / "sessions", filter="data")
-    [folder] = (tmp_path / "sessions").iterdir()
-    before = read_result(folder)
-    assert before
-    (folder / "result.json").unlink()
-    settings = online.with_(home=tmp_path)
-    again = await Session.resume(folder.name, settings=settings).result()
-    assert not searx.queries
-    assert again.report == before.report
-    assert [event.v for event in recorded(folder)].count(0) == 48
-    assert recorded(folder)[-1].v == 1
 
 
 async def test_no_key_and_no_text_of_a_page_is_logged_at_level_info(

@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 
 from spadework import values
 from spadework.graph import state
-from spadework.values import coverage, question, report, search
-
-#: Current modules by the names that older checkpoints use.
-_FORMER_MODULES = {
-    "spadework.values.asking": question,
-    "spadework.values.finding": search,
-    "spadework.values.judging": coverage,
-    "spadework.values.telling": report,
-}
 
 
 def _values() -> frozenset[tuple[str, str]]:
@@ -25,15 +15,10 @@ def _values() -> frozenset[tuple[str, str]]:
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, values.Value)
     ]
-    names = {module.__name__: former for former, module in _FORMER_MODULES.items()}
-    modules = {(kind, kind.__module__) for kind in found}
-    modules |= {(kind, names[module]) for kind, module in modules if module in names}
-    return frozenset((module, kind.__name__) for kind, module in modules)
+    return frozenset((kind.__module__, kind.__name__) for kind in found)
 
 
 OUR_VALUES = _values()
-# Restoring a checkpoint imports the modules it names.
-sys.modules.update(_FORMER_MODULES)
 
 
 def register() -> None:

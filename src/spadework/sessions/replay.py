@@ -81,12 +81,10 @@ async def _session(home: Path, session_id: str, recording: Recording) -> Session
     told = await recording.noted(Request("opened", ""))
     brief = await recording.noted(Request("brief", ""))
     if told is None or brief is None:
-        why = "exports leave it out, and earlier versions made none"
+        why = "exports leave it out, and some sessions make none"
         raise SessionError(f"Session {session_id} has no recording: {why}.")
     known = Opened.model_validate(told).settings
     kept = {name: value for name, value in known.items() if name in Settings.model_fields}
-    if "search_country" not in known and kept.get("search_language") == "en":
-        del kept["search_language"]  # old default without effect outside SearXNG
     settings = Settings.load(**{**kept, "home": home})
     # A replay must not depend on the user's keys.
     settings = settings.model_copy(update=dict.fromkeys(SECRETS))

@@ -83,18 +83,6 @@ _ELSEWHERE = {
     "TARGET_TOKENS": "window_tokens",
     "LOG_LEVEL": "log",
 }
-_CONSTANT = frozenset(
-    {
-        *("RRF_K", "ORIGINAL_WEIGHT", "KNOWLEDGE_HOURS"),
-        *("SEARCH_CACHE_HOURS", "SEARCH_CACHE_MINUTES"),
-        *("USER_TOKENS", "REQUEST_TOKENS", "THOUGHT_TOKENS", "ANSWER_TOKENS", "PASSAGE_CHARS"),
-        *("EMBEDDINGS_SECONDS", "PROBE_SECONDS", "SLOW_PAGE_SECONDS", "MIN_CLEANLINESS"),
-        *("SEARCH_CACHE_DAYS", "SEARCH_CACHE_MB", "KNOWLEDGE_MB", "REDIRECTS"),
-        *("HEALTH_SECONDS", "SEARCH_SECONDS", "FIRST_BYTE_SECONDS", "MARGINAL_UTILITY"),
-        *("PLAN_DAYS", "LOG_JSON", "RAW_MB", "SHOWN_TOKENS", "ANSWER_MINUTES", "PAGES_PER_DOMAIN"),
-        *("BROWSER_PAGES", "BROWSER_BYTES", "UPLOAD_FILES", "UPLOAD_BYTES"),
-    }
-)
 _LOG = logging.getLogger(__name__)
 _told: set[str] = set()
 
@@ -113,9 +101,7 @@ def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tupl
     for name in sorted(environ):
         own = name.upper().startswith(PREFIX) and name.upper().removeprefix(PREFIX)
         instead = f"{PREFIX}{_ELSEWHERE.get(name, '').upper()}"
-        if own in _CONSTANT:
-            yield name, f"{name} is no longer a setting; the default applies."
-        elif own and own not in known:
+        if own and own not in known:
             near = get_close_matches(own, known, 1)
             mend = f"Did you mean {PREFIX}{near[0]}?" if near else "See docs/settings.md."
             yield name, f"{name} is not a setting and is ignored. {mend}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ipaddress import ip_network
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
 
@@ -106,8 +106,7 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     min_level: int = Field(0, ge=0, le=2)
     """First level tried for a page."""
     max_level: int = Field(2, ge=0, le=2)
-    """Last level tried for a page: 0 plain HTTP, 1 browser-like headers, 2 a browser. 3, which no
-    longer exists, counts as 2.
+    """Last level tried for a page: 0 plain HTTP, 1 browser-like headers, 2 a browser.
     """
     chromium: str = ""
     """Path of the Chromium or Chrome to use for level 2. Empty: the first one found."""
@@ -121,12 +120,6 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
     user_agent: str = "spadework/0.1 (research assistant)"
     """User agent sent to web servers."""
-
-    @field_validator("min_level", "max_level", mode="before")
-    @classmethod
-    def _within_the_levels(cls, value: Any) -> Any:
-        # Environments and stored sessions of earlier versions may have a level 3.
-        return 2 if str(value).strip() == "3" else value
 
     @field_validator("allow_hosts", mode="after")
     @classmethod

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from spadework.codes import COUNTRY, LANGUAGE
 from spadework.values.value import CODE, Value
@@ -135,11 +135,6 @@ class Forecast(Value):
     writing: Span = Span()
     seconds: Span
     money: Span | None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_reckoned(cls, told: dict[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in told.items() if name != "reckoned"}
 
 
 class Task(Value):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Literal
 
-from pydantic import AliasChoices, ConfigDict, Field, field_validator, model_validator
+from pydantic import AliasChoices, ConfigDict, Field
 
 from spadework.values.question import QueryKind
 from spadework.values.value import Value
@@ -95,19 +95,6 @@ class Tried(Value):
         """The seconds of all attempts."""
         return round(sum(attempt.seconds for attempt in self.attempts), 3)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _with_attempts(cls, data: Any) -> Any:
-        # Earlier versions stored only the total seconds.
-        if not isinstance(data, dict) or "fetching" not in data:
-            return data
-        data = dict(data)
-        seconds = data.pop("fetching")
-        if seconds and "attempts" not in data:
-            told = {name: data[name] for name in ("level", "status", "bytes") if name in data}
-            data["attempts"] = ({**told, "seconds": seconds},)
-        return data
-
 
 class Unread(Value):
     """A hit for a `topic` that could not be read. `score` is its relevance, 0..1. `late` means that
@@ -129,7 +116,7 @@ class Unread(Value):
 class Page(Tried):
     """A page that was read. Its Markdown is in the page store under `content_hash`. The page states
     its `author`, a search its `publisher`. `level` is 0 for plain HTTP, 1 for browser headers, 2
-    for a browser (3 in earlier versions), -1 for a local document. A `stale` page is an old copy of
+    for a browser, -1 for a local document. A `stale` page is an old copy of
     an unreachable page. A `known` page comes from the knowledge store. `linked` is its PageRank,
     0..1. `bytes` is the decompressed size; `cleaning` is the seconds of extraction.
     """
@@ -157,12 +144,6 @@ class Page(Tried):
     relevance: float = 0.0
     rrf: float = 0.0
     found_by: tuple[Found, ...] = ()
-
-    @field_validator("kind", mode="before")
-    @classmethod
-    def _known_kind(cls, kind: Any) -> Any:
-        # Earlier versions stored the kind of page here, such as "article".
-        return kind if kind in get_args(SourceKind) else ""
 
 
 class Passage(Value):

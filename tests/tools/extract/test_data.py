@@ -103,8 +103,8 @@ def test_the_entries_of_a_feed_are_sections(media_type):
     found = read(RSS, media_type)
     assert (
         found.markdown
-        == "# Harbour news\n\nWhat happens at the quay.\n\n## Tides & dues\n\n2026-02-14 ·"
-        " <https://example.com/tides>\n\nThe tide rose.\n\n- twice\n\n## Undated\n\nNothing"
+        == "# Harbour news\n\nWhat **happens** at the quay.\n\n## Tides & dues\n\n2026-02-14 ·"
+        " <https://example.com/tides>\n\nThe **tide** rose.\n\n- twice\n\n## Undated\n\nNothing"
         " else."
     )
     assert found.published_at == datetime(2026, 2, 14, 9, tzinfo=UTC)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from spadework.tools.extract.text.markdown import clean_markdown, html_to_text
+from spadework.tools.extract.text.markdown import clean_markdown, html_markdown
 from spadework.visible import visible
 
 README = '''<!-- logo -->
@@ -72,7 +72,7 @@ def test_a_readme_keeps_its_words_and_loses_its_decoration():
     assert read.title == "Spoon"
     assert (
         read.markdown
-        == '''A spoon for soup.
+        == '''A spoon for **soup**.
 
 # Spoon
 
@@ -123,6 +123,19 @@ def test_links_are_listed_and_relative_ones_only_on_the_web():
         (link.url, link.text) for link in in_a_library
     ]
     assert all(link.url.startswith("https://") for link in in_a_library)
+
+
+def test_html_in_markdown_is_read_like_a_page():
+    text = (
+        '<h1><a href="https://example.org">Spoon</a></h1>\n\n<table><tr><th>a</th><th>b</th></tr>'
+        "<tr><td>1</td><td>10<sup>6</sup></td></tr></table>\n\n<pre>x &lt;y></pre>\n"
+    )
+    read = clean_markdown(text, "")
+    assert read.title == "Spoon"
+    assert read.markdown == (
+        "# [Spoon](https://example.org)\n\n| a | b |\n| --- | --- |\n| 1 | 10^6 |\n\n"
+        "```\nx <y>\n```\n"
+    )
 
 
 def test_front_matter_gives_title_and_date():
@@ -184,7 +197,7 @@ def test_windows_line_ends_are_read():
 )
 def test_endless_repetition_is_read_in_time(part):
     clean_markdown(part * 20_000, "")
-    html_to_text(f"{part * 20_000}\n</pre></h1>")
+    html_markdown(f"{part * 20_000}\n</pre></h1>")
 
 
 @pytest.mark.parametrize("around", ["<pre>{}</pre>", "<h1>{}</h1>", "<?{}?>"])
@@ -192,7 +205,7 @@ def test_what_is_long_between_tags_takes_little_memory(around):
     source = around.format("x = 1\n" * 200_000)
     tracemalloc.start()
     try:
-        html_to_text(source)
+        html_markdown(source)
         assert tracemalloc.get_traced_memory()[1] < 20 * len(source)
     finally:
         tracemalloc.stop()

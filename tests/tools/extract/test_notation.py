@@ -167,7 +167,7 @@ def test_a_formula_stands_on_one_line(formula: str, shown: str) -> None:
         ("In 1984[^4] it.\n\n[^4]: Of 1986.", "markdown", "In 1984[4] it.\n\n[4] Of 1986."),
         ("<p>It holds 10<sup>6</sup> l</p>", "markdown", "holds 10^6 l"),
         ("It holds 10\\ :sup:`6` l of H\\ :sub:`2`\\ O.", "x-rst", "holds 10^6 l of H2O."),
-        ("In 1984\\ [#a]_ it.\n\n.. [#a] Of 1986.", "x-rst", "In 1984[1] it."),
+        ("In 1984\\ [#a]_ it.\n\n.. [#a] Of 1986.", "x-rst", "In 1984[a] it."),
         (r"{\rtf1\ansi It holds 10{\super 6} litres.\par}", "rtf", "holds 10^6 litres."),
         (r"{\rtf1\ansi Of H\sub 2\nosupersub O, 10\super -5\plain .\par}", "rtf", "Of H2O, 10^-5."),
     ],

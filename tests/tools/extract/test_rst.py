@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.tools.extract.text.rst import extract_rst
+from spadework.tools.extract.text.plain_text import extract_rst
 
 GUIDE = """\
 .. image:: logo.png
@@ -84,7 +84,8 @@ def test_a_guide_written_for_sphinx_is_read():
         == """\
 # Guide
 
-Use `stir` or `the spoon`; see top and [a](https://example.org/a). `a  b` is code, `name` too.
+Use `stir` or `the spoon`; see top and
+[a](https://example.org/a). `a  b` is code, `name` too.
 
 ```python
 def f():
@@ -98,26 +99,22 @@ $ ls -l
   total 0
 ```
 
-```python
+```pycon
 >>> 1 + 1
 2
 ```
 
-Note: Hot, and *very* so.
+**Note:** Hot, and
+*very* so.
 
-Added in version 3.4: The spoon.
+**Added in version 3.4:** The spoon.
 
 ## `stir(soup, *, times=1)`
 
 Stirs the soup.
 
-`soup`:
-
-What to stir.
-
-**returns:**
-
-The soup.
+- `soup`: What to stir.
+- Returns: The soup.
 
 Linux
 
@@ -126,12 +123,11 @@ Run it.
 ## Deeper
 
 - one
-  - two
+
+- two
 - three
 
-**term**
-
-What it means.
+- term What it means.
 
 | a | b |
 | --- | --- |
@@ -177,9 +173,27 @@ def test_a_heading_further_down_is_not_the_title():
     assert extract_rst("Words.\n\nPart\n----\n\nMore.\n", "").title == ""
 
 
-def test_reading_one_text_changes_nothing_for_the_next():
-    extract_rst(".. role:: mine\n.. default-role:: code\n\n`x`\n", "")
-    assert extract_rst("`some words` and :mine:`y`", "").markdown == "some words and `y`\n"
+def test_named_targets_replacements_notes_and_tables_are_read():
+    text = (
+        "|logo|\n\nBy |us|, see `the\nguide`_ and spoon_ [#a]_ and a_name.\n\n"
+        ".. |logo| image:: logo.png\n.. |us| replace:: the crew\n"
+        ".. _the guide: https://example.org/g\n.. _spoon:\n   https://example.org/s\n"
+        ".. [#a] A note.\n\n.. math:: a = b\n\n::\n\n   code\n\n"
+        "====  =====\na     b\n====  =====\n1     two\n      words\n====  =====\n"
+    )
+    read = extract_rst(text, "")
+    assert read.markdown == (
+        "By the crew, see [the guide](https://example.org/g) and "
+        "[spoon](https://example.org/s) [a] and a_name.\n\n[a] A note.\n\n"
+        "```\na = b\n```\n\n```\ncode\n```\n\n"
+        "| a | b |\n| --- | --- |\n| 1 | two words |\n"
+    )
+    assert [link.text for link in read.links] == ["the guide", "spoon"]
+
+
+def test_titles_are_as_deep_as_their_style_is_late():
+    text = "A\n=\n\n***\nAB\n***\n\nBC\n==\n\nCD\n--\n\nDE\n==\n\nEnd.\n"
+    assert extract_rst(text, "").markdown == "A\n\\=\n\n# AB\n\n## BC\n\n### CD\n\n## DE\n\nEnd.\n"
 
 
 def test_windows_line_ends_are_read_in_a_long_text_too():

@@ -21,7 +21,6 @@ from spadework.tools.fetch.page_reader import (
     arxiv,
     github,
     npm,
-    pypi,
     ways_to,
     wikipedia,
 )
@@ -35,22 +34,6 @@ RENDERED = (
     f'<div class="mw-parser-output"><p>The <b>tide</b> is high twice a day. {TIDES}</p>'
     f"<h2>Causes</h2><p>The moon. {TIDES}</p></div>"
 )
-PROJECT = {
-    "info": {
-        "name": "tides",
-        "version": "2.1.0",
-        "summary": "Tables of tides.",
-        "description": README,
-        "description_content_type": "text/markdown; charset=UTF-8",
-        "requires_python": ">=3.11",
-        "license": "MIT",
-        "author": "R. Penn",
-        "project_urls": {"Source": "https://example.com/tides"},
-    },
-    "releases": {},
-    "urls": [{"upload_time_iso_8601": "2026-02-14T09:00:00.000000Z"}],
-    "vulnerabilities": [],
-}
 PACKAGE = {
     "_id": "@harbour/tides",
     "name": "@harbour/tides",
@@ -101,7 +84,6 @@ async def read(path: str, answers: Answers) -> tuple[str, str, list[str], str]:
         sites = (
             partial(arxiv, base=base),
             partial(wikipedia, hosts=r"127\.0\.0\.1:\d+"),
-            partial(pypi, base=base),
             partial(npm, base=base, registry=f"{base}/registry"),
             # any two words are its own
             partial(github, base=base, api=f"{base}/api", raw=f"{base}/raw"),
@@ -145,18 +127,6 @@ async def read(path: str, answers: Answers) -> tuple[str, str, list[str], str]:
             '```python\n"""The winter',
         ),
         (
-            "/project/tides/",
-            {"/pypi/tides/json": ("application/json", json.dumps(PROJECT))},
-            "tides",
-            "- Python: >=3.11",
-        ),
-        (
-            "/project/tides/2.1.0/",
-            {"/pypi/tides/2.1.0/json": ("application/json", json.dumps(PROJECT))},
-            "tides",
-            "- Version: 2.1.0",
-        ),
-        (
             "/package/@harbour/tides",
             {"/registry/@harbour%2Ftides": ("application/json", json.dumps(PACKAGE))},
             "@harbour/tides",
@@ -177,7 +147,6 @@ async def test_the_best_text_of_a_page_stands_at_its_own_address(path, answers, 
         ("/abs/2401.01234", "/html/2401.01234"),
         ("/wiki/Tide", "/wiki/Tide?action=render"),
         ("/harbour/tides", "/api/repos/harbour/tides/readme"),
-        ("/project/tides", "/pypi/tides/json"),
         ("/package/tides", "/registry/tides"),
     ],
 )
@@ -202,7 +171,7 @@ async def test_where_a_way_is_closed_the_page_itself_is_read(path, interface, cl
         "https://en.wikipedia.org/wiki/Tide?oldid=1",
         "https://github.com/harbour/tides/issues/3",
         "https://github.com/topics/tides",
-        "https://pypi.org/search/?q=tides",
+        "https://pypi.org/project/tides",
         "https://www.npmjs.com/~penn",
         "https://example.com/project/tides",
         "https://arxiv.org.example.com/abs/2401.01234",
@@ -223,8 +192,7 @@ def test_the_known_sites_ask_their_documented_addresses():
         "https://github.com/a/b/blob/main/c.md": (
             "https://raw.githubusercontent.com/a/b/main/c.md"
         ),
-        "https://pypi.org/project/a/": "https://pypi.org/pypi/a/json",
         "https://www.npmjs.com/package/a/v/1.0.0": "https://registry.npmjs.org/a/1.0.0",
     }
     assert {url: ways_to(url)[0].url for url in asked} == asked
-    assert len(SITES) == 5
+    assert len(SITES) == 4

@@ -7,9 +7,7 @@ import random
 import tracemalloc
 import zlib
 
-import brotli
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,23 +23,8 @@ def unpack(body: bytes, encoding: str, limit: int) -> bytes:
     return unpacker.finish()
 
 
-def raw_deflate(body: bytes) -> bytes:
-    packer = zlib.compressobj(wbits=-15)
-    return packer.compress(body) + packer.flush()
-
-
-PACK = {
-    "gzip": gzip.compress,
-    "deflate": zlib.compress,
-    "br": brotli.compress,
-    "zstd": zstandard.compress,
-}
-PACKERS = [
-    *PACK.items(),
-    ("GZIP ", gzip.compress),
-    ("x-gzip", gzip.compress),
-    ("deflate", raw_deflate),
-]
+PACK = {"gzip": gzip.compress, "deflate": zlib.compress}
+PACKERS = [*PACK.items(), ("GZIP ", gzip.compress), ("x-gzip", gzip.compress)]
 BOMB = {name: pack(b" " * 50_000_000) for name, pack in PACK.items()}
 
 
@@ -93,19 +76,19 @@ def test_an_empty_body_is_empty(encoding):
 @given(body=st.binary(max_size=500), junk=st.binary(max_size=50))
 def test_what_stands_behind_the_end_is_ignored(body, junk):
     assert unpack(gzip.compress(body) + b"\n" + junk, "gzip", LIMIT) == body
-    assert unpack(zstandard.compress(body) + b"\n" + junk, "zstd", LIMIT) == body
 
 
-@pytest.mark.parametrize("name", ["gzip", "zstd"])
 @given(parts=st.lists(st.binary(max_size=100), min_size=1, max_size=4), size=st.integers(1, 200))
-def test_several_members_are_one_body(name, parts, size):
-    packed, unpacker = b"".join(map(PACK[name], parts)), Unpacker(name, LIMIT)
+def test_several_members_are_one_body(parts, size):
+    packed, unpacker = b"".join(map(gzip.compress, parts)), Unpacker("gzip", LIMIT)
     for start in range(0, len(packed), size):
         unpacker.feed(packed[start : start + size])
     assert unpacker.finish() == b"".join(parts)
 
 
-@pytest.mark.parametrize("encoding", ["compress", "rot13", "gzip, rot13", "gzip, gzip, gzip, gzip"])
+@pytest.mark.parametrize(
+    "encoding", ["compress", "br", "zstd", "gzip, rot13", "gzip, gzip, gzip, gzip"]
+)
 def test_other_encodings_are_not_read(encoding):
     with pytest.raises(Unreadable, match="is not supported"):
         unpack(b"x", encoding, LIMIT)
@@ -113,7 +96,7 @@ def test_other_encodings_are_not_read(encoding):
 
 @pytest.mark.parametrize(
     ("encoding", "junk"),
-    [("gzip", b"\x00"), ("zstd", b"\x00"), ("br", b"\xff\xff"), ("deflate", b"\xff")],
+    [("gzip", b"\x00"), ("deflate", b"\xff")],
 )
 @given(body=st.binary(min_size=4, max_size=200))
 def test_broken_data_are_said_to_be_broken(encoding, junk, body):
@@ -147,7 +130,7 @@ def test_a_bomb_is_seen_by_its_ratio_long_before_the_limit(name):
 
 
 @pytest.mark.parametrize(
-    "layers", [*([name] for name in PACK), ["gzip", "gzip"], ["zstd", "br"], ["br", "zstd", "gzip"]]
+    "layers", [*([name] for name in PACK), ["gzip", "gzip"], ["deflate", "gzip"]]
 )
 def test_a_bomb_never_makes_a_large_buffer(layers):
     packed = BOMB[layers[0]]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.tools.library.docstring_markup import docstring_markdown
+from spadework.tools.extract.text.docstring_markup import docstring_markdown
 from spadework.tools.library.docstrings import module_markdown
 
 GOOGLE = """
@@ -188,16 +188,14 @@ pot = Pot()
 - `Cold`: When cold.
 - Returns: The soup.
 
+**See also:** `pkg.pot`, [the guide](https://x.org)
+
 - one more
 - two
 
-```
-====  ====
-a     b
-====  ====
-1     2
-====  ====
-```"""
+| a | b |
+| --- | --- |
+| 1 | 2 |"""
     )
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from spadework.errors import SettingsError
 from spadework.settings import Settings
 from spadework.tools.fetch.browser.handle import Browser, choose_browser
 from spadework.tools.web import chromium
@@ -41,17 +40,6 @@ def test_one_that_is_alone_does_everything(programs: Path, only: str) -> None:
     path = put(programs, only)
     assert choose_browser(Settings()) == path
     assert Browser(Settings()).what_is_missing == ""
-
-
-@pytest.mark.parametrize("field", ["max_level", "min_level"])
-def test_the_third_level_of_earlier_versions_counts_as_the_second(
-    field: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(f"SPADEWORK_{field.upper()}", "3")
-    assert getattr(Settings.load(), field) == 2
-    assert getattr(Settings(**{field: 3}), field) == 2
-    with pytest.raises(SettingsError, match=field):
-        Settings(**{field: 4})
 
 
 def test_one_that_is_named_does_everything(programs: Path) -> None:

@@ -21,11 +21,6 @@ _MARKS = {"works": "ok   ", "slow": "slow ", "broken": "wrong", "hint": "note "}
 
 def read(
     page: Annotated[str, typer.Argument(metavar="URL|FILE", help="A web address or a file.")] = "",
-    html: Annotated[
-        Path | None,
-        typer.Option("--html", help="HTML file to read instead of fetching a page; needs --url."),
-    ] = None,
-    url: Annotated[str, typer.Option("--url", help="URL that the HTML file was saved from.")] = "",
     level: Annotated[
         str | None,
         typer.Option(
@@ -36,14 +31,13 @@ def read(
         bool,
         typer.Option("--json", help="Print the text and its metadata as one JSON object."),
     ] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="Print the source as received.")] = False,
     home: options.Home = None,
 ) -> None:
     """Print one page as clean Markdown."""
     from spadework.apps.commands.lookups import read_one
 
     settings = options.settings_from(home=home, min_level=level)
-    read_one(page, html, url, settings, as_json=as_json, raw=raw)
+    read_one(page, settings, as_json=as_json)
 
 
 def search(

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import json
 import re
-import sys
 from collections.abc import AsyncGenerator, Coroutine, Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -19,12 +18,7 @@ from spadework.apps.terminal.question_input import searching_as
 from spadework.apps.view_model import foretold
 from spadework.errors import SettingsError
 from spadework.sessions.library_index import Indexed, index
-from spadework.sessions.lookups.documents import (
-    ReadPage,
-    checked_address,
-    read_file,
-    source_of_file,
-)
+from spadework.sessions.lookups.documents import ReadPage, read_file
 from spadework.sessions.lookups.preview import Preview, preview
 from spadework.sessions.lookups.search_only import Ranked, search
 from spadework.sessions.session import Session
@@ -32,29 +26,16 @@ from spadework.settings import Settings
 from spadework.tools.knowledge import Entry, Knowledge, Which
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Page
-from spadework.visible import one_line, visible
+from spadework.visible import one_line
 
 
-def read_one(
-    page: str, html: Path | None, url: str, settings: Settings, *, as_json: bool, raw: bool
-) -> None:
-    """Print a page as Markdown, as JSON with metadata (`as_json`) or unprocessed (`raw`). Raises
-    SettingsError for a bad address, file or options, FetchError for an unreadable page.
+def read_one(page: str, settings: Settings, *, as_json: bool) -> None:
+    """Print a page as Markdown or, with `as_json`, as JSON with metadata. Raises SettingsError for
+    a bad address or file, FetchError for an unreadable page.
     """
-    if as_json and raw:
-        raise SettingsError("--json and --raw cannot be combined: --raw prints only the source.")
-    if html is not None and page:
-        raise SettingsError("Give an address, a file, or --html with --url, but only one of these.")
-    if html is not None and not url:
-        raise SettingsError("--html needs --url to resolve the page's links.")
-    if html is None and not page:
-        raise SettingsError("Say what to read: an address, a file, or --html FILE with --url.")
-    if raw:
-        text = asyncio.run(_source(page, html, url, settings))
-        # Control sequences in a source must not reach a terminal.
-        typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
-        return
-    read = asyncio.run(_read(page, html, url, settings))
+    if not page:
+        raise SettingsError("Say what to read: an address or a file.")
+    read = asyncio.run(_read(page, settings))
     if as_json:
         # Always false, because our own reader reads all pages.
         facts = read.model_dump(mode="json") | {"trafilatura": False}
@@ -63,26 +44,12 @@ def read_one(
         say(read.markdown)
 
 
-def _read(
-    page: str, html: Path | None, url: str, settings: Settings
-) -> Coroutine[Any, Any, ReadPage]:
-    if html is not None:
-        return read_file(html, settings, checked_address(url))
+def _read(page: str, settings: Settings) -> Coroutine[Any, Any, ReadPage]:
     if "://" in page:
         from spadework.sessions.lookups.page_sessions import read  # not needed for a file
 
         return read(page, settings)
     return read_file(Path(page), settings)
-
-
-def _source(page: str, html: Path | None, url: str, settings: Settings) -> Coroutine[Any, Any, str]:
-    if html is not None:
-        return source_of_file(html, checked_address(url))
-    if "://" in page:
-        from spadework.sessions.lookups.page_sessions import source
-
-        return source(page, settings)
-    return source_of_file(Path(page))
 
 
 SNIPPET_CHARS = 160

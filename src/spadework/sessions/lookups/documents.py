@@ -20,9 +20,8 @@ from spadework.settings import Settings
 from spadework.tools.export.compressed import PIECE_CHARS, around, largest
 from spadework.tools.export.markdown_report import to_markdown
 from spadework.tools.extract.child import read_apart
-from spadework.tools.extract.document_kinds import decode, kind_of
+from spadework.tools.extract.document_kinds import kind_of
 from spadework.tools.extract.extracted import Link
-from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import check_url
 from spadework.tools.ranking.relevance import Bm25
 from spadework.tools.text.language import spoken
@@ -65,25 +64,22 @@ class ReadPage(Value):
     markdown: str
 
 
-async def read_file(path: Path, settings: Settings, saved_from: str = "") -> ReadPage:
-    """Read a file, or a web page saved from `saved_from`. Untrusted content is parsed in a separate
-    process. Raises SettingsError if the file cannot be opened, FetchError if it cannot be read.
+async def read_file(path: Path, settings: Settings) -> ReadPage:
+    """Read a file. Untrusted content is parsed in a separate process. Raises SettingsError if the
+    file cannot be opened, FetchError if it cannot be read.
     """
     began = time.monotonic()
-    held = await asyncio.to_thread(_file, path, saved_from)
+    body, url = await asyncio.to_thread(_file, path)
     try:
-        found = await read_apart(
-            held.body, media_type=held.media_type, url=held.url, seconds=settings.page_seconds
-        )
+        found = await read_apart(body, media_type="", url=url, seconds=settings.page_seconds)
         if not found.markdown.strip():
             raise Unreadable("it contains no text.")
     except FetchError as error:
         raise about(str(path), error) from None
-    kind = kind_of(held.body, held.media_type, held.url)
     return ReadPage(
-        url=saved_from or path.name,
-        media_type=kind.media_type or guess_type(path.name)[0] or "text/plain",
-        bytes=len(held.body),
+        url=path.name,
+        media_type=kind_of(body, "", url).media_type or guess_type(path.name)[0] or "text/plain",
+        bytes=len(body),
         seconds=round(time.monotonic() - began, 3),
         title=found.title,
         author=found.author,
@@ -93,11 +89,6 @@ async def read_file(path: Path, settings: Settings, saved_from: str = "") -> Rea
         links=tell_links(found.links),
         markdown=found.markdown,
     )
-
-
-async def source_of_file(path: Path, saved_from: str = "") -> str:
-    """Return a file's text unchanged. Raises SettingsError, or Unreadable if it is not text."""
-    return text_of(await asyncio.to_thread(_file, path, saved_from), str(path))
 
 
 def checked_address(text: str) -> str:
@@ -122,21 +113,8 @@ def tell_links(links: Sequence[Link]) -> tuple[Linked, ...]:
     return tuple(Linked(url=link.url, text=link.text) for link in links)
 
 
-def _file(path: Path, saved_from: str) -> Fetched:
-    body = _bytes(path)
-    if not saved_from:
-        return Fetched(path.absolute().as_uri(), 0, "", "", body, LOCAL)
-    kind = kind_of(body, "text/html", saved_from)
-    if kind.reader != "html":
-        told = f"a file of type {kind.media_type}"
-        what = told if kind.media_type != "text/html" else "not a web page"
-        raise Unreadable(
-            f"{path} is not HTML; it is {what}.", hint=f"To read it, run: spadework read {path}"
-        )
-    return Fetched(saved_from, 0, "text/html", "", body, LOCAL)
-
-
-def _bytes(path: Path) -> bytes:
+def _file(path: Path) -> tuple[bytes, str]:
+    """Return a file's bytes and its URL."""
     try:
         with path.open("rb") as file:
             body = file.read(MAX_FILE + 1)
@@ -144,18 +122,7 @@ def _bytes(path: Path) -> bytes:
         raise SettingsError(f"The file {path} cannot be read: {error.strerror or error}.") from None
     if len(body) > MAX_FILE:
         raise SettingsError(f"The file {path} exceeds the limit of {MAX_FILE // 1_000_000} MB.")
-    return body
-
-
-def text_of(held: Fetched, name: str) -> str:
-    """Return fetched content as text. Raises Unreadable if it is not text."""
-    kind = kind_of(held.body, held.media_type, held.url)
-    if kind.reader in ("", "pdf", "image", "zip", "tar", "packed"):
-        raise Unreadable(
-            f"{name} is {kind.media_type}, not text, so --raw cannot print it.",
-            hint="Read it without --raw.",
-        )
-    return decode(held.body, held.charset)
+    return body, path.absolute().as_uri()
 
 
 @asynccontextmanager

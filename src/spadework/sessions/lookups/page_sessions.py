@@ -25,7 +25,6 @@ from spadework.sessions.lookups.documents import (
     checked_address,
     tell_links,
     temporary_context,
-    text_of,
 )
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_page
@@ -161,17 +160,6 @@ async def read(url: str, settings: Settings | None = None) -> ReadPage:
             "markdown": await context.pages.get(page.content_hash),
         }
         return ReadPage(**own | also)
-
-
-async def source(url: str, settings: Settings) -> str:
-    """Return the source text at a URL. Raises SettingsError, or FetchError if there is no text."""
-    address = checked_address(url)
-    async with _context_for(address, settings) as context:
-        try:
-            fetched = await context.reader.source(address, seconds=settings.page_seconds)
-        except FetchError as error:
-            raise about(printable_url(address), error) from None
-    return text_of(fetched, printable_url(fetched.url))
 
 
 def _context_for(url: str, settings: Settings) -> AbstractAsyncContextManager[SessionContext]:

@@ -149,12 +149,10 @@ def _worths(quotes: Sequence[_Quote], course: Course) -> list[Worth]:
 
 
 def _count_searches(course: Course) -> dict[tuple[str, str], tuple[int, int]]:
-    """Count searches and hits. A query shared by several topics counts once. Old records name only
-    the provider.
-    """
+    """Count searches and hits. A query shared by several topics counts once."""
     asked: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
     for event in course.searches:
-        names = [("provider", event.provider), *([("kind", str(event.kind))] if event.v else [])]
+        names = [("provider", event.provider), ("kind", str(event.kind))]
         names += [("round", _name_round(event.round))] if event.round else []
         hits = event.hits if isinstance(event, Searched) else 0
         for name in names:

@@ -36,22 +36,16 @@ K = TypeVar("K", bound=Timed)
 
 
 class Course:
-    """A record's distinct events. `ledger` supplies the evidence that old records lack."""
+    """A record's distinct events."""
 
-    def __init__(self, events: Iterable[Event], ledger: Iterable[Evidence] = ()) -> None:
+    def __init__(self, events: Iterable[Event]) -> None:
         self.events: list[Event] = settle_events(events)
-        self._ledger = list(ledger)
         names = [topic.name for topic in self.plan.topics] if self.plan else []
         self._order = {name: n for n, name in enumerate(names)}
 
     def of(self, kind: type[K]) -> list[K]:
         """Return the events of one type, in order."""
         return [event for event in self.events if isinstance(event, kind)]
-
-    @property
-    def timed(self) -> bool:
-        """Whether the events have times, which version 0 lacks."""
-        return any(event.v for event in self.events)
 
     @property
     def ended(self) -> Ended | None:
@@ -130,7 +124,7 @@ class Course:
     @property
     def evidence(self) -> list[Evidence]:
         """The evidence ledger."""
-        told = [*self._ledger, *(entry for event in self.of(Proven) for entry in event.evidence)]
+        told = [entry for event in self.of(Proven) for entry in event.evidence]
         found = {entry.id: entry for entry in told}
         return list(found.values())
 

@@ -31,11 +31,9 @@ from spadework.sessions.storage.disk import Late
 from spadework.sessions.storage.files import (
     VERSION,
     Metadata,
-    read_ledger,
     read_metadata,
     read_progress,
     session_folder,
-    taken_over,
     whole_result,
 )
 from spadework.sessions.storage.lock import hold_session
@@ -169,7 +167,7 @@ async def begin_metadata(
     SessionUnreadable.
     """
     if (folder / METADATA).exists():
-        return taken_over(await on_disk(read_metadata, folder))
+        return await on_disk(read_metadata, folder)
     # Omit settings from the environment, since a resuming process has its own.
     kept = {
         name: value
@@ -208,12 +206,8 @@ def delete_session(home: Path, session_id: str) -> None:
 
 
 def course_of(folder: Path) -> Course:
-    """Return a session's course. Records without times lack evidence, which is read from the ledger
-    file.
-    """
-    events = [event for event in read_log(folder) if event is not None]
-    course = Course(events)
-    return course if course.timed else Course(events, read_ledger(folder))
+    """Return a session's course."""
+    return Course(event for event in read_log(folder) if event is not None)
 
 
 def draft_of(folder: Path) -> str:

@@ -304,7 +304,7 @@ def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
 
 def drawn_metadata(course: Course, metadata: Metadata, result: Result | None) -> Metadata:
     """Return a session's metadata with its metrics."""
-    metrics = _measures(course) if course.timed else {}
+    metrics = _measures(course)
     changes: dict[str, object] = {"performance_metrics": metrics}
     if result:
         changes = {

@@ -30,8 +30,8 @@ from spadework.tools.stores.private_files import is_session_id, private_folder
 from spadework.values import Coverage, Evidence, Forecast, Problem, Result, Source, Value
 from spadework.visible import visible
 
-#: Version of a session's files. Fields missing from older files get defaults.
-VERSION = 1
+#: Version of a session's files.
+VERSION = 2
 #: The product: a report, pages for a query, or one page.
 Kind = Literal["research", "gather", "read"]
 #: Maximum earlier questions shown to the lead.
@@ -52,12 +52,12 @@ class Phase(Kept):
 
 
 class Metadata(Kept):
-    """A session's metadata. `status` is "" until the end, `version` is 0 in the oldest files,
-    `utc_offset` is in minutes, and `pages` is a gathering session's maximum.
+    """A session's metadata. `status` is "" until the end, `utc_offset` is in
+    minutes, and `pages` is a gathering session's maximum.
     """
 
     id: str = ""
-    version: int = 0
+    version: int = VERSION
     created_at: AwareDatetime
     utc_offset: int = Field(default=0, gt=-1_440, lt=1_440)
     query: str
@@ -117,11 +117,12 @@ def read_metadata(folder: Path) -> Metadata:
         raise SessionNotFound(
             f"There is no session {folder.name}.", hint="Run `spadework sessions` for a list."
         )
-    if found.version > VERSION:
+    if found.version != VERSION:
+        newer = found.version > VERSION
         raise SessionUnreadable(
-            f"Session {folder.name} was written by a newer spadework (file version {found.version};"
-            f" this one supports {VERSION}).",
-            hint="Update spadework to open the session.",
+            f"Session {folder.name} was written by {'a newer' if newer else 'an older'} spadework"
+            f" (file version {found.version}; this one supports {VERSION}).",
+            hint="Update spadework to open the session." if newer else "Ask its question again.",
         )
     # Only the folder's name identifies a session.
     return found.model_copy(update={"id": folder.name, "query": visible(found.query)})
@@ -148,18 +149,6 @@ def read_report(folder: Path) -> str | None:
         with suppress(FileNotFoundError, SessionUnreadable, UnicodeDecodeError):
             return visible(read_bytes(folder, path.name).decode())
     return None
-
-
-def taken_over(metadata: Metadata) -> Metadata:
-    """Upgrade a resumed session's metadata. Raises SessionUnreadable if it is too old."""
-    lacking = {"settings", "limits"} - metadata.model_fields_set
-    if metadata.version < VERSION and lacking:
-        raise SessionUnreadable(
-            f"Session {metadata.id} was written by an older spadework, which did not keep its"
-            f" {' and '.join(sorted(lacking))}, so it can be read but not resumed.",
-            hint=f"To ask again with its pages, run `spadework ask … --follow {metadata.id}`.",
-        )
-    return metadata.model_copy(update={"version": VERSION})
 
 
 def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:

@@ -9,7 +9,7 @@ from spadework.tools.extract.document_kinds import Decoded, Kind, decode_body, f
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.formats import added_formats
 from spadework.tools.extract.markdown_writer import fence, not_shown
-from spadework.tools.extract.office.office import not_installed, old_office, program
+from spadework.tools.extract.office.office import old_refusal
 from spadework.tools.extract.readers import bytes_reader, holder_reader, text_reader
 
 __all__ = ["read_document"]
@@ -54,7 +54,7 @@ def _read(body: bytes, kind: Kind, url: str, *, charset: str = "", depth: int = 
     if kind.reader in added_formats():
         return added_formats()[kind.reader].read(body, url)
     if kind.reader == "old":
-        raise _unread(body, kind)
+        raise old_refusal(body, kind.media_type)
     if read := bytes_reader(kind.reader):
         return read(body, url)
     if not kind.reader:
@@ -74,12 +74,3 @@ def _read_text(decoded: Decoded, kind: Kind, url: str) -> Extracted:
     read_as = f"was read as {decoded.charset}, so some characters may be wrong."
     said = f"… This text does not state its character encoding and {read_as}"
     return replace(found, markdown=f"{found.markdown.rstrip()}\n\n{said}\n")
-
-
-def _unread(body: bytes, kind: Kind) -> Unreadable:
-    old = old_office(body)
-    if old is None:
-        return Unreadable(f"{kind.media_type} is not supported.")
-    if not program():
-        return not_installed(old)
-    return Unreadable(f"Old {old.name} files (.{old.ending}) inside other files are not supported.")

@@ -9,7 +9,6 @@ from typing import Any
 
 from spadework.errors import TooSlow, Unreadable
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.office.office import modern, old_office
 from spadework.tools.extract.process import Ended, Process, answer
 from spadework.tools.web.background_threads import aside, begin
 from spadework.tools.web.fair_queue import place
@@ -29,13 +28,11 @@ async def read_apart(
 ) -> Extracted:
     """Call `read_document` in another process, within `seconds` including waiting time.
 
-    Old Office files are converted first. Also raises TooSlow at the deadline and Unreadable after a
+    Also raises TooSlow at the deadline and Unreadable after a
     crash. The process is then killed, as it is on cancellation.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
-    if old := old_office(body):
-        body, media_type = await modern(body, old, seconds=seconds), ""
     try:
         async with asyncio.timeout_at(until), place("the readers", id(loop), WORKERS):
             request = {

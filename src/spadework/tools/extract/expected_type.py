@@ -9,7 +9,6 @@ import re
 from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from spadework.tools.extract.office.office import program
 from spadework.tools.extract.pdf.ocr import has_ocr
 
 Shape = Literal[
@@ -43,7 +42,7 @@ _OLD = frozenset({"doc", "ppt"})
 _MARK = re.compile(r"^\s*[\[(](pdf|docx?|xlsx?|pptx?|odt|rtf)[\])]", re.IGNORECASE)
 #: Addresses of pages that display a file.
 _SHOWN = re.compile(r"/(?:blob|wiki|blame|src/branch)/|/[^/]*:[^/]*$", re.IGNORECASE)
-#: Score factor of hits that need OCR or LibreOffice, which are slow.
+#: Score factor of hits that need OCR, which is slow.
 SLOW = 0.5
 #: Names of unsupported media types, by prefix.
 _TYPES = (
@@ -92,9 +91,7 @@ def foreseen(url: str, title: str = "") -> Foreseen:
     if ending in _UNREAD:
         return Foreseen(shape, f"{_UNREAD[ending]} files are not supported", 0.0)
     if ending in _OLD:
-        if program():
-            return Foreseen(shape, worth=SLOW)
-        return Foreseen(shape, f"old .{ending} files need LibreOffice, which is not installed", 0.0)
+        return Foreseen(shape, f"old .{ending} files are not supported", 0.0)
     if ending == "svg":
         return Foreseen(shape, "SVG drawings are not supported", 0.0)
     if shape == "image":

@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract.document_kinds import decode
 from spadework.tools.extract.extracted import Extracted, Link
-from spadework.tools.extract.markdown_writer import not_shown
+from spadework.tools.extract.markdown_writer import blocks, not_shown
 from spadework.tools.extract.page.block_features import PageView
 from spadework.tools.extract.page.choice import content
 from spadework.tools.extract.page.constants import THIN_CHARS
@@ -88,6 +88,18 @@ def extract(html: str | bytes, url: str) -> Extracted:
             {url: Link(url, b.text) for b in chosen[::-1] if (url := captioned(b))}.values()
         ),
     )
+
+
+def read_fragment(source: str) -> str:
+    """Return all text of an HTML fragment as Markdown.
+
+    Raises TooLarge or Unreadable as `bounded` does.
+    """
+    text, left_out = bounded(source)
+    tree = LexborHTMLParser(text)
+    flatten(tree, text)
+    found = Walker(Addresses("", "")).walk(tree.body) if tree.body is not None else []
+    return blocks([assemble(found).rstrip(), not_shown(left_out, "characters")])
 
 
 def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:

@@ -13,8 +13,6 @@ from enum import IntEnum
 FORMULA = "[formula]"
 #: Maximum length of a superscript or subscript.
 _MOST_CHARS = 40
-#: Maximum nesting of `<sup>` and `<sub>` tags.
-_DEEPEST = 4
 _ATOM = re.compile(r"[-+\u2212\u2013±]?(?:\w+(?:[.,]\d+)*|\d+[-+\u2212])")
 _ONE_WORD = re.compile(r"\d*(?:[.,]\d+)*|[^\W\d_]+")
 _SIGNS = re.compile(r"[-+\u2212\u2013±]+")
@@ -29,8 +27,6 @@ _SYMBOLS = re.compile(
 _COUNT = re.compile(r"\d+(?:\.\d+)?[a-z]?")
 _ISOTOPE = re.compile(r"[A-Z][a-z]?(?![a-z])")
 STROKES = frozenset("/\u2044\u2215")
-_TAGGED = re.compile(r"<(su[bp])\b[^<>]*>((?:[^<]++|<(?!/?su[bp]\b))*+)</\1\s*>", re.IGNORECASE)
-_TAG, _LINK = re.compile(r"<[^<>]*>"), re.compile(r"<a\b[^<>]*#", re.IGNORECASE)
 _VARIABLE = re.compile(r"(?<!\w)[^\W\d_]$")
 
 
@@ -117,23 +113,6 @@ def joined(pieces: Iterable[tuple[str, Place]]) -> str:
     for (text, place), (behind, level) in zip(runs, [*runs[1:], _END], strict=bool(runs)):
         line += written(line, text, behind if level == Place.LEVEL else "", place)
     return line
-
-
-def untagged(source: str) -> str:
-    """Return HTML with `<sup>` and `<sub>` elements as text such as `x^2` and `x_1`."""
-    for _ in range(_DEEPEST):
-        if not _TAGGED.search(source):
-            break
-        pieces: list[tuple[str, Place]] = []
-        at = 0
-        for found in _TAGGED.finditer(source):
-            tag, inside = found[1].lower(), found[2]
-            place = Place.LOWERED if tag == "sub" else Place.RAISED
-            pieces.append((source[at : found.start()], Place.LEVEL))
-            pieces.append((_TAG.sub("", inside), Place.NOTE if _LINK.search(inside) else place))
-            at = found.end()
-        source = joined([*pieces, (source[at:], Place.LEVEL)])
-    return source
 
 
 def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:

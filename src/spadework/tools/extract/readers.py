@@ -17,7 +17,7 @@ ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 #: page.
 _OF_TEXT = {
     "html": "html.extract", "markdown": "text.markdown.clean_markdown",
-    "rst": "text.rst.extract_rst",
+    "rst": "text.plain_text.extract_rst",
     "text": "text.plain_text.extract_text", "xml": "text.feed.extract_xml",
     "delimited": "text.plain_text.extract_delimited",
 }  # fmt: skip

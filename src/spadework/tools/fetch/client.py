@@ -48,7 +48,6 @@ _LIBRARIES = (
     "pypdfium2",
     "lxml",
     "striprtf",
-    "docutils",
     "markdown-it-py",
     "olefile",
     "python-calamine",

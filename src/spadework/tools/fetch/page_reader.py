@@ -43,7 +43,6 @@ _ARTICLE = re.compile(r"/wiki/(?!\w+(?: \w+)?:[^_ ])[^/].*")
 _REPOSITORY = r"(?P<owner>[\w-]+)/(?P<name>[\w.-]+)"
 #: First path segments on GitHub that are not repository owners.
 _ITS_OWN = frozenset({"about", "features", "marketplace", "orgs", "settings", "sponsors", "topics"})
-_PROJECT = r"project/(?P<name>[\w.-]+)(?:/(?P<version>[\w.!+-]+))?"
 _PACKAGE = r"package/(?P<name>(?:@[\w.~-]+/)?[\w.~-]+)(?:/v/(?P<version>[\w.+-]+))?"
 
 
@@ -92,20 +91,11 @@ def github(
     return ()
 
 
-def pypi(url: str, base: str = "https://pypi.org") -> Sequence[Way]:
-    """Return the URL of a package in PyPI's JSON API (https://docs.pypi.org/api/json/)."""
-    if not (found := _match(_PROJECT, url, base)):
-        return ()
-    version = f"/{found['version']}" if found["version"] else ""
-    described = f"{base}/pypi/{found['name']}{version}/json"
-    return (Way(described, "application/vnd.pypi.project+json"),)
-
-
 def npm(
     url: str, base: str = "https://npmjs.com", *, registry: str = "https://registry.npmjs.org"
 ) -> Sequence[Way]:
     """Return the URLs of a package's metadata, which include its README.
-    See https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md.
+    Its page turns programs away. See https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md.
     """
     if not (found := _match(_PACKAGE, url, base)):
         return ()
@@ -114,7 +104,7 @@ def npm(
     return tuple(Way(package + ending, "application/vnd.npm.package+json") for ending in endings)
 
 
-SITES: tuple[Site, ...] = (arxiv, wikipedia, github, pypi, npm)
+SITES: tuple[Site, ...] = (arxiv, wikipedia, github, npm)
 
 
 def ways_to(url: str, sites: Sequence[Site] = SITES) -> Sequence[Way]:
@@ -226,16 +216,6 @@ class Reader:
     async def holds(self, url: str) -> bool:
         """Return whether a fresh copy is cached."""
         return await self._web.holds(url)
-
-    async def source(self, url: str, *, seconds: float) -> Fetched:
-        """Return the raw response, or the browser's HTML if `min_level` requires it. Raises
-        FetchError, or SettingsError if no browser is available.
-        """
-        level = self._web.min_level
-        if level < BROWSER or self._browser is None:
-            return await self._web.fetch(url, seconds=seconds)
-        await self._web.ask_permission(url, seconds=seconds)
-        return await self._browser.visit(url, seconds=seconds)
 
     async def _by_way(self, url: str, way: Way, level: int, trip: _Trip) -> Read | None:
         async def fetch() -> Fetched:

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Protocol
-
-import brotli
-import zstandard
 
 from spadework.errors import TooLarge, Unreachable, Unreadable
 
-ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+ACCEPT_ENCODING = "gzip, deflate"
 #: Maximum expansion beyond RATIO_FREE bytes. Text expands about 30 times, bombs 1,000 times.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 MAX_LAYERS = 3
-#: Usual bytes of a piece. Brotli's are up to 2 times as large, zstd's up to 16 times.
+#: Maximum bytes of a piece.
 PIECE = 65_536
-#: Bytes of zstd decoded at a time. Four can expand to 128 KB, so 32 give at most 1 MB.
-ZSTD_SLICE = 32
-#: Largest zstd window that content encodings allow, in bytes (RFC 9659).
-ZSTD_WINDOW = 8 * 1024 * 1024
-_ERRORS = (zlib.error, brotli.error, zstandard.ZstdError)
-_GZIP, _ZLIB, _RAW = 31, 15, -15
+#: zlib's window size for gzip.
+_GZIP = 16 + zlib.MAX_WBITS
 _GZIP_STARTS = b"\x1f\x8b"
-_ZSTD_STARTS = b"\x28\xb5\x2f\xfd"
 
 
 class _Coding(Protocol):
@@ -36,12 +27,12 @@ class _Coding(Protocol):
         ...
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
-        """Decode the next compressed bytes. Raises one of `_ERRORS`."""
+        """Decode the next compressed bytes. Raises zlib.error."""
         ...
 
 
 class _Zlib:
-    def __init__(self, window: int) -> None:
+    def __init__(self, window: int = zlib.MAX_WBITS) -> None:
         self._inflate = zlib.decompressobj(window)
 
     @property
@@ -60,71 +51,11 @@ class _Zlib:
             yield piece
 
 
-class _Deflate:
-    """Deflate with a zlib header or, as some servers send it, without."""
+class _Gzip:
+    """Concatenated members, which gzip allows. Trailing bytes are ignored."""
 
     def __init__(self) -> None:
-        self._head = b""
-        self._zlib: _Zlib | None = None
-
-    @property
-    def open(self) -> bool:
-        return self._zlib.open if self._zlib else bool(self._head)
-
-    def pieces(self, chunk: bytes) -> Iterator[bytes]:
-        if self._zlib is None:
-            self._head = chunk = self._head + chunk
-            if len(chunk) < 2:
-                return
-            wrapped = chunk[0] & 0x0F == 8 and int.from_bytes(chunk[:2], "big") % 31 == 0
-            self._zlib = _Zlib(_ZLIB if wrapped else _RAW)
-        yield from self._zlib.pieces(chunk)
-
-
-class _Zstd:
-    def __init__(self) -> None:
-        decompressor = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
-        self._frame = decompressor.decompressobj(write_size=PIECE)
-        self.behind = b""
-
-    @property
-    def open(self) -> bool:
-        return not self._frame.eof
-
-    def pieces(self, chunk: bytes) -> Iterator[bytes]:
-        for start in range(0, len(chunk), ZSTD_SLICE):
-            if not self.open:
-                self.behind += chunk[start:]
-                return
-            yield self._frame.decompress(chunk[start : start + ZSTD_SLICE])
-            if not self.open:
-                self.behind = self._frame.unused_data
-
-
-class _Brotli:
-    def __init__(self) -> None:
-        self._stream = brotli.Decompressor()
-
-    @property
-    def open(self) -> bool:
-        return not self._stream.is_finished()
-
-    def pieces(self, chunk: bytes) -> Iterator[bytes]:
-        if not self.open:
-            return
-        piece = self._stream.process(chunk, output_buffer_limit=PIECE)
-        while piece:
-            yield piece
-            piece = self._stream.process(b"", output_buffer_limit=PIECE) if self.open else b""
-
-
-class _Members:
-    """Concatenated streams, which gzip and zstd allow. Trailing bytes are ignored."""
-
-    def __init__(self, starts: bytes, new: Callable[[], _Zlib | _Zstd]) -> None:
-        self._starts = starts
-        self._new = new
-        self._member = new()
+        self._member = _Zlib(_GZIP)
         self._behind = b""
 
     @property
@@ -136,27 +67,20 @@ class _Members:
             if self._member.open:
                 yield from self._member.pieces(chunk)
                 chunk = b"" if self._member.open else self._member.behind
-            elif len(self._behind) < len(self._starts):
+            elif len(self._behind) < len(_GZIP_STARTS):
                 self._behind += chunk
                 chunk = self._next_member()
             else:
                 return
 
     def _next_member(self) -> bytes:
-        if not self._behind.startswith(self._starts):
+        if not self._behind.startswith(_GZIP_STARTS):
             return b""
-        packed, self._behind, self._member = self._behind, b"", self._new()
+        packed, self._behind, self._member = self._behind, b"", _Zlib(_GZIP)
         return packed
 
 
-_gzip = partial(_Members, _GZIP_STARTS, partial(_Zlib, _GZIP))
-_CODINGS: dict[str, Callable[[], _Coding]] = {
-    "gzip": _gzip,
-    "x-gzip": _gzip,
-    "deflate": _Deflate,
-    "br": _Brotli,
-    "zstd": partial(_Members, _ZSTD_STARTS, _Zstd),
-}
+_CODINGS: dict[str, Callable[[], _Coding]] = {"gzip": _Gzip, "x-gzip": _Gzip, "deflate": _Zlib}
 
 
 class Unpacker:
@@ -179,7 +103,7 @@ class Unpacker:
         """
         try:
             self._pass_on(chunk, 0)
-        except _ERRORS:
+        except zlib.error:
             raise Unreachable("The response is broken: its compressed body is invalid.") from None
 
     def finish(self) -> bytes:

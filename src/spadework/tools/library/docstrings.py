@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from spadework.tools.extract.markdown_writer import blocks, write_heading
-from spadework.tools.library.docstring_markup import docstring_markdown, words
+from spadework.tools.extract.text.docstring_markup import docstring_markdown, words
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 MAX_SIGNATURE = 120

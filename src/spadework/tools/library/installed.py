@@ -13,8 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.text.markdown import clean_markdown
-from spadework.tools.extract.text.plain_text import extract_text
-from spadework.tools.extract.text.rst import extract_rst
+from spadework.tools.extract.text.plain_text import extract_rst, extract_text
 from spadework.tools.library.docstrings import ModuleText, module_markdown
 from spadework.tools.library.document import Document, Part
 from spadework.tools.library.python_sources import Module, Sources, public_names, text_of

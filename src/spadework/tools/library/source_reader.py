@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import faulthandler
 import gc
@@ -26,7 +25,6 @@ from urllib.parse import quote, unquote
 
 from spadework.errors import FetchError, SettingsError, Unreadable
 from spadework.tools.extract import read_document
-from spadework.tools.extract.office.office import modern, old_office
 from spadework.tools.library.document import Cut, Document, Part, Skipped, cut_document
 from spadework.tools.library.installed import Wanted, package_at, parts_of
 
@@ -180,8 +178,6 @@ def _file(name: str, path: str, url: str, state: os.stat_result) -> File | None:
 MAX_FILE_BYTES = 50_000_000
 #: Seconds after which a file is skipped.
 FILE_SECONDS = 60
-#: Seconds for LibreOffice to convert an old Office file.
-OFFICE_SECONDS = 45
 
 T = TypeVar("T")
 
@@ -261,10 +257,7 @@ def cut_file(file: File, known: str = "") -> SourceText:
 
 def _cut_body(file: File, body: bytes) -> Cut:
     with _no_longer():
-        media_type = file.media_type
-        if old := old_office(body):
-            body, media_type = asyncio.run(modern(body, old, seconds=OFFICE_SECONDS)), ""
-        read = read_document(body, media_type=media_type, url=file.url)
+        read = read_document(body, media_type=file.media_type, url=file.url)
     if not read.markdown.strip():
         raise Unreadable("contains no text")
     name = PurePosixPath(unquote(file.url)).stem.replace("_", " ").replace("-", " ").strip()

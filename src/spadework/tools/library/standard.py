@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from spadework.tools.extract.markdown_writer import blocks, write_heading
-from spadework.tools.library.docstring_markup import docstring_markdown
+from spadework.tools.extract.text.docstring_markup import docstring_markdown
 from spadework.tools.library.docstrings import MIN_CHARS
 from spadework.tools.library.document import Document, Part
 from spadework.tools.library.python_sources import Module

@@ -217,8 +217,7 @@ def error_from_text(text: str) -> SpadeworkError | BudgetSpent:
     kind = next((kind for kind in _kinds(SpadeworkError) if kind.__name__ == name), SpadeworkError)
     error = kind.__new__(kind)
     SpadeworkError.__init__(error, said)
-    # Earlier versions stored a hint instead of all attributes.
-    vars(error).update({"hint": known} if isinstance(known, str) else known)
+    vars(error).update(known)
     return error
 
 

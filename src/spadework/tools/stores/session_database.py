@@ -17,7 +17,7 @@ from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalR
 from spadework.tools.stores.private_files import private_file
 
 BUSY_SECONDS = 20.0
-#: Version of the file format. Before version 1, charges were running totals instead of per answer.
+#: Version of the file format.
 VERSION = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS journal (
@@ -32,10 +32,6 @@ CREATE TABLE IF NOT EXISTS exchanges (
 CREATE INDEX IF NOT EXISTS exchanges_by_key ON exchanges (key);
 CREATE TABLE IF NOT EXISTS bodies (hash TEXT PRIMARY KEY, packed BLOB NOT NULL);
 """
-_ONE_BY_ONE = (
-    "UPDATE journal SET used = '{}' WHERE rowid < (SELECT max(rowid) FROM journal)",
-    f"PRAGMA user_version = {VERSION}",
-)
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
@@ -60,7 +56,7 @@ async def connect(path: Path) -> aiosqlite.Connection:
 
 
 async def prepare(db: aiosqlite.Connection) -> None:
-    """Create missing tables and upgrade a file of an earlier version.
+    """Create missing tables.
     Raises SessionUnreadable for a later version, and sqlite3.DatabaseError for a damaged file.
     """
     try:
@@ -78,8 +74,7 @@ async def prepare(db: aiosqlite.Connection) -> None:
         await db.execute_fetchall(statement)
     for statement in _SCHEMA.split(";"):
         await db.execute_fetchall(statement)
-    for statement in _ONE_BY_ONE if version < VERSION else ():
-        await db.execute_fetchall(statement)
+    await db.execute_fetchall(f"PRAGMA user_version = {VERSION}")
     await db.commit()
 
 

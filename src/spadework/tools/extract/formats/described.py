@@ -1,4 +1,4 @@
-"""Convert JSON package descriptions from package indexes and GitHub to Markdown."""
+"""Convert JSON package descriptions from npm and GitHub to Markdown."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from spadework.tools.extract.document_kinds import file_name
 from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.html import extract
 from spadework.tools.extract.markdown_writer import blocks, fence, not_shown, write_heading
-from spadework.tools.extract.text.markdown import html_to_text
+from spadework.tools.extract.text.markdown import html_markdown
 from spadework.tools.extract.xml import Element, attribute, below, tag, text, xml_tree
 from spadework.tools.text.facts import moment
 
@@ -59,13 +59,13 @@ def _entry(entry: Element, url: str) -> tuple[str, Link]:
 def _of(element: Element, *names: str) -> str:
     found = {tag(part): text(part) for part in reversed(element)}
     shown = next((found[name] for name in names if found.get(name)), "")
-    return " ".join(html_to_text(shown).split())
+    return " ".join(html_markdown(shown).split())
 
 
 def _content(element: Element) -> str:
     found = {tag(part): part for part in reversed(element)}
     part = next((found[name] for name in _CONTENTS if name in found and text(found[name])), None)
-    return html_to_text("".join(part.itertext())) if part is not None else ""
+    return html_markdown("".join(part.itertext())) if part is not None else ""
 
 
 def _date(element: Element) -> datetime | None:

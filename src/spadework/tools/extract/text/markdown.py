@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from spadework.tools.extract.markdown_writer import (
     table,
     write_heading,
 )
-from spadework.tools.extract.notation import Place, joined, untagged
+from spadework.tools.extract.notation import Place, joined
 from spadework.tools.text.facts import moment
 
 _TAGS = (
@@ -33,72 +32,32 @@ _TAGS = (
     " picture pre q s samp script section small source span strike strong style sub summary sup svg"
     " table tbody td tfoot th thead title tr tt u ul var video wbr"
 )
-_KNOWN = re.compile(
-    rf"</?(?:{'|'.join(_TAGS.split())})(?=[\s/>])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>", re.I
-)
-# Searching past other tags for a tag's end would take quadratic time.
-_HIDDEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|style|svg|head)\b.*?(?:</\1\s*>|\Z)|<!doctype[^<>]*>"
-    r"|<\?(?:[^<?]++|<(?!\?)|\?(?!>))*+\?>",
-    re.I | re.S,
-)
-_WHOLE = re.compile(r"<(?:pre|h(?P<level>[1-6]))\b[^<>]*>", re.I)
-# A single pattern for start and end would take much more memory.
-_CODE_END = re.compile(r"</pre\s*>|<pre\b", re.I)
-_TITLE_END = re.compile(r"</h[1-6]\s*>|<h[1-6]\b", re.I)
-_ITEM = re.compile(r"<li\b[^<>]*>", re.I)
-_BREAK = re.compile(r"<br\b[^<>]*>|</tr\s*>", re.I)
-_CELL = re.compile(r"</t[dh]\s*>\s*<t[dh]\b[^<>]*>", re.I)
-_BLOCK = re.compile(
-    r"</?(?:p|div|ul|ol|table|details|summary|section|article|center|blockquote|figure|dl|dt|dd)"
-    r"\b[^<>]*>",
-    re.I,
-)
+_NAMED = rf"/?(?:{'|'.join(_TAGS.split())})(?=[\s/>])|[!?]"
+_KNOWN, _UNKNOWN = re.compile(f"<(?:{_NAMED})", re.I), re.compile(f"<(?!{_NAMED})", re.I)
 
 
 def is_known_tag(tag: str) -> bool:
     """Return whether `tag` is HTML rather than a placeholder such as `<name>`."""
-    return bool(_KNOWN.fullmatch(tag)) or tag.startswith(("<!", "<?"))
+    return _KNOWN.match(tag) is not None
 
 
-def without_tags(text: str) -> str:
-    """Decode entities and remove HTML tags, keeping placeholders such as `<name>`."""
-    return html.unescape(_KNOWN.sub("", text))
+def html_markdown(source: str) -> str:
+    """Return HTML as Markdown, including placeholders such as `<name>`.
 
+    Raises TooLarge or Unreadable beyond the limits of a page.
+    """
+    # Most notes hold no HTML and need no reader of pages.
+    from spadework.tools.extract.html import read_fragment
 
-def html_to_text(source: str) -> str:
-    """Return HTML as Markdown with headings, list items and code. Other tags are dropped."""
-    parts: list[str] = []
-    position = at = 0
-    source = untagged(_HIDDEN.sub("", source))
-    while begins := _WHOLE.search(source, at):
-        at = begins.end()
-        level = begins["level"]
-        ends = (_TITLE_END if level else _CODE_END).search(source, at)
-        if not ends or not ends[0].startswith("</"):
-            continue
-        parts += _paragraphs(source[position : begins.start()])
-        inside = without_tags(source[at : ends.start()])
-        parts.append(write_heading(inside, int(level)) if level else fence(inside.strip("\n")))
-        position = at = ends.end()
-    return blocks([*parts, *_paragraphs(source[position:])])
-
-
-def _paragraphs(source: str) -> list[str]:
-    marked = _BLOCK.sub("\n\n", _CELL.sub(" | ", _BREAK.sub("\n", _ITEM.sub("\n\n\x00", source))))
-    found = []
-    for part in re.split(r"\n\s*\n", without_tags(marked)):
-        lines = [line for line in part.replace("\x00", "").split("\n") if line.strip(" \t")]
-        words = "\n".join(" ".join(line.split()) for line in lines)
-        if re.search(r"\w", words):
-            found.append(item(plain(words)) if "\x00" in part else plain(words))
-    return found
+    return read_fragment(_UNKNOWN.sub("&lt;", source))
 
 
 _WORD = re.compile(r"\w")
 _LINE_BREAK = re.compile(r"<br\b", re.I)
 _SCRIPT_TAG = re.compile(r"<(/?)(su[bp])\b", re.I)
 _NOTE_LINK = re.compile(r"<a\b[^<>]*#", re.I)
+_IMAGE = re.compile(r"<img\b[^<>]*>", re.I)
+_LINK = re.compile(r"\[([^\]]*)\]\([^()]*\)")
 _CODE_TAG = re.compile(r"</?(?:code|kbd|samp|tt)\s*>", re.I)
 
 
@@ -363,10 +322,10 @@ class _Reader:
         return found
 
     def _html(self, source: str) -> str:
-        text = html_to_text(source)
+        text = html_markdown(_IMAGE.sub("", source))  # Images are badges and logos.
         first = re.match(r"# (.+)", text)
         if first and not self.title:
-            self.title = first[1]
+            self.title = _LINK.sub(r"\1", first[1])
         return text
 
     def _list(self, token: Token, cursor: _Cursor) -> str:

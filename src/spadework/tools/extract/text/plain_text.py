@@ -1,4 +1,4 @@
-"""Convert plain text and delimited data to Markdown."""
+"""Convert plain text, reStructuredText and delimited data to Markdown."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator
+from inspect import cleandoc
 from itertools import islice, pairwise
 
 from spadework.tools.extract.document_kinds import file_name
-from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.markdown_writer import (
     blocks,
     fence,
@@ -19,6 +20,7 @@ from spadework.tools.extract.markdown_writer import (
     sheet_table,
     write_heading,
 )
+from spadework.tools.extract.text.docstring_markup import docstring_markdown
 
 _UNDERLINE = re.compile(r"([=\-~*^#])\1{2,}\s*$")
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
@@ -113,6 +115,53 @@ def _title(parts: list[str], found: list[str]) -> str:
     first = parts[0].strip() if parts else ""
     alone = "\n" not in first and not first.endswith((".", ",", ":"))
     return first if 2 < len(first) <= 100 and alone else ""
+
+
+#: A title of reStructuredText, with or without a line above it.
+_RST_TITLE = re.compile(
+    r"^(?:(?P<above>([=\-~^*+\"'`#_])\2+)[ \t]*\n)?[ \t]*(?P<title>\S.*)\n"
+    r"(?P<below>([=\-~^*+\"'`#_])\5+)[ \t]*$",
+    re.M,
+)
+_RST_TARGET = re.compile(r"^ *\.\. _`?([^:`\n]+)`?:\s+(https?://\S+)$", re.M)
+_RST_NAMED = re.compile(r"`([^`<>]{1,200})`_\b|(?<![\w`])(\w[\w.-]{,60})_(?![\w`])")
+_RST_LINK = re.compile(r"`([^`<>]{1,200}?)\s{1,50}<(https?://[^`<>\s]+)>`__?")
+_RST_STANDS_FOR = re.compile(r"^ *\.\. \|([^|\n]+)\| (\w+):: *(.*)$", re.M)
+_RST_PLACE = re.compile(r"\|([^|\s][^|\n]{,60})\|_{,2}")
+
+
+def extract_rst(text: str, url: str) -> Extracted:
+    """Return reStructuredText as Markdown, without images, comments and what controls a site.
+
+    `title` is the heading at the start, or "".
+    """
+    text = cleandoc(text.replace("\r\n", "\n").replace("\r", "\n"))
+    if texts := {n: said * (kind == "replace") for n, kind, said in _RST_STANDS_FOR.findall(text)}:
+        text = _RST_PLACE.sub(lambda name: texts.get(name[1], name[0]), text)
+    targets = {name.casefold(): url for name, url in _RST_TARGET.findall(text)}
+    styles: list[tuple[bool, str]] = []
+
+    def titled(match: re.Match[str]) -> str:
+        style = (bool(match["above"]), match["below"][0])
+        if style not in styles:
+            styles.append(style)
+        return f"\n{'#' * min(styles.index(style) + 1, 6)} {match['title']}\n"
+
+    def linked(match: re.Match[str]) -> str:
+        name = " ".join((match[1] or match[2]).split())
+        url = targets.get(name.casefold())
+        return f"`{name} <{url}>`_" if url else match[0]
+
+    text = _RST_NAMED.sub(linked, text) if targets else text
+    text = _RST_LINK.sub(lambda link: " ".join(link[0].split()), text)
+    markdown = docstring_markdown(_RST_TITLE.sub(titled, text), 1)
+    first = markdown.partition("\n")[0]
+    return Extracted(
+        title=first.lstrip("# ").replace("`", "") if first.startswith("#") else "",
+        markdown=markdown + "\n" if markdown else "",
+        links=tuple(dict.fromkeys(Link(url, text) for text, url in _RST_LINK.findall(text))),
+        kind="documentation",
+    )
 
 
 _SIGNS = ",;\t|"

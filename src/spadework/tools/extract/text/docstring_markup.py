@@ -1,7 +1,7 @@
-"""Convert docstrings to Markdown: paragraphs, lists, labelled sections, unchanged examples.
+"""Convert docstrings and reStructuredText to Markdown, with examples unchanged.
 
 They are parsed line by line. A reStructuredText parser takes a hundred times as long and rejects
-most of them. Indentation alone suffices for Google, numpy and Sphinx style.
+most docstrings. Indentation alone suffices for Google, numpy and Sphinx style.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from spadework.tools.extract.markdown_writer import (
     fence,
     item,
     plain,
+    table,
     write_heading,
 )
+from spadework.tools.extract.notation import lowered, raised
 
 #: Nesting depth below which text is shown unchanged.
 MAX_DEPTH = 8
@@ -24,22 +26,41 @@ MAX_DEPTH = 8
 LABEL_LEVEL = 3
 
 _FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")
-_DIRECTIVE = re.compile(r"\.\. (?:(?:[\w-]+:)?([\w-]+)::\s*(.*))?")
+_DIRECTIVE = re.compile(r"\.\.(?:$| (?:(?:[\w-]+:)?([\w-]+)::\s*(.*))?)")
+_NOTE = re.compile(r"\.\. \[#?([\w*-]+)\]\s+(.*)")
 _OPTION = re.compile(r":[\w-]+:")
-_CODE = frozenset(("code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math"))
+_CODE = frozenset((
+    "code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math", "parsed-literal",
+    "productionlist", "testoutput", "prompt", "code-cell",
+))  # fmt: skip
+#: Directives that control a site, name a file or hold raw markup, and those whose argument does.
+_DROPPED = re.compile(
+    r"toctree|contents|image|image-sg|include|literalinclude|raw|highlight|index|meta|auto\w+"
+    r"|(?:current)?module|graphviz|plot|title|sectnum|header|footer|(?:default-)?role|mermaid"
+)
+_SILENT = frozenset(("figure", "only", "container", "class", "rst-class", "list-table"))
+_DEFINED = re.compile(
+    r"(?:async)?(?:function|method|classmethod|staticmethod|attribute|property|exception|data|type"
+    r"|macro|decorator|option|envvar|describe|confval|setting)"
+)
+_LABELLED = frozenset((
+    "note", "warning", "tip", "important", "caution", "danger", "seealso", "hint", "attention",
+    "error", "todo",
+))  # fmt: skip
 _VERSIONS = {
     "versionadded": "Added in version",
     "versionchanged": "Changed in version",
     "deprecated": "Deprecated since version",
 }
 _UNDERLINE = re.compile(r"([-=~^*+\"])\1{2,}$")
-_HEADING = re.compile(r"#{1,6}\s+(.*)")
+_HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _FIELD = re.compile(r":(\w+)(?:\s+([^:]+))?:(?:\s+(.*)|$)")
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
 #: An argument in numpy style, described on the following lines.
 _TYPED = re.compile(r"[*\w, ]+ : [^:]+$")
-_ITEM = re.compile(r"(?:[-*+\u2022]|(\d{1,3})[.)])\s+(?=\S)")
+_ITEM = re.compile(r"(?:[-*+\u2022]|#\.|(\d{1,3})[.)])\s+(?=\S)")
 _GRID = re.compile(r"[+=][-=+ ]{4,}$|\|")
+_COLUMN = re.compile(r"[-=]+")
 _LOOKS_CODE = re.compile(
     r"^\s*(?:\$ |import |from \S+ import|def |class |async |await |with |for |if |while |return |@)"
     r"|^\w[\w.]*\(.*\)$|^\w+ = |[{}\[\]]$|;$",
@@ -48,8 +69,9 @@ _LOOKS_CODE = re.compile(
 _ROLE = re.compile(
     r"``(?P<literal>[^`\n]+?)``"
     r"|:(?:[a-z]+:)*(?P<role>[a-z]+):`(?P<text>[^`\n]+)`"
-    r"|`(?P<title>[^`<\n]+?)\s*<[^`<>\n]+>`__?"
+    r"|`(?P<title>[^`<\n]+?)\s*<(?P<url>[^`<>\n]+)>`__?"
     r"|`(?P<reference>[^`\n]+)`__?(?!\w)"
+    r"|\[#?(?P<note>[\w*-]+)\]_(?!\w)|(?P<join>\\ )"
     r"|\[(?P<words>(?:`[^`\n]+`|[^\]\[\n`])+)\](?:\([^()\s]*\)|\[[^\]\n]*\])"
 )
 _PLAIN_ROLES = frozenset(("doc", "ref", "term", "abbr"))
@@ -68,12 +90,20 @@ def words(line: str) -> str:
 def _write_role(match: re.Match[str]) -> str:
     if match["literal"]:
         return code_span(match["literal"])
+    if match["role"] in ("sup", "sub"):
+        before = match.string[: match.start()].removesuffix("\\ ")
+        write = raised if match["role"] == "sup" else lowered
+        return write(before, match["text"], match.string[match.end() :].removeprefix("\\ "))
     if match["role"]:
         title, _, target = match["text"].partition("<")
         shown = title.strip() if target and title.strip() else match["text"].lstrip("!")
         if shown.startswith("~"):
             shown = shown[1:].rpartition(".")[2]
         return shown if match["role"] in _PLAIN_ROLES else code_span(shown)
+    if match["note"]:
+        return f"[{match['note']}]"
+    if match["title"] and match["url"].startswith(("http://", "https://")):
+        return f"[{match['title']}]({match['url']})"
     return match["title"] or match["words"] or match["reference"] or ""
 
 
@@ -102,6 +132,10 @@ class _Docstring:
                 found.append(self._fenced(*mark.groups()))
             elif bare.startswith(">>>"):
                 found.append(self._doctest())
+            elif mark := _NOTE.match(bare):
+                self.at += 1
+                note = [mark[2], *self._take_indented(_indent(self._above()))]
+                found.append(self._inner([f"[{mark[1]}] {note[0]}", *note[1:]]))
             elif mark := _DIRECTIVE.match(bare):
                 found.append(self._directive((mark[1] or "").lower(), (mark[2] or "").strip()))
             elif mark := _ADMONITION.match(bare):
@@ -114,14 +148,15 @@ class _Docstring:
                 found.append(self._title(bare))
             elif (mark := _HEADING.match(bare)) and not self.lines[self.at].startswith(" "):
                 self.at += 1
-                found.append(self._title(mark[1]))
+                found.append(self._title(mark[2], len(mark[1]) - 1))
             else:
                 found.append(self._paragraph())
         return found
 
-    def _title(self, text: str) -> str:
+    def _title(self, text: str, deeper: int = 0) -> str:
         text = words(text).rstrip(":")
-        return write_heading(text, self.level) if self.level < LABEL_LEVEL else f"**{text}:**"
+        level = self.level + deeper
+        return write_heading(text, level) if self.level < LABEL_LEVEL else f"**{text}:**"
 
     def _inner(self, lines: list[str]) -> str:
         return _markdown(lines, min(self.level + 1, 6), self.depth + 1) if any(lines) else ""
@@ -159,9 +194,8 @@ class _Docstring:
         margin, start = _indent(self.lines[self.at]), self.at
         while self.at < len(self.lines):
             line = self.lines[self.at]
-            after = next((each for each in self.lines[self.at + 1 :] if each.strip()), "")
             if (line.strip() and _indent(line) < margin) or (
-                not line.strip() and not after.strip().startswith(">>>")
+                not line.strip() and not self._following().strip().startswith(">>>")
             ):
                 break
             self.at += 1
@@ -169,15 +203,28 @@ class _Docstring:
 
     def _directive(self, name: str, argument: str) -> str:
         self.at += 1
+        ends = self.at >= len(self.lines) or not self.lines[self.at].strip()
         body = self._take_indented(_indent(self._above()))
         while body and (not body[0].strip() or _OPTION.match(body[0].strip())):
             body.pop(0)
+            ends = True
+        if name == "math":
+            argument, body = "", [argument, *body] if argument else body
         if name in _CODE:
             return fence("\n".join(body), argument.lower()) if body else ""
+        if not name or _DROPPED.fullmatch(name):
+            return ""
+        if _DEFINED.fullmatch(name):
+            signature = write_heading(code_span(argument), self.level + 1)
+            return blocks([signature, self._inner(body)])
+        text, label = argument, ""
         if name in _VERSIONS:
-            version, _, rest = argument.partition(" ")
-            return f"**{_VERSIONS[name]} {version}:** {self._inner([rest, *body])}".strip()
-        return self._inner(body) if name else ""
+            version, _, text = argument.partition(" ")
+            label = f"**{_VERSIONS[name]} {version}:** "
+        elif name in _LABELLED:
+            label = f"**{name.replace('seealso', 'see also').capitalize()}:** "
+        shown = [text, *[""] * ends] if text and name not in _SILENT else []
+        return f"{label}{self._inner([*shown, *body])}".strip()
 
     def _paragraph(self) -> str:
         margin, start = _indent(self.lines[self.at]), self.at
@@ -196,7 +243,7 @@ class _Docstring:
             return blocks([plain(text), fence(code, "pycon" if ">>>" in code else "")])
         if _GRID.match(lines[0].strip()):
             rows = dedent("\n".join(lines))
-            return rows if rows.startswith("|") else fence(rows)
+            return rows if rows.startswith("|") else _grid(rows.split("\n")) or fence(rows)
         if margin >= 2 and _LOOKS_CODE.search(dedent("\n".join(lines))):
             self.at = start
             return fence("\n".join(self._take_indented(margin - 1)))
@@ -206,13 +253,16 @@ class _Docstring:
         return self.lines[self.at - 1]
 
     def _goes_deeper(self, margin: int) -> bool:
-        after = next((line for line in self.lines[self.at :] if line.strip()), "")
-        return _indent(after) > margin
+        return _indent(self._following()) > margin
+
+    def _following(self) -> str:
+        rest = (self.lines[n] for n in range(self.at, len(self.lines)))
+        return next((line for line in rest if line.strip()), "")
 
     def _labelled(self, label: str, margin: int) -> str:
         inner = self._take_indented(margin)
         if label.endswith("::"):
-            return blocks([plain(words(label[:-1])), fence("\n".join(inner))])
+            return blocks([plain(words(label[:-1])) * (label != "::"), fence("\n".join(inner))])
         listed = len(inner) > 1 or ":" in inner[0]
         text = self._items(inner, 0) if listed and all(inner) else self._inner(inner)
         between = "\n\n" if "\n" in text or text.startswith(("- ", "```")) else " "
@@ -229,6 +279,31 @@ class _Docstring:
                 found.append([])
             found[-1].append(words(line.strip()) + ":" * bool(hang and _TYPED.match(line)))
         return "\n".join(filter(None, (_item(" ".join(one)) for one in found)))
+
+
+def _grid(lines: list[str]) -> str:
+    """Return a grid table or a simple table as a pipe table, or "" if it has merged cells."""
+    boxed = lines[0].startswith("+")
+    spans = [slice(*mark.span()) for mark in _COLUMN.finditer(lines[0])]
+    if not boxed:
+        spans[-1] = slice(spans[-1].start, None)
+    rows: list[list[str]] = []
+    fresh = True
+    for line in lines:
+        if not line.strip("+-= "):
+            fresh = True
+            continue
+        if boxed and (line.count("|") != len(spans) + 1 or "+" in line[:1]):
+            return ""
+        cells = [words(line[span].strip()) for span in spans]
+        if fresh or (not boxed and cells[0]):
+            rows.append(cells)
+        else:
+            rows[-1] = [
+                f"{above} {cell}".strip() for above, cell in zip(rows[-1], cells, strict=True)
+            ]
+        fresh = False
+    return table(rows) if len(spans) > 1 else ""
 
 
 def _item(text: str) -> str:
