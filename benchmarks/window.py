@@ -27,10 +27,10 @@ from spadework.graph.nodes.distil import (
     MOST_OF_ONE,
     TOKEN_CHARS,
     Room,
+    cuts_of,
     keep_near,
     rank_passages,
 )
-from spadework.graph.pages.chunks import cuts_of
 from spadework.tools.library.library import Library
 from spadework.tools.text.cleanliness import tells
 from spadework.tools.text.markdown import blocks as blocks_of

@@ -16,7 +16,7 @@ from spadework.deadline import ACCELERATE
 from spadework.graph.context import SessionContext
 from spadework.graph.effort.expected_gain import open_topics, worth_asking
 from spadework.graph.nodes.verify import Verified
-from spadework.graph.report.body import build_report, list_unreached, sources_of, unread_hits
+from spadework.graph.report import build_report, list_unreached, sources_of, unread_hits
 from spadework.graph.routes import KNOWN
 from spadework.graph.state import ResearchState, WorkerState, proofs, queries_of
 from spadework.settings import Settings

@@ -4,7 +4,9 @@ that checkpoints stay small.
 
 from __future__ import annotations
 
+import contextlib
 import operator
+import sys
 from typing import Annotated, Any, Required
 
 from langgraph.types import Overwrite
@@ -14,6 +16,7 @@ from pydantic.json_schema import SkipJsonSchema
 # The `TypedDict` of `typing` has no JSON schema in graphs before Python 3.12.
 from typing_extensions import TypedDict
 
+from spadework import values
 from spadework.agents.reviser import Turn
 from spadework.errors import SettingsError
 from spadework.form import sentence
@@ -36,7 +39,19 @@ from spadework.values import (
     Task,
     Unread,
     Value,
+    coverage,
+    question,
+    report,
+    search,
 )
+
+#: Current modules by the names that older checkpoints use.
+_FORMER_MODULES = {
+    "spadework.values.asking": question,
+    "spadework.values.finding": search,
+    "spadework.values.judging": coverage,
+    "spadework.values.telling": report,
+}
 
 
 class Find(Value):
@@ -243,3 +258,31 @@ class WorkerOutput(TypedDict, total=False):
 
     finds: Annotated[list[Find], operator.add]
     problems: Annotated[list[Problem], operator.add]
+
+
+def _stored_values() -> frozenset[tuple[str, str]]:
+    found = [
+        kind
+        for kind in (*vars(values).values(), *globals().values())
+        if isinstance(kind, type) and issubclass(kind, values.Value)
+    ]
+    names = {module.__name__: former for former, module in _FORMER_MODULES.items()}
+    modules = {(kind, kind.__module__) for kind in found}
+    modules |= {(kind, names[module]) for kind, module in modules if module in names}
+    return frozenset((module, kind.__name__) for kind, module in modules)
+
+
+OUR_VALUES = _stored_values()
+# Restoring a checkpoint imports the modules it names.
+sys.modules.update(_FORMER_MODULES)
+
+
+def register_values() -> None:
+    """Register our values as safe with all checkpointers of this process. They are plain data, so
+    creating them runs no code. Servers' and enclosing graphs' checkpointers would otherwise warn
+    about them.
+    """
+    with contextlib.suppress(ImportError, AttributeError):
+        from langgraph.checkpoint.serde import _msgpack
+
+        _msgpack.SAFE_MSGPACK_TYPES = _msgpack.SAFE_MSGPACK_TYPES | OUR_VALUES

@@ -1,5 +1,5 @@
 """The reception: answers to chat messages that need no research."""
 
-from spadework.graph.followup.reception import Greeted, receive
+from spadework.agents.receptionist import Greeted, receive
 
 __all__ = ["Greeted", "receive"]
