@@ -18,14 +18,8 @@ import pytest
 
 from spadework.agents.llm.limits import Gate
 from spadework.errors import QuotaSpent, Throttled
-from spadework.machines.postgres.database import Database
-from spadework.machines.postgres.rooms import (
-    ASK_SECONDS,
-    KEEP_SECONDS,
-    LEASE_SECONDS,
-    LOOK_SECONDS,
-    Whose,
-)
+from spadework.machines.database import Database
+from spadework.machines.rooms import ASK_SECONDS, KEEP_SECONDS, LEASE_SECONDS, LOOK_SECONDS, Whose
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.hosts import TURNS, Robots, TooSoon
 from spadework.tools.fetch.http_cache import Store

@@ -14,7 +14,7 @@ import zstandard
 from pydantic import SecretStr
 
 from spadework.errors import KnowledgeError, SettingsError
-from spadework.machines.postgres.database import Database, opened, where_is
+from spadework.machines.database import Database, opened, where_is
 from spadework.tools.knowledge.entry import Entry, Recalled, Which, condition_of
 from spadework.tools.knowledge.page_index import (
     WEIGHTS,

@@ -35,7 +35,7 @@ from spadework.tools.stores.private_files import is_session_id
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from spadework.machines.postgres.session_rows import Kept, SessionClaim, SharedSessions
+    from spadework.machines.session_rows import Kept, SessionClaim, SharedSessions
 
 
 #: A session taken more often has probably crashed its workers.
@@ -118,7 +118,7 @@ async def _to_its_end(session: Session) -> bool:
 
 async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -> None:
     """Forward the user's commands until the session is taken over or cancelled."""
-    from spadework.machines.postgres.notifications import SIGNALS
+    from spadework.machines.database import SIGNALS
 
     done, numbered = 0, await shared.events(claim.session_id, 0)
     answered = max(
@@ -151,7 +151,7 @@ async def work(
     """
     name = f"{socket.gethostname()}-{os.getpid()}"
     async with shared_sessions(settings) as shared:
-        from spadework.machines.postgres.queue import Leaving, Queue
+        from spadework.machines.queue import Leaving, Queue
 
         def idle() -> int:  # sessions waiting for a user or admission can wait elsewhere
             return admission.here().out + admission.here().queue_length
