@@ -20,8 +20,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from spadework.agents.report.material import merged
-from spadework.prompts import Part, Prompt
-from spadework.prompts.prompt_size import shorten_prompt
+from spadework.prompts import Part, Prompt, shorten_prompt
 from spadework.tools.ranking.conflicts import conflicts
 from spadework.tools.ranking.near_duplicates import group_near_duplicates
 from spadework.tools.text import prompt_injection

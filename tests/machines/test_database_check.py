@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from spadework.backend import backend_of
-from spadework.extras import how_to_install
+from spadework.errors import how_to_install
 from spadework.machines import backend
 from spadework.machines.backend import AWAY, database_fault
 from spadework.machines.backend import database as checked

@@ -19,8 +19,7 @@ from spadework.machines.shared_limits import shared_sessions
 from spadework.sessions.record.log import log_lines
 from spadework.sessions.record.records import delete_session, redraw
 from spadework.sessions.storage.files import make_folder, whole_result
-from spadework.sessions.storage.lock import hold_session
-from spadework.sessions.storage.session_file import JOURNAL, LOG, METADATA
+from spadework.sessions.storage.session_file import JOURNAL, LOG, METADATA, hold_session
 from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk

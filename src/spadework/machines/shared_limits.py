@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, cast
 from pydantic import TypeAdapter
 
 from spadework.budget import Free, HoldRequest, cost, hold_share
-from spadework.errors import DiskFailed, SettingsError, SpadeworkError
-from spadework.extras import how_to_install
+from spadework.errors import DiskFailed, SettingsError, SpadeworkError, how_to_install
 from spadework.machines.session_rows import CheckpointSaver, SessionClaim
 from spadework.sessions.quotas import DayLimit
 from spadework.sessions.storage.checkpoints import AfterTelling, our_serde

@@ -23,8 +23,7 @@ from spadework.machines.shared_limits import home_of, shared_sessions
 from spadework.sessions import admission
 from spadework.sessions.brief import Brief
 from spadework.sessions.session import Session
-from spadework.sessions.storage.lock import is_held
-from spadework.sessions.storage.session_file import METADATA
+from spadework.sessions.storage.session_file import METADATA, is_held
 from spadework.sessions.users import People
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk

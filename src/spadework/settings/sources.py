@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
-from spadework.codes import LANGUAGE
 from spadework.form import by_effort
 from spadework.settings.environment import Cleaning, Country, Day, Sites, Words, provider_alias
+from spadework.values.question import LANGUAGE
 
 
 class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):

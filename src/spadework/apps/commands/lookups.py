@@ -25,8 +25,7 @@ from spadework.sessions.lookups.documents import (
     read_file,
     source_of_file,
 )
-from spadework.sessions.lookups.preview import Preview, preview
-from spadework.sessions.lookups.search_only import Ranked, search
+from spadework.sessions.lookups.search_only import Preview, Ranked, preview, search
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.knowledge import Entry, Knowledge, Which

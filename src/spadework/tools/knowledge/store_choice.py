@@ -5,8 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from spadework.backend import backend_of
-from spadework.errors import SettingsError
-from spadework.extras import how_to_install
+from spadework.errors import SettingsError, how_to_install
 from spadework.settings import Settings
 from spadework.tools.dense.embedder import embedder
 from spadework.tools.dense.passage_vectors import Meaning
