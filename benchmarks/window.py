@@ -32,10 +32,10 @@ from spadework.graph.nodes.distil import (
     rank_passages,
 )
 from spadework.tools.library.library import Library
-from spadework.tools.text.cleanliness import tells
 from spadework.tools.text.markdown import blocks as blocks_of
 from spadework.tools.text.page_text import PageText
-from spadework.tools.text.titles import without_targets
+from spadework.tools.text.passages import without_targets
+from spadework.tools.text.sentences import tells
 from spadework.tools.text.tokens import count
 from spadework.values import Page, Passage, Query, Topic
 

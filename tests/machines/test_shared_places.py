@@ -23,8 +23,8 @@ from spadework.machines.rooms import ASK_SECONDS, KEEP_SECONDS, LEASE_SECONDS, L
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.hosts import TURNS, Robots, TooSoon
 from spadework.tools.fetch.http_cache import Store
-from spadework.tools.search.dispatch.rate_limiter import Limit, RateLimiter
-from spadework.tools.stores.shared_rooms import SHARED, Place
+from spadework.tools.search.rate_limiter import Limit, RateLimiter
+from spadework.tools.web.fair_queue import SHARED, Place
 from tests.machines.callers import Callers, Counted
 from tests.machines.test_shared_sessions import eventually
 from tests.world.background import Background

@@ -25,7 +25,7 @@ from spadework.prompts import render
 from spadework.settings import Settings
 from spadework.tools.stores.journal import Journal
 from spadework.tools.text.language import DEFAULT, Talk, codes, language, language_of
-from spadework.tools.text.titles import shorten_question
+from spadework.tools.text.passages import shorten_question
 from spadework.values import Usage, Value, Visible
 
 Task = Literal["title", "tags", "follow_ups", "text"]

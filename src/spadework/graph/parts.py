@@ -28,9 +28,9 @@ from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.knowledge import knowledge_of
 from spadework.tools.library.library import Library
-from spadework.tools.search.dispatch.failover import Search
-from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Choice, Spare, choose
+from spadework.tools.search.failover import Search
 from spadework.tools.search.provider import Provider
+from spadework.tools.search.provider_choice import PROVIDERS, Choice, Spare, choose
 from spadework.tools.stores.cassette import Recording
 from spadework.tools.stores.journal import Journal
 from spadework.tools.stores.private_files import private_folder

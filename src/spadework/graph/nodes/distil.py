@@ -17,10 +17,10 @@ from spadework.graph.context import SessionContext
 from spadework.graph.state import Find
 from spadework.settings import Effort, Settings
 from spadework.tools.ranking.relevance import Bm25
-from spadework.tools.text.cleanliness import tells
 from spadework.tools.text.language import spoken
 from spadework.tools.text.page_text import PageText
 from spadework.tools.text.passages import cut
+from spadework.tools.text.sentences import tells
 from spadework.tools.text.tables import rows_of
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Expected, Need, Page, Passage, Problem, Task, Topic

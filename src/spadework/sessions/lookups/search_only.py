@@ -26,7 +26,7 @@ from spadework.settings import Settings
 from spadework.tools.extract.expected_type import foreseen
 from spadework.tools.ranking.relevance import query_terms, relevance_parts
 from spadework.tools.ranking.selection import Selection, preset_of, reason, select
-from spadework.tools.search.dispatch.provider_choice import usable
+from spadework.tools.search.provider_choice import usable
 from spadework.tools.search.result_rows import add_filters
 from spadework.values import Forecast, Hit, Plan, Problem, Query, Usage, Value
 
