@@ -24,7 +24,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from spadework.graph.effort.experience import DIGITS
+from spadework.graph.effort.forecast import DIGITS
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Forecast, Span

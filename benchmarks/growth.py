@@ -20,12 +20,10 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from spadework.agents.report.material import merged
-from spadework.prompts import Part, Prompt
-from spadework.prompts.prompt_size import shorten_prompt
+from spadework.prompts import Part, Prompt, shorten_prompt
 from spadework.tools.ranking.conflicts import conflicts
 from spadework.tools.ranking.near_duplicates import group_near_duplicates
 from spadework.tools.text import prompt_injection
-from spadework.tools.text.cleanliness import cleanliness
 from spadework.tools.text.facts import (
     figures,
     is_negated,
@@ -36,7 +34,7 @@ from spadework.tools.text.facts import (
     stems,
 )
 from spadework.tools.text.markdown import blocks, plain
-from spadework.tools.text.sentences import sentences
+from spadework.tools.text.sentences import cleanliness, sentences
 from spadework.values import Evidence
 from spadework.visible import bounded
 

@@ -17,8 +17,8 @@ from collections.abc import Callable
 import psycopg
 from pydantic import SecretStr
 
-from spadework.machines.postgres.database import opened
-from spadework.machines.postgres.rooms import Whose
+from spadework.machines.database import opened
+from spadework.machines.rooms import Whose
 from tests.machines.callers import Callers, Counted
 from tests.world.background import Background
 from tests.world.postgres import Postgres

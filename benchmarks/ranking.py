@@ -44,8 +44,7 @@ from spadework.tools.library.full_text import (
 )
 from spadework.tools.library.search import Searcher, passages
 from spadework.tools.library.source_reader import cut_file, files
-from spadework.tools.ranking.fusion import reciprocal_rank_fusion
-from spadework.tools.ranking.relevance import STOP_WORDS
+from spadework.tools.ranking.relevance import STOP_WORDS, reciprocal_rank_fusion
 
 DEPTH = 200
 Ranked = list[str]

@@ -30,7 +30,7 @@ from spadework.graph import research as loop
 from spadework.graph import routes
 from spadework.graph.effort import expected_gain as again
 from spadework.graph.nodes.assess import after
-from spadework.graph.report.body import draft
+from spadework.graph.report import draft
 from spadework.graph.state import ResearchState
 from spadework.sessions.one_call import research
 from spadework.values import Coverage, Plan, Recommendation

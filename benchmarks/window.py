@@ -27,15 +27,15 @@ from spadework.graph.nodes.distil import (
     MOST_OF_ONE,
     TOKEN_CHARS,
     Room,
+    cuts_of,
     keep_near,
     rank_passages,
 )
-from spadework.graph.pages.chunks import cuts_of
 from spadework.tools.library.library import Library
-from spadework.tools.text.cleanliness import tells
 from spadework.tools.text.markdown import blocks as blocks_of
 from spadework.tools.text.page_text import PageText
-from spadework.tools.text.titles import without_targets
+from spadework.tools.text.passages import without_targets
+from spadework.tools.text.sentences import tells
 from spadework.tools.text.tokens import count
 from spadework.values import Page, Passage, Query, Topic
 

@@ -11,10 +11,9 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from spadework.tools.text.markdown import Block, Pair, blocks, plain, scan, units
-from spadework.tools.text.passages import pieces
+from spadework.tools.text.passages import pieces, without_targets
 from spadework.tools.text.sentences import is_term
 from spadework.tools.text.tables import rows_of
-from spadework.tools.text.titles import without_targets
 
 #: A paragraph or an item is next to nothing but links from this share of link text on.
 LINKED = 0.8

@@ -181,3 +181,10 @@ class BudgetSpent(Exception):
     def __init__(self, what: str) -> None:
         super().__init__(f"the budget for {what} is used up")
         self.what = what
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that installs an extra from spadework's own folder. In a package index,
+    the package of this name would be another project's.
+    """
+    return f'`pip install ".[{extra}]"` in the spadework folder'

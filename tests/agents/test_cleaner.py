@@ -14,8 +14,8 @@ from spadework.agents.cleaner import is_dirty, keep_blocks
 from spadework.graph.nodes.clean import may_clean
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
-from spadework.tools.text.cleanliness import cleanliness
 from spadework.tools.text.markdown import blocks
+from spadework.tools.text.sentences import cleanliness
 from spadework.values import Problem, Result
 from tests.tools.text.markdownish import markdown
 from tests.world.brain import play

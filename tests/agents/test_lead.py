@@ -18,7 +18,7 @@ from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.stores.journal import Journal
 from spadework.tools.text import tokens
-from spadework.tools.text.titles import MOST_CHARS, is_long, shorten_question
+from spadework.tools.text.passages import MOST_CHARS, is_long, shorten_question
 from spadework.values import Question
 from tests.world.brain import play
 from tests.world.chat import ChatRequest

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from spadework.sessions.receptionist import receive
+from spadework.sessions.one_call import receive
 from spadework.settings import Settings
 from tests.apps.test_openai import serving
 from tests.world.model import Model

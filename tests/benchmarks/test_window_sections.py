@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from benchmarks.window_sections import Stretch, scraps, windowed
 from spadework.tools.text.markdown import blocks
-from spadework.tools.text.passages import cut
-from spadework.tools.text.titles import without_targets
+from spadework.tools.text.passages import cut, without_targets
 from tests.tools.text.markdownish import markdown
 
 TEXT = """# Guide

@@ -15,7 +15,7 @@ from spadework.graph.context import SessionContext
 from spadework.prompts import Prompt
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
-from spadework.tools.search.dispatch.failover import Search
+from spadework.tools.search.failover import Search
 from spadework.tools.stores.journal import Journal
 from spadework.values import Hit, Query
 from tests.world.model import Model

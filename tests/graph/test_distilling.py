@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spadework.graph.nodes.distil import Room, rank_new, rank_passages
-from spadework.graph.pages.chunks import cuts_of, show_passage
+from spadework.graph.nodes.distil import Room, cuts_of, rank_new, rank_passages, show_passage
 from spadework.tools.text.page_text import PageText
 from spadework.values import Page, Passage, Query, Task, Topic
 

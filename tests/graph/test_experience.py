@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from spadework.apps.view_model import foretold, took_beside
-from spadework.graph.effort.experience import LEAST, MOST, Took, by_experience
+from spadework.graph.effort.forecast import LEAST_RUNS, MOST_RUNS, Took, by_experience
 from spadework.values import Forecast, Span
 
 KIND, MACHINE = "normal effort, no model", "abcd"
@@ -56,20 +56,20 @@ def test_nine_runs_of_ten_end_within_the_range_of_the_last_twenty(
 ) -> None:
     chance, held = random.Random(3), 0
     for _ in range(1_000):
-        earlier = [took(draw(chance)) for _ in range(MOST)]
+        earlier = [took(draw(chance)) for _ in range(MOST_RUNS)]
         span = by_experience(reckoned(), earlier, LIMITS).seconds
         held += span.low <= draw(chance) <= span.high
     assert 0.85 <= held / 1_000 <= 0.95
 
 
 def test_only_the_last_twenty_runs_are_asked() -> None:
-    made = by_experience(reckoned(), [*[took(5.0)] * MOST, *[took(50.0)] * 30], LIMITS)
-    assert (made.runs, made.seconds) == (MOST, Span(low=5, median=5, high=5))
+    made = by_experience(reckoned(), [*[took(5.0)] * MOST_RUNS, *[took(50.0)] * 30], LIMITS)
+    assert (made.runs, made.seconds) == (MOST_RUNS, Span(low=5, median=5, high=5))
 
 
 def test_too_few_runs_and_runs_of_another_kind_or_machine_say_nothing() -> None:
     made = reckoned()
-    assert by_experience(made, [took(5.0)] * (LEAST - 1), LIMITS) == made
+    assert by_experience(made, [took(5.0)] * (LEAST_RUNS - 1), LIMITS) == made
     others = [took(5.0, kind="deep effort, no model")] * 20
     others += [took(5.0)._replace(machine="another")] * 20
     assert by_experience(made, others, LIMITS) == made
@@ -79,7 +79,7 @@ def test_counts_are_whole_and_nothing_is_foreseen_beyond_a_ceiling() -> None:
     chance = random.Random(5)
     earlier = [took(chance.lognormvariate(5, 1.5)) for _ in range(30)]
     made = by_experience(reckoned(), earlier, LIMITS)
-    assert made.runs == MOST
+    assert made.runs == MOST_RUNS
     assert made.seconds.high == LIMITS["seconds"]
     assert (made.pages.low, made.pages.median, made.pages.high) == (3, 3, 3)
     assert (made.calls.low, made.calls.high) == (0, 0)

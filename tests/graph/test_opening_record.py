@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spadework.graph.parts import Opened
 from spadework.settings import DEFAULT_MODEL, DEFAULT_SMALL_MODEL, Settings
-from spadework.tools.search.dispatch.provider_choice import Choice
+from spadework.tools.search.provider_choice import Choice
 
 
 def test_no_key_is_written_down_and_the_models_it_has_chosen_are() -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.graph import context
-from spadework.graph.report import pictures
+from spadework.graph import context, pictures
 from spadework.sessions.one_call import research
 from spadework.sessions.replay import replay
 from spadework.sessions.session import Session

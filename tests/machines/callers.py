@@ -22,10 +22,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from spadework.machines.postgres.database import opened
-from spadework.machines.postgres.rooms import Whose
-from spadework.tools.stores.shared_rooms import SHARED
-from spadework.tools.web.fair_queue import far_place
+from spadework.machines.database import opened
+from spadework.machines.rooms import Whose
+from spadework.tools.web.fair_queue import SHARED, far_place
 from tests.world.background import Background, listen
 
 #: Longest wait for something to happen, in seconds.

@@ -9,9 +9,9 @@ import pytest
 from psycopg import AsyncConnection
 from pydantic import SecretStr
 
-from spadework.machines.postgres.database import opened
-from spadework.machines.postgres.session_rows import New, SharedSessions
-from spadework.tools.stores.disk_faults import ClaimLost
+from spadework.machines.database import opened
+from spadework.machines.session_rows import New, SharedSessions
+from spadework.tools.stores.disk import ClaimLost
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow
 
 pytestmark = pytest.mark.machines

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from spadework.errors import SessionError, SettingsError
 from spadework.events import Event, Finished, Planned
-from spadework.machines.postgres import database as database_module
+from spadework.machines import database as database_module
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.machines.fleet import asked_again, play_cases, question

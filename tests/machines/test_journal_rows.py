@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from spadework.machines.postgres.database import opened
-from spadework.machines.postgres.session_rows import New, SharedSessions
+from spadework.machines.database import opened
+from spadework.machines.session_rows import New, SharedSessions
 from spadework.tools.stores.journal_rows import CLAIM
 from tests.tools.stores.test_journal import (  # noqa: F401 - they are run here
     test_a_final_failure_is_kept_and_a_passing_one_tried_again,

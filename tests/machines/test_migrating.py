@@ -14,14 +14,14 @@ from alembic.script import ScriptDirectory
 from pydantic import SecretStr
 
 from spadework.errors import SettingsError
-from spadework.machines.postgres.database import opened
-from spadework.machines.postgres.migration import HEAD, MIGRATIONS
+from spadework.machines.database import opened
+from spadework.machines.migration import HEAD, MIGRATIONS
 
 pytestmark = pytest.mark.machines
 _OPEN = """
 import asyncio, sys
 from pydantic import SecretStr
-from spadework.machines.postgres.database import opened
+from spadework.machines.database import opened
 
 async def main():
     async with opened(SecretStr(sys.argv[1])) as database:

@@ -18,19 +18,13 @@ import pytest
 
 from spadework.agents.llm.limits import Gate
 from spadework.errors import QuotaSpent, Throttled
-from spadework.machines.postgres.database import Database
-from spadework.machines.postgres.rooms import (
-    ASK_SECONDS,
-    KEEP_SECONDS,
-    LEASE_SECONDS,
-    LOOK_SECONDS,
-    Whose,
-)
+from spadework.machines.database import Database
+from spadework.machines.rooms import ASK_SECONDS, KEEP_SECONDS, LEASE_SECONDS, LOOK_SECONDS, Whose
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.hosts import TURNS, Robots, TooSoon
 from spadework.tools.fetch.http_cache import Store
-from spadework.tools.search.dispatch.rate_limiter import Limit, RateLimiter
-from spadework.tools.stores.shared_rooms import SHARED, Place
+from spadework.tools.search.rate_limiter import Limit, RateLimiter
+from spadework.tools.web.fair_queue import SHARED, Place
 from tests.machines.callers import Callers, Counted
 from tests.machines.test_shared_sessions import eventually
 from tests.world.background import Background

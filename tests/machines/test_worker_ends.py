@@ -15,7 +15,7 @@ import httpx
 import psycopg
 import pytest
 
-from spadework.machines.postgres import queue
+from spadework.machines import queue
 from spadework.machines.worker import work
 from spadework.sessions.session import Session
 from spadework.settings import Settings

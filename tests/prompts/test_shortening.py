@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.agents.report.material import Entry
-from spadework.prompts import Prompt, render
-from spadework.prompts.prompt_size import ESSENTIAL, shorten_prompt
+from spadework.prompts import ESSENTIAL, Prompt, render, shorten_prompt
 from spadework.settings.model_choice import Standard
 from spadework.values import Query, Topic
 

@@ -19,7 +19,7 @@ from typing import Any
 import psutil
 
 from spadework import Settings, research
-from spadework.sessions.capacity import open_files
+from spadework.sessions.admission import open_files
 from spadework.values import Result
 
 #: Of how many runs the memory is taken together: one alone says little.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spadework.graph.effort.experience import LEAST
+from spadework.graph.effort.forecast import LEAST_RUNS
 from spadework.sessions.metrics.run_history import took_before
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -10,11 +10,11 @@ from spadework.settings import Settings
 
 async def test_runs_of_a_home_are_what_the_next_one_is_foreseen_by(settings: Settings) -> None:
     results = []
-    for _ in range(LEAST + 1):
+    for _ in range(LEAST_RUNS + 1):
         session = Session.start("What is the Quillon?", settings=settings)
         results.append(await session.result())
     forecasts = [result.forecast for result in results]
-    assert [f.runs for f in forecasts if f] == [0] * LEAST + [LEAST]
+    assert [f.runs for f in forecasts if f] == [0] * LEAST_RUNS + [LEAST_RUNS]
     last = forecasts[-1]
     assert last is not None
     assert last.seconds.median is not None

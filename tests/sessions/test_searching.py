@@ -21,17 +21,11 @@ from spadework.graph.pages import provider_search
 from spadework.graph.pages.provider_search import date_queries, gap_query
 from spadework.sessions.lookups.search_only import search
 from spadework.settings import Settings
-from spadework.tools.search.arxiv import Arxiv
-from spadework.tools.search.brave import Brave
-from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Spec
-from spadework.tools.search.dispatch.rate_limiter import RATE_LIMITERS
 from spadework.tools.search.mcp_tool import McpSearch
-from spadework.tools.search.openalex import OpenAlex
-from spadework.tools.search.pubmed import PubMed
-from spadework.tools.search.searxng import SearXNG
-from spadework.tools.search.serper import Serper
-from spadework.tools.search.tavily import Tavily
-from spadework.tools.search.wikipedia import Wikipedia
+from spadework.tools.search.provider_choice import PROVIDERS, Spec
+from spadework.tools.search.rate_limiter import RATE_LIMITERS
+from spadework.tools.search.scholarly import Arxiv, OpenAlex, PubMed, Wikipedia
+from spadework.tools.search.web_services import Brave, SearXNG, Serper, Tavily
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Plan, Query, Recommendation, Topic
 from tests.tools.search.mcp_servers import over_http

@@ -8,9 +8,9 @@ import pytest
 
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
-from spadework.tools.search.dispatch import provider_choice
-from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Spec
-from spadework.tools.search.searxng import SearXNG
+from spadework.tools.search import provider_choice
+from spadework.tools.search.provider_choice import PROVIDERS, Spec
+from spadework.tools.search.web_services import SearXNG
 from tests.world.searx import Searx
 from tests.world.sites import World
 

@@ -13,7 +13,6 @@ import pytest
 from spadework.budget import Budget
 from spadework.graph.early_end import LATE_REPORT, LATE_TOPIC
 from spadework.graph.nodes import assess as assessing
-from spadework.graph.nodes import fuse as fusing
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
@@ -69,7 +68,7 @@ async def test_a_model_that_hangs_in_judging(model: Model, online: Settings) -> 
 
 @pytest.mark.parametrize(
     ("module", "name", "times"),
-    [(assessing, "with_lists", len(TOPICS)), (fusing, "group_near_duplicates", 1)],
+    [(assessing, "with_lists", len(TOPICS)), (assessing, "group_near_duplicates", 1)],
 )
 async def test_a_step_that_takes_all_of_the_processor(
     online: Settings, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, times: int

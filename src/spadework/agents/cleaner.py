@@ -14,8 +14,8 @@ from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import bounded
 from spadework.prompts import render
 from spadework.settings import Cleaning
-from spadework.tools.text.cleanliness import cleanliness, is_matter
 from spadework.tools.text.markdown import Block, blocks
+from spadework.tools.text.sentences import cleanliness, is_matter
 from spadework.values import Problem, Visible
 
 #: Cleanliness from which a page is left alone, and minimum characters of a page to clean.

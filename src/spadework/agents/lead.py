@@ -15,7 +15,7 @@ from spadework.prompts import Prompt, render
 from spadework.tools.ranking.query_operators import in_words
 from spadework.tools.text import tokens
 from spadework.tools.text.language import language, spoken
-from spadework.tools.text.titles import is_long, shorten_question
+from spadework.tools.text.passages import is_long, shorten_question
 from spadework.values import (
     Complexity,
     Expected,

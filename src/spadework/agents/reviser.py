@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal, NamedTuple
 
-from spadework.agents.extractive.follow_up import recall_answer
+from spadework.agents.evidence.expectation import holds_expected
+from spadework.agents.evidence.passages import PassageView
+from spadework.agents.extractive import lead
+from spadework.agents.extractive.judge import Scored, judge_passages
 from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import Reply, at_most
 from spadework.agents.outline import MOST_SECTIONS
@@ -303,3 +306,36 @@ def _revision(told: Told, answer: RevisionAnswer) -> Revision:
 def same(one: Section, other: Section) -> bool:
     """Return whether two sections have the same text in the same form."""
     return one.heading == other.heading and with_marks(one) == with_marks(other)
+
+
+def recall_answer(
+    question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
+) -> tuple[tuple[str, ...], float]:
+    """Return the ids of entries that answer a question, best first, and the fraction of its words
+    found together. There are no ids if none answers it, or it asks several things or for news.
+    `pages` maps content hashes to pages.
+    """
+    made = lead.plan(question, [])
+    entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]
+    if made.freshness != "any" or len(made.topics) != 1 or not entries:
+        return (), 0.0
+    [topic] = made.topics
+    codes = [spoken(e.quote) for e in entries]
+    index = Bm25([f"{e.title} {e.heading} {e.quote}" for e in entries], codes)
+    shown = [
+        PassageView(pages[e.content_hash], e.start, e.quote, e.heading, score=score)
+        for e, score in zip(entries, index.scores(topic.question), strict=True)
+    ]
+    opinion = judge_passages(topic.question, shown)
+    found = list(dict.fromkeys(e for one in opinion.chosen for e in _entries_at(one, entries)))
+    enough = opinion.proven and holds_expected(topic, found)
+    return tuple(e.id for e in found) if enough else (), round(opinion.share, 3)
+
+
+def _entries_at(one: Scored, entries: Sequence[Evidence]) -> list[Evidence]:
+    at = one.candidate
+    return [
+        e
+        for e in entries
+        if e.content_hash == at.shown.page.content_hash and e.start < at.end and at.start < e.end
+    ]

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 import anyio
 
 from spadework.apps.messages import say
-from spadework.child_processes import end_all
 from spadework.errors import BudgetSpent, SessionNotFound, SettingsError, SpadeworkError
+from spadework.tools.web.background_threads import end_all
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 #: System errors that are not the user's fault.

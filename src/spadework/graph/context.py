@@ -25,11 +25,9 @@ from spadework.budget import Budget
 from spadework.deadline import Late, Mark
 from spadework.errors import SettingsError, must_be
 from spadework.events import Event
-from spadework.graph.effort.experience import Took
 from spadework.graph.effort.workload import Stopped, Workload, unless_stopped, workload
-from spadework.graph.pages.fallback_search import StandIns
 from spadework.graph.pages.page_assignment import PageAssignment
-from spadework.graph.parts import PagesAlone, Parts, Replay, open_parts
+from spadework.graph.parts import PagesAlone, Parts, Replay, StandIns, open_parts
 from spadework.settings import Settings
 from spadework.tools.fetch.page_reader import Reader
 from spadework.tools.library.library import Library
@@ -42,6 +40,8 @@ from spadework.values import Mode, Plan, Problem
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
+
+    from spadework.graph.effort.forecast import Took
 
 
 def checked_session_id(session_id: str) -> str:

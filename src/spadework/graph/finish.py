@@ -16,12 +16,12 @@ from spadework.deadline import ACCELERATE
 from spadework.graph.context import SessionContext
 from spadework.graph.effort.expected_gain import open_topics, worth_asking
 from spadework.graph.nodes.verify import Verified
-from spadework.graph.report.body import build_report, list_unreached, sources_of, unread_hits
+from spadework.graph.report import build_report, list_unreached, sources_of, unread_hits
 from spadework.graph.routes import KNOWN
 from spadework.graph.state import ResearchState, WorkerState, proofs, queries_of
 from spadework.settings import Settings
 from spadework.tools.export.markdown_report import sentences_markdown, to_markdown
-from spadework.tools.stores.disk_faults import disk_fault, said_of
+from spadework.tools.stores.disk import disk_fault, said_of
 from spadework.tools.text.language import Phrases
 from spadework.tools.web.urls import canonical_url
 from spadework.values import (

@@ -1,4 +1,6 @@
-"""Open the parts of a session: journal, models, providers, pages. A replay uses the recording."""
+"""Open the parts of a session: journal, models, providers (and fallback providers), pages. A replay
+uses the recording.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,9 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from pydantic import Field, SecretStr
 
@@ -16,7 +19,7 @@ from spadework.agents.llm.client import Model
 from spadework.agents.llm.probe import default_model
 from spadework.budget import Budget
 from spadework.deadline import WRITE_NOW, shares_of
-from spadework.errors import ModelError
+from spadework.errors import ModelError, SpadeworkError
 from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.graph.pages.page_cache import PageCache
 from spadework.settings import Role, Settings
@@ -25,14 +28,17 @@ from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.knowledge import knowledge_of
 from spadework.tools.library.library import Library
-from spadework.tools.search.dispatch.failover import Search
-from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Choice, choose
+from spadework.tools.search.failover import Search
 from spadework.tools.search.provider import Provider
+from spadework.tools.search.provider_choice import PROVIDERS, Choice, Spare, choose
 from spadework.tools.stores.cassette import Recording
 from spadework.tools.stores.journal import Journal
 from spadework.tools.stores.private_files import private_folder
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Problem, Query, Value
+
+if TYPE_CHECKING:
+    from spadework.graph.context import SessionContext
 
 #: Settings that are never stored, because they are secrets.
 SECRETS = {
@@ -41,6 +47,7 @@ SECRETS = {
     if SecretStr in (field.annotation, *get_args(field.annotation))
 }
 _USERINFO = re.compile(r"(?<=://)[^/@\s]*@")
+_NOBODY = ("", "")
 
 
 class Opened(Value):
@@ -279,3 +286,48 @@ def _models(
     other = replay.new_model
     new_model = Model(other, budget, journal.for_new_requests(), other.model) if other else None
     return Model(settings, budget, journal, name, new_model), new_model
+
+
+class StandIns:
+    """The fallback providers, in order."""
+
+    def __init__(self, spares: Sequence[Spare]) -> None:
+        self._spares = list(spares)
+        self._lock = asyncio.Lock()
+        self.opened: list[Provider] = []
+        self._news: list[str] = []
+
+    async def nth(self, context: SessionContext, n: int) -> Provider | None:
+        """Return fallback provider `n` (from 0), opening it if necessary, or None if there are no
+        more.
+        """
+        async with self._lock:
+            while n >= len(self.opened):
+                opening = partial(self._open, context)
+                name, describes = await context.journal.moment(
+                    "stands in", len(self.opened), tuple[str, str], opening, _NOBODY
+                )
+                if not name:
+                    return None
+                if context.journal.recording is not None:
+                    self.opened.append(provider_again(name, describes, context.settings))
+                context.searching = (*context.searching, describes)
+                self._news.append(f"All searches failed; searching {describes} instead.")
+            return self.opened[n]
+
+    def news(self) -> list[str]:
+        """Return and clear the messages about newly opened providers."""
+        told, self._news = self._news, []
+        return told
+
+    async def _open(self, context: SessionContext) -> tuple[str, str]:
+        while self._spares:
+            opening, seconds = self._spares.pop(0)(), context.budget.phase("search", "read")
+            try:
+                found = await unless_stopped(context.stop, opening, seconds=seconds)
+            except (SpadeworkError, OSError, TimeoutError, Stopped):
+                continue  # Not reported, because nobody chose this provider.
+            if found is not None:
+                self.opened.append(found)
+                return found.name, found.describes
+        return _NOBODY

@@ -25,7 +25,7 @@ from langgraph.types import Overwrite
 from spadework.deadline import CLOSING_DRAFTS
 from spadework.errors import SpadeworkError
 from spadework.events import Assessed, Finished, Foreseen, Planned, Wrote
-from spadework.graph import checkpoint_types, routes, worker
+from spadework.graph import routes
 from spadework.graph.context import checked_session_id, context_of, emitter, new_session_id
 from spadework.graph.effort.expected_gain import price
 from spadework.graph.effort.model_policy import begin, judge, judge_in_time, leave_out
@@ -39,9 +39,15 @@ from spadework.graph.followup.recheck import (
     whole,
 )
 from spadework.graph.followup.revise import extend_report, receive, revised
-from spadework.graph.nodes.assess import after, assess_round, checked_scores, score_topics
+from spadework.graph.nodes.assess import (
+    after,
+    assess_round,
+    checked_scores,
+    fuse_finds,
+    score_topics,
+)
 from spadework.graph.nodes.edit import review_report
-from spadework.graph.nodes.fuse import fuse_finds
+from spadework.graph.nodes.gather import worker
 from spadework.graph.nodes.plan import (
     approve,
     clarify,
@@ -54,8 +60,8 @@ from spadework.graph.nodes.recall import earlier_pages
 from spadework.graph.nodes.verify import Check, still_proven, verify_ledger
 from spadework.graph.nodes.write import compose_report
 from spadework.graph.pages.fetch import attached_pages
-from spadework.graph.report.body import draft
-from spadework.graph.report.pictures import fetch_pictures
+from spadework.graph.pictures import fetch_pictures
+from spadework.graph.report import draft
 from spadework.graph.state import (
     GIVEN,
     ResearchInput,
@@ -66,9 +72,10 @@ from spadework.graph.state import (
     checked_input,
     left_over,
     proofs,
+    register_values,
 )
 from spadework.settings import Settings
-from spadework.tools.stores.disk_faults import disk_fault
+from spadework.tools.stores.disk import disk_fault
 from spadework.values import Problem
 
 #: LangGraph's name for the workers' error handler.
@@ -274,7 +281,7 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
         builder.add_node(node)
     builder.add_node(
         "worker",
-        worker.worker,
+        worker,
         error_handler=worker_failed,  # pyright: ignore[reportArgumentType]  # as documented
         destinations=(WORKER_FAILED,),
     )
@@ -301,6 +308,6 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
     return graph.copy({"checkpointer": checkpointer})
 
 
-checkpoint_types.register()
+register_values()
 #: For LangGraph servers, which provide their own checkpointer.
 graph: Graph = _builder().compile(name="research")

@@ -4,6 +4,7 @@ that checkpoints stay small.
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from typing import Annotated, Any, Required
 
@@ -14,6 +15,7 @@ from pydantic.json_schema import SkipJsonSchema
 # The `TypedDict` of `typing` has no JSON schema in graphs before Python 3.12.
 from typing_extensions import TypedDict
 
+from spadework import values
 from spadework.agents.reviser import Turn
 from spadework.errors import SettingsError
 from spadework.form import sentence
@@ -243,3 +245,26 @@ class WorkerOutput(TypedDict, total=False):
 
     finds: Annotated[list[Find], operator.add]
     problems: Annotated[list[Problem], operator.add]
+
+
+def _stored_values() -> frozenset[tuple[str, str]]:
+    found = [
+        kind
+        for kind in (*vars(values).values(), *globals().values())
+        if isinstance(kind, type) and issubclass(kind, values.Value)
+    ]
+    return frozenset((kind.__module__, kind.__name__) for kind in found)
+
+
+OUR_VALUES = _stored_values()
+
+
+def register_values() -> None:
+    """Register our values as safe with all checkpointers of this process. They are plain data, so
+    creating them runs no code. Servers' and enclosing graphs' checkpointers would otherwise warn
+    about them.
+    """
+    with contextlib.suppress(ImportError, AttributeError):
+        from langgraph.checkpoint.serde import _msgpack
+
+        _msgpack.SAFE_MSGPACK_TYPES = _msgpack.SAFE_MSGPACK_TYPES | OUR_VALUES

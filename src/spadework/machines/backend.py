@@ -37,7 +37,7 @@ from spadework.values import Value
 if TYPE_CHECKING:
     import spadework.machines.backend as _this
     from spadework.backend import Backend
-    from spadework.machines.postgres.inspection import Looked
+    from spadework.machines.database import Looked
     from spadework.machines.shared_limits import SharedCheckpoints
 
     _checked: Backend = _this
@@ -61,7 +61,7 @@ async def database(settings: Settings) -> list[Check]:
 
 async def _look_at(url: str) -> Looked:
     check_installed()
-    from spadework.machines.postgres.inspection import look_at
+    from spadework.machines.database import look_at
 
     try:
         return await look_at(url)
@@ -88,7 +88,7 @@ def _server(looked: Looked) -> Check:
 
 
 def _tables(looked: Looked) -> Check:
-    from spadework.machines.postgres.migration import HEAD
+    from spadework.machines.migration import HEAD
 
     if looked.tables == HEAD:
         return Check(state="works", text=f"the tables are up to date (version {HEAD})")

@@ -14,7 +14,7 @@ import zstandard
 from pydantic import SecretStr
 
 from spadework.errors import KnowledgeError, SettingsError
-from spadework.machines.postgres.database import Database, opened, where_is
+from spadework.machines.database import Database, opened, where_is
 from spadework.tools.knowledge.entry import Entry, Recalled, Which, condition_of
 from spadework.tools.knowledge.page_index import (
     WEIGHTS,
@@ -27,7 +27,7 @@ from spadework.tools.knowledge.page_index import (
 )
 from spadework.tools.library.full_text import parse_question
 from spadework.tools.library.search import Match
-from spadework.tools.stores.disk_faults import DatabaseDown
+from spadework.tools.stores.disk import DatabaseDown
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 

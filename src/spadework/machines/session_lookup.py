@@ -19,15 +19,14 @@ from spadework.machines.shared_limits import shared_sessions
 from spadework.sessions.record.log import log_lines
 from spadework.sessions.record.records import delete_session, redraw
 from spadework.sessions.storage.files import make_folder, whole_result
-from spadework.sessions.storage.lock import hold_session
-from spadework.sessions.storage.session_file import JOURNAL, LOG, METADATA
+from spadework.sessions.storage.session_file import JOURNAL, LOG, METADATA, hold_session
 from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import is_session_id, write_atomically
 
 if TYPE_CHECKING:
-    from spadework.machines.postgres.session_rows import Kept, SharedSessions
+    from spadework.machines.session_rows import Kept, SharedSessions
 
 
 #: Maximum wait for a local process that uses the folder, and seconds between checks.
@@ -162,7 +161,7 @@ async def bring_recording(settings: Settings, session_id: str) -> None:
     if await find(settings, session_id) or await on_disk(path.exists):
         return
     async with shared_sessions(settings) as shared:
-        from spadework.machines.postgres.journal_copy import copy_journal
+        from spadework.machines.session_rows import copy_journal
 
         kept = await shared.find(session_id)
         if kept is not None and kept.owner == settings.owner and kept.state == "finished":
@@ -184,7 +183,7 @@ async def know_all(settings: Settings, most: int | None = MOST_LISTED) -> frozen
 async def _as_everywhere(
     shared: SharedSessions, settings: Settings, most: int | None
 ) -> frozenset[str]:
-    from spadework.machines.postgres.session_rows import LIVE
+    from spadework.machines.session_rows import LIVE
 
     listed = await asyncio.to_thread(lambda: [*islice(list_sessions(settings.home), most)])
     here = {one.id: one.status for one in listed}

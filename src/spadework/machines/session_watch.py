@@ -24,7 +24,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.values import Result
 
 if TYPE_CHECKING:
-    from spadework.machines.postgres.session_rows import SharedSessions
+    from spadework.machines.session_rows import SharedSessions
     from spadework.sessions.session import Session
 
 
@@ -61,8 +61,8 @@ async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known
     """Submit a session and its attachments. Raises SettingsError if it follows an unknown session
     or a file cannot be read.
     """
-    from spadework.machines.postgres.queue import Queue
-    from spadework.machines.postgres.session_rows import New
+    from spadework.machines.queue import Queue
+    from spadework.machines.session_rows import New
 
     before = await shared.find(brief.follows) if brief.follows else None
     if brief.follows and (before is None or before.owner != settings.owner):
@@ -104,8 +104,8 @@ async def watch(
     copying the folder here. `notify` receives the reason for waiting. Raises DatabaseDown, or
     SessionNotFound if the session is deleted.
     """
-    from spadework.machines.postgres.notifications import EVENTS
-    from spadework.machines.postgres.session_rows import LIVE
+    from spadework.machines.database import EVENTS
+    from spadework.machines.session_rows import LIVE
 
     said = ""
     with shared.database.listening.heard(EVENTS, session_id) as changed:

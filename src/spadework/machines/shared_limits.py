@@ -17,23 +17,21 @@ from typing import TYPE_CHECKING, cast
 from pydantic import TypeAdapter
 
 from spadework.budget import Free, HoldRequest, cost, hold_share
-from spadework.errors import DiskFailed, SettingsError, SpadeworkError
-from spadework.extras import how_to_install
-from spadework.machines.postgres.checkpoint_saver import CheckpointSaver
-from spadework.machines.postgres.session_rows import SessionClaim
+from spadework.errors import DiskFailed, SettingsError, SpadeworkError, how_to_install
+from spadework.machines.session_rows import CheckpointSaver, SessionClaim
 from spadework.sessions.quotas import DayLimit
 from spadework.sessions.storage.checkpoints import AfterTelling, our_serde
 from spadework.sessions.users import UNKNOWN, ListFile, Row
 from spadework.settings import Settings
-from spadework.tools.stores.disk_faults import DatabaseDown
+from spadework.tools.stores.disk import DatabaseDown
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal_rows import Claim
-from spadework.tools.stores.shared_rooms import SHARED
+from spadework.tools.web.fair_queue import SHARED
 
 if TYPE_CHECKING:
-    from spadework.machines.postgres.database import Database
-    from spadework.machines.postgres.rooms import Rows
-    from spadework.machines.postgres.session_rows import SharedSessions
+    from spadework.machines.database import Database
+    from spadework.machines.rooms import Rows
+    from spadework.machines.session_rows import SharedSessions
 
 
 _EXTRA = ("alembic", "langgraph.checkpoint.postgres", "procrastinate", "psycopg", "psycopg_pool")
@@ -48,8 +46,8 @@ async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
             hint="Set SPADEWORK_DATABASE_URL=postgresql://user:password@host/name.",
         )
     check_installed()
-    from spadework.machines.postgres.database import opened
-    from spadework.machines.postgres.session_rows import SharedSessions
+    from spadework.machines.database import opened
+    from spadework.machines.session_rows import SharedSessions
 
     try:
         async with opened(settings.database_url) as database:
@@ -104,7 +102,7 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
         if database is None:
             yield
             return
-        from spadework.machines.postgres.rooms import Whose
+        from spadework.machines.rooms import Whose
 
         whose = Whose(settings.owner, session_id)
         token = SHARED.set(partial(database.rooms.place, whose))
@@ -214,7 +212,7 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
     DiskFailed.
     """
     async with shared_sessions(settings) as shared:
-        from spadework.machines.postgres.list_rows import list_news as news_of
+        from spadework.machines.database import list_news as news_of
 
         return await news_of(shared.database, known)
 
@@ -239,7 +237,7 @@ class ListTable(ListFile[Row]):
 
     def read(self) -> list[Row]:
         """Return all rows. Raises SettingsError if the database cannot be used."""
-        from spadework.machines.postgres.list_rows import read_list
+        from spadework.machines.database import read_list
 
         self.take(*read_list(self._url, self._name))
         return self.current()
@@ -255,7 +253,7 @@ class ListTable(ListFile[Row]):
     @contextmanager
     def edit(self) -> Iterator[list[Row]]:
         """Yield the rows for editing in place, then store them. Raises SettingsError."""
-        from spadework.machines.postgres.list_rows import changed_list
+        from spadework.machines.database import changed_list
 
         with changed_list(self._url, self._name) as held:
             rows = self._rows.validate_json(held.rows)

@@ -23,19 +23,17 @@ from spadework.machines.shared_limits import home_of, shared_sessions
 from spadework.sessions import admission
 from spadework.sessions.brief import Brief
 from spadework.sessions.session import Session
-from spadework.sessions.storage.lock import is_held
-from spadework.sessions.storage.session_file import METADATA
+from spadework.sessions.storage.session_file import METADATA, is_held
 from spadework.sessions.users import People
 from spadework.settings import Settings
-from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.disk_faults import ClaimLost, DatabaseDown
+from spadework.tools.stores.disk import ClaimLost, DatabaseDown, on_disk
 from spadework.tools.stores.journal_rows import CLAIM
 from spadework.tools.stores.private_files import is_session_id
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from spadework.machines.postgres.session_rows import Kept, SessionClaim, SharedSessions
+    from spadework.machines.session_rows import Kept, SessionClaim, SharedSessions
 
 
 #: A session taken more often has probably crashed its workers.
@@ -118,7 +116,7 @@ async def _to_its_end(session: Session) -> bool:
 
 async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -> None:
     """Forward the user's commands until the session is taken over or cancelled."""
-    from spadework.machines.postgres.notifications import SIGNALS
+    from spadework.machines.database import SIGNALS
 
     done, numbered = 0, await shared.events(claim.session_id, 0)
     answered = max(
@@ -151,7 +149,7 @@ async def work(
     """
     name = f"{socket.gethostname()}-{os.getpid()}"
     async with shared_sessions(settings) as shared:
-        from spadework.machines.postgres.queue import Leaving, Queue
+        from spadework.machines.queue import Leaving, Queue
 
         def idle() -> int:  # sessions waiting for a user or admission can wait elsewhere
             return admission.here().out + admission.here().queue_length

@@ -1,4 +1,6 @@
-"""Research in one call, or as a tool for other agents."""
+"""Research in one call, or as a tool for other agents. Also the reception: answers to chat messages
+that need no research.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +13,15 @@ from typing import Any, TypeVar
 from langchain_core.tools import StructuredTool, ToolException
 from langgraph.config import get_stream_writer
 
+from spadework.agents.receptionist import Greeted, receive
 from spadework.budget import Budget
 from spadework.errors import SpadeworkError
 from spadework.events import Event, Finished
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result
+
+__all__ = ["Greeted", "receive", "research", "research_sync", "research_tool", "run_to_end"]
 
 T = TypeVar("T")
 

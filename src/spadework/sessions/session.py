@@ -44,8 +44,7 @@ from spadework.sessions.storage.files import (
     take_settings,
     whole_result,
 )
-from spadework.sessions.storage.lock import hold_session
-from spadework.sessions.storage.session_file import JOURNAL
+from spadework.sessions.storage.session_file import JOURNAL, hold_session
 from spadework.sessions.stream import (
     ANSWER_SECONDS,
     LEAST_CLOSING,

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
 
-from spadework.codes import LANGUAGE
 from spadework.form import by_effort
 from spadework.settings.environment import Cleaning, Country, Day, Listed, Sites, provider_alias
+from spadework.values.question import LANGUAGE
 from spadework.values.search import StatedKind
 
 

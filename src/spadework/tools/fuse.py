@@ -1,5 +1,5 @@
-"""The public import path of rank fusion, implemented in `ranking/fusion.py`."""
+"""The public import path of rank fusion, implemented in `ranking/relevance.py`."""
 
-from spadework.tools.ranking.fusion import reciprocal_rank_fusion
+from spadework.tools.ranking.relevance import reciprocal_rank_fusion
 
 __all__ = ["reciprocal_rank_fusion"]

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from spadework.codes import COUNTRY, LANGUAGE
 from spadework.values.value import CODE, Value
 
 QueryKind = Literal["original", "paraphrase", "broad", "specific", "gap"]
@@ -23,6 +22,9 @@ Need = Literal["text", "count", "table"]
 Expected = Literal[
     "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
+#: Patterns of codes, which become parts of URLs; "" means none.
+COUNTRY = r"^([a-z]{2})?$"
+LANGUAGE = r"^([a-z]{2,12}(-[a-z]{2,12})*)?$"
 
 
 class Question(Value):

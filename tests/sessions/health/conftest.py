@@ -18,9 +18,9 @@ from spadework.graph.pages import provider_search
 from spadework.sessions.health import check as nearby
 from spadework.sessions.health import machine_check, service_checks
 from spadework.settings import Settings
-from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Spec
-from spadework.tools.search.dispatch.rate_limiter import RATE_LIMITERS
 from spadework.tools.search.provider import Provider
+from spadework.tools.search.provider_choice import PROVIDERS, Spec
+from spadework.tools.search.rate_limiter import RATE_LIMITERS
 from spadework.values import Result
 from tests.apps.process import Terminal
 from tests.tools.search.services import KEY, Services

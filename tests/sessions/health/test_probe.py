@@ -17,7 +17,7 @@ from spadework.sessions.health import Check, probe
 from spadework.sessions.health import check as nearby
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
-from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Spec
+from spadework.tools.search.provider_choice import PROVIDERS, Spec
 from spadework.tools.web.connections import certificates
 from tests.sessions.health.conftest import KEY, NOBODY, Machine, hurry
 from tests.tools.search.services import Fault, Services

@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 
 from spadework.apps.outputs import ENDINGS
 from spadework.tools.search import duckduckgo
-from spadework.tools.search.dispatch.provider_choice import PROVIDERS, Spec
+from spadework.tools.search.provider_choice import PROVIDERS, Spec
 from tests.sessions.health.conftest import KEY, NOBODY, Machine, hurry
 from tests.tools.search.mcp_servers import over_http
 from tests.tools.search.services import Services

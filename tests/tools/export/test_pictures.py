@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from spadework.tools.export import html_report
 from spadework.tools.export.docx_report import to_docx
 from spadework.tools.export.html_report import to_html, to_pdf
-from spadework.tools.export.pictures import FOLDER, Header, header_of
+from spadework.tools.export.sheet import PICTURE_FOLDER, Header, header_of
 from spadework.values import CoveredTopic, Picture, Report, Result, Section, Sentence
 from tests.tools.export.painted import gif, jpeg, png, webp
 from tests.tools.export.results import WEB, evidence, result, source
@@ -25,8 +25,8 @@ CAPTION = 'Figure 1: the <b>breakwater</b> & "lamp" from the air.'
 def pictured(folder: Path, data: bytes, ending: str = "png") -> Result:
     """A report with a picture, stored in `folder`."""
     name = f"{'0' * 64}.{ending}"
-    (folder / FOLDER).mkdir()
-    (folder / FOLDER / name).write_bytes(data)
+    (folder / PICTURE_FOLDER).mkdir()
+    (folder / PICTURE_FOLDER / name).write_bytes(data)
     ledger = (evidence("E1", "Piers", "The breakwater is 840 m long.", WEB),)
     topics = (CoveredTopic(name="Piers", covered=True, score=1.0, evidence=ledger),)
     said = (Sentence(text="It is 840 m long.", evidence_ids=("E1",)),)
@@ -103,7 +103,7 @@ def test_a_picture_stands_in_the_section_of_its_quote(tmp_path: Path, page: bool
 
 def test_a_picture_that_is_gone_leaves_the_report_whole(tmp_path: Path) -> None:
     report = pictured(tmp_path, png())
-    for file in (tmp_path / FOLDER).iterdir():
+    for file in (tmp_path / PICTURE_FOLDER).iterdir():
         file.unlink()
     assert "<figure" not in to_html(report)
     assert not on_the_page(report).xpath("//figure")

@@ -15,7 +15,7 @@ from spadework.errors import NotAllowed, SearchError, SettingsError
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.guard import GuardedBackend
-from spadework.tools.search.searxng import SearXNG
+from spadework.tools.search.web_services import SearXNG
 from spadework.tools.web.connections import proxy_for, read_certificates
 from spadework.values import Query
 

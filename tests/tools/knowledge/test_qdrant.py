@@ -15,9 +15,8 @@ from pydantic import SecretStr
 from spadework.errors import KnowledgeError, SettingsError
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
-from spadework.tools.knowledge import Which
+from spadework.tools.knowledge import Which, store_of
 from spadework.tools.knowledge.qdrant import QdrantKnowledge, client_of, passage_vector, points_of
-from spadework.tools.knowledge.store_choice import store_of
 from tests.tools.knowledge.pages import ALL, CENSUS, LONG_AGO, entry, ferry
 from tests.world.brain import play
 from tests.world.model import Model

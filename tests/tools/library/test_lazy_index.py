@@ -16,7 +16,7 @@ from spadework.tools.library import library as module
 from spadework.tools.library.build import StoreWriter
 from spadework.tools.library.document import Document, cut_document
 from spadework.tools.library.library import Library, Plan
-from spadework.tools.search.library_provider import LibrarySearch
+from spadework.tools.search.provider_choice import LibrarySearch
 from spadework.values import Query
 
 ANYTHING = Query(text="How is soup stirred?")

@@ -12,7 +12,7 @@ import pytest
 
 from spadework.errors import NotAllowed, SearchError, SettingsError, Unreadable
 from spadework.tools.library.library import Library
-from spadework.tools.search.library_provider import LibrarySearch
+from spadework.tools.search.provider_choice import LibrarySearch
 from spadework.values import Query
 
 NOTES = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spadework.tools.ranking.fusion import reciprocal_rank_fusion
+from spadework.tools.ranking.relevance import reciprocal_rank_fusion
 from spadework.values import Found, Hit
 
 A, B, C, D = (f"https://example.org/{name}" for name in "abcd")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from spadework.errors import SearchError
-from spadework.tools.search.dispatch.failover import Search
+from spadework.tools.search.failover import Search
 from spadework.tools.search.provider import Provider
 from spadework.values import Hit, Query
 

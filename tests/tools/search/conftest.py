@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from spadework.tools.search.dispatch.rate_limiter import RATE_LIMITERS
+from spadework.tools.search.rate_limiter import RATE_LIMITERS
 from tests.tools.search.services import Services
 from tests.world.background import Background
 

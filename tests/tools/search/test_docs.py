@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from spadework.tools.search.dispatch.provider_choice import AUTO, NAMES
-from spadework.tools.search.dispatch.rate_limiter import LIMITS
+from spadework.tools.search.provider_choice import AUTO, NAMES
+from spadework.tools.search.rate_limiter import LIMITS
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "searching.md").read_text(encoding="utf-8")

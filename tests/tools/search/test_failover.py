@@ -10,8 +10,8 @@ import time
 import pytest
 
 from spadework.errors import SearchError
-from spadework.tools.search.dispatch.failover import FAILURES, PAUSE_SECONDS, Search
-from spadework.tools.search.searxng import SearXNG
+from spadework.tools.search.failover import FAILURES, PAUSE_SECONDS, Search
+from spadework.tools.search.web_services import SearXNG
 from spadework.values import Hit, Query
 from tests.tools.search.asking import ask_all
 from tests.world.searx import Searx

@@ -18,8 +18,8 @@ import pytest
 
 from spadework.errors import QuotaSpent, SearchError, SettingsError
 from spadework.settings import Settings
-from spadework.tools.search.dispatch.provider_choice import choose
 from spadework.tools.search.mcp_tool import McpSearch, mcp_searches
+from spadework.tools.search.provider_choice import choose
 from spadework.tools.search.result_rows import find_links
 from spadework.values import Hit, Query
 from tests.hostile.attack import Assault

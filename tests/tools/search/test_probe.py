@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from spadework.tools.search.dispatch.provider_choice import reachable
+from spadework.tools.search.provider_choice import reachable
 from tests.tools.search.namespace import run
 from tests.world.timing import eventually
 
@@ -81,7 +81,7 @@ def test_silent_name_servers_hold_up_neither_the_answer_nor_the_end_of_the_proce
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         with contextlib.suppress(PermissionError):  # then run() skips the test
             silent.bind(("127.0.7.53", 53))
-        where = "spadework.tools.search.dispatch.provider_choice"
+        where = "spadework.tools.search.provider_choice"
         code = f"import asyncio\nfrom {where} import reachable\n"
         code += "print(asyncio.run(reachable('example.org', 443, seconds=0.3)))"
         before = time.monotonic()

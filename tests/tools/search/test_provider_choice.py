@@ -10,8 +10,8 @@ import pytest
 from spadework.errors import SettingsError
 from spadework.settings import Settings
 from spadework.tools.library.library import Library
-from spadework.tools.search.dispatch import provider_choice
-from spadework.tools.search.dispatch.provider_choice import Choice, choose
+from spadework.tools.search import provider_choice
+from spadework.tools.search.provider_choice import Choice, choose
 from tests.tools.search.namespace import run
 
 SERVER = "http://127.0.0.1:9"
@@ -131,7 +131,7 @@ async def test_an_address_that_is_none_is_a_settings_error():
 def test_where_the_web_can_be_reached_duckduckgo_is_asked(tmp_path: Path):
     code = (
         "import asyncio; from spadework.settings import Settings; from"
-        " spadework.tools.search.dispatch.provider_choice import choose\n"
+        " spadework.tools.search.provider_choice import choose\n"
     )
     code += "print([p.name for p in asyncio.run(choose(Settings.load(), None)).providers])"
     try:

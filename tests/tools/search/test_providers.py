@@ -13,14 +13,9 @@ import pytest
 from pydantic import SecretStr
 
 from spadework.errors import QuotaSpent, SearchError, SettingsError
-from spadework.tools.search.arxiv import Arxiv, rows
-from spadework.tools.search.brave import Brave
-from spadework.tools.search.openalex import OpenAlex
 from spadework.tools.search.provider import Provider
-from spadework.tools.search.pubmed import PubMed
-from spadework.tools.search.serper import Serper
-from spadework.tools.search.tavily import Tavily
-from spadework.tools.search.wikipedia import Wikipedia
+from spadework.tools.search.scholarly import Arxiv, OpenAlex, PubMed, Wikipedia, arxiv_rows
+from spadework.tools.search.web_services import Brave, Serper, Tavily
 from spadework.values import Hit, Query
 from tests.tools.search.services import KEY, Fault, Services
 
@@ -336,7 +331,7 @@ async def test_half_a_character_does_not_keep_a_query_from_being_sent(services: 
 def test_entities_of_a_feed_are_not_resolved():
     bomb = b'<!DOCTYPE f [<!ENTITY a "x"><!ENTITY b SYSTEM "file:///etc/passwd">]>'
     with pytest.raises(SearchError, match="Atom feed"):
-        rows(
+        arxiv_rows(
             bomb + b"<feed"
             b' xmlns="http://www.w3.org/2005/Atom"><entry><id>http://x.org/&b;</id><title>&a;</title></entry></feed>'
         )
@@ -348,6 +343,6 @@ def test_errors_of_arxiv_are_no_hits():
         b" must be an integer</summary></entry>"
     )
     with pytest.raises(SearchError, match="arXiv could not answer: max_results must be an integer"):
-        rows(b'<feed xmlns="http://www.w3.org/2005/Atom">' + entry + b"</feed>")
+        arxiv_rows(b'<feed xmlns="http://www.w3.org/2005/Atom">' + entry + b"</feed>")
     with pytest.raises(QuotaSpent):
-        rows(b"Rate exceeded.")
+        arxiv_rows(b"Rate exceeded.")

@@ -12,9 +12,9 @@ import pytest
 
 from spadework.errors import QuotaSpent, Throttled
 from spadework.settings import Settings
-from spadework.tools.search.dispatch import rate_limiter
-from spadework.tools.search.dispatch.failover import Manners, Search
-from spadework.tools.search.dispatch.rate_limiter import (
+from spadework.tools.search import rate_limiter
+from spadework.tools.search.failover import Manners, Search
+from spadework.tools.search.rate_limiter import (
     DEFAULT,
     LIMITS,
     MOST_PAUSE_SECONDS,

@@ -13,13 +13,12 @@ import pytest
 from spadework.errors import SettingsError
 from spadework.settings import Settings
 from spadework.tools.ranking.query_operators import reach
-from spadework.tools.search.brave import Brave
-from spadework.tools.search.dispatch.failover import Search
 from spadework.tools.search.duckduckgo import DuckDuckGo
+from spadework.tools.search.failover import Search
 from spadework.tools.search.provider import Provider
 from spadework.tools.search.result_rows import add_filters, region, tongue
-from spadework.tools.search.searxng import SearXNG
-from spadework.tools.search.wikipedia import Wikipedia
+from spadework.tools.search.scholarly import Wikipedia
+from spadework.tools.search.web_services import Brave, SearXNG
 from spadework.values import Hit, Query
 from tests.tools.search.asking import ask_all
 from tests.tools.search.services import Services
@@ -238,7 +237,7 @@ async def test_wikipedia_is_that_of_the_question(monkeypatch: pytest.MonkeyPatch
         asked.append(self._url)
         return {"query": {"search": []}}
 
-    monkeypatch.setattr("spadework.tools.search.wikipedia.Service.json", json)
+    monkeypatch.setattr("spadework.tools.search.scholarly.Service.json", json)
     german = Query(text="Port Aldermere", asked_in="de")
     for query in (german, german.model_copy(update={"language": "fr"}), Query(text="x")):
         await Wikipedia().search(query, limit=1, seconds=1)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.errors import QuotaSpent, SearchError, SettingsError
-from spadework.tools.search.searxng import SearXNG, hits
+from spadework.tools.search.web_services import SearXNG, searxng_hits
 from spadework.values import Freshness, Hit, Query
 from tests.world.searx import Fault, Searx
 from tests.world.sites import World
@@ -169,7 +169,7 @@ def test_dates_come_with_a_time_zone():
         "results": [{"url": "http://x.org/", "publishedDate": date} for date in dates],
     }
     day = datetime(2026, 2, 3, 4, 5, 6, tzinfo=UTC)
-    assert [hit.published_at for hit in hits(answer, ASKED, 9)] == [
+    assert [hit.published_at for hit in searxng_hits(answer, ASKED, 9)] == [
         day,
         day,
         datetime(2026, 2, 3, tzinfo=UTC),
@@ -190,7 +190,7 @@ def test_results_that_are_no_pages_are_left_out():
             {"url": "https://x.org/", "title": None},
         ]
     }
-    assert [(hit.url, hit.position, hit.title) for hit in hits(answer, ASKED, 9)] == [
+    assert [(hit.url, hit.position, hit.title) for hit in searxng_hits(answer, ASKED, 9)] == [
         ("https://x.org/", 1, "")
     ]
 
@@ -207,4 +207,4 @@ _JSON = st.recursive(
 )
 def test_any_json_gives_hits_or_a_search_error(answer: object):
     with suppress(SearchError):
-        assert all(isinstance(hit, Hit) for hit in hits(answer, ASKED, 5))
+        assert all(isinstance(hit, Hit) for hit in searxng_hits(answer, ASKED, 5))

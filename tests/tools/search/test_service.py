@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.ranking.query_operators import about_now
-from spadework.tools.search.arxiv import rows
 from spadework.tools.search.provider import Service
 from spadework.tools.search.result_rows import plain
+from spadework.tools.search.scholarly import arxiv_rows
 from spadework.tools.text.facts import moment
 
 SERVICE = Service("Wiki", "http://127.0.1.21:9")
@@ -86,7 +86,7 @@ def test_any_text_is_a_moment_with_a_time_zone_or_none(text: str):
 @given(st.binary() | st.text().map(str.encode))
 def test_any_bytes_are_rows_or_a_search_error(feed: bytes):
     with suppress(SearchError):
-        assert isinstance(rows(feed), list)
+        assert isinstance(arxiv_rows(feed), list)
 
 
 def test_markup_becomes_plain_text():

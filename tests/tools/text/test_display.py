@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from spadework.tools.text.markdown import plain
-from spadework.tools.text.titles import without_targets
+from spadework.tools.text.passages import without_targets
 from tests.tools.text.markdownish import markdown
 
 TEXT = """# Ferries of [Aldermere](https://a.example/aldermere)

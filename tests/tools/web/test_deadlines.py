@@ -24,9 +24,9 @@ from spadework.settings import Settings
 from spadework.tools.dense.embedder import EndpointEmbedder
 from spadework.tools.fetch.client import Web
 from spadework.tools.knowledge import qdrant
-from spadework.tools.search.dispatch.provider_choice import reachable
 from spadework.tools.search.mcp_tool import mcp_searches
 from spadework.tools.search.provider import Service
+from spadework.tools.search.provider_choice import reachable
 from spadework.tools.stores.journal import Journal
 from spadework.tools.web import name_lookup
 from spadework.tools.web.name_lookup import Resolver

@@ -10,10 +10,10 @@ from typing import Any
 
 from spadework.agents.report.material import below
 from spadework.tools.text.markdown import Block, blocks, plain, units
+from spadework.tools.text.passages import without_targets
 from spadework.tools.text.prompt_injection import is_injection, spans_between_injections
 from spadework.tools.text.sentences import is_ended, is_term, sentences
 from spadework.tools.text.tables import rows_of
-from spadework.tools.text.titles import without_targets
 from spadework.tools.web.urls import domain_of
 from spadework.values import CODE, Page, Quality, Recommendation
 

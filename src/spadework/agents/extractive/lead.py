@@ -20,7 +20,7 @@ from spadework.agents.extractive.question_parts import (
 )
 from spadework.tools.ranking.relevance import query_terms
 from spadework.tools.text.language import Language, language, language_of
-from spadework.tools.text.titles import is_long, shorten_question
+from spadework.tools.text.passages import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4

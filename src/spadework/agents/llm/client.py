@@ -36,8 +36,7 @@ from spadework.agents.llm.structured_output import (
 from spadework.budget import Amounts, Budget
 from spadework.errors import BadReply, BudgetSpent, ModelError, NotRecorded, SpadeworkError, TooLong
 from spadework.events import Called, Verdict
-from spadework.prompts import Prompt
-from spadework.prompts.prompt_size import shorten_prompt
+from spadework.prompts import Prompt, shorten_prompt
 from spadework.settings import Role, Settings
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.exchanges import Request, Tape, last_text

@@ -16,8 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from spadework.settings import Role
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
-from spadework.tools.stores.shared_rooms import shared_place
-from spadework.tools.web.fair_queue import Room
+from spadework.tools.web.fair_queue import Room, shared_place
 
 #: Tokens of a long answer by role, used for estimates and until the model is known.
 ANSWERS: dict[Role, int] = {

@@ -18,9 +18,9 @@ from spadework.agents.report.checks import (
 from spadework.agents.report.checks import about as told_of
 from spadework.tools.text.facts import stems
 from spadework.tools.text.language import codes, language, language_of, spoken
+from spadework.tools.text.passages import without_targets
 from spadework.tools.text.prompt_injection import without_injections
 from spadework.tools.text.sentences import sentences
-from spadework.tools.text.titles import without_targets
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 

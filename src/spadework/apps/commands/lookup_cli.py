@@ -185,7 +185,7 @@ def export(
 
 def _store(home: Path | None) -> Knowledge:
     from spadework.settings import Settings
-    from spadework.tools.knowledge.store_choice import store_of
+    from spadework.tools.knowledge import store_of
 
     return store_of(Settings.load(home=home))
 

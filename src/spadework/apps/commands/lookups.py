@@ -19,8 +19,7 @@ from spadework.apps.view_model import foretold
 from spadework.errors import SettingsError
 from spadework.sessions.library_index import Indexed, index
 from spadework.sessions.lookups.documents import ReadPage, read_file
-from spadework.sessions.lookups.preview import Preview, preview
-from spadework.sessions.lookups.search_only import Ranked, search
+from spadework.sessions.lookups.search_only import Preview, Ranked, preview, search
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.knowledge import Entry, Knowledge, Which

@@ -63,8 +63,7 @@ from spadework.errors import (
 from spadework.prompts import fence, plain
 from spadework.sessions import quotas
 from spadework.sessions.lookups.search_only import usable
-from spadework.sessions.storage.retention import prune
-from spadework.sessions.storage.session_list import readable_sessions
+from spadework.sessions.storage.session_list import prune, readable_sessions
 from spadework.sessions.users import People, Scope
 from spadework.settings import Settings
 from spadework.visible import one_line

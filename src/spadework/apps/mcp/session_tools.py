@@ -41,7 +41,7 @@ from spadework.sessions.storage.files import (
     read_result,
     session_folder,
 )
-from spadework.sessions.storage.lock import is_held
+from spadework.sessions.storage.session_file import is_held
 from spadework.sessions.storage.session_list import readable_sessions
 from spadework.values import Result, Value
 from spadework.visible import one_line

@@ -47,7 +47,7 @@ from spadework.errors import (
 )
 from spadework.events import Event, Finished
 from spadework.sessions import quotas
-from spadework.sessions.receptionist import Greeted, receive
+from spadework.sessions.one_call import Greeted, receive
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_metadata, session_folder

@@ -25,7 +25,7 @@ from spadework.apps.openai.chat_completion import (
 from spadework.apps.openai.chat_request import ChatRequest, Refused
 from spadework.apps.terminal.live_run import word_event
 from spadework.events import Ended, Event, Finished
-from spadework.sessions.receptionist import Greeted
+from spadework.sessions.one_call import Greeted
 from spadework.tools.export.markdown_report import escape_markdown
 from spadework.values import Result, Usage
 

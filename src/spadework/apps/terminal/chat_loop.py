@@ -34,7 +34,7 @@ from spadework.apps.terminal.screen import is_plain, terminal_console
 from spadework.errors import BudgetSpent, SpadeworkError
 from spadework.events import Asked
 from spadework.home import absolute
-from spadework.sessions.receptionist import receive
+from spadework.sessions.one_call import receive
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_result, session_folder
 from spadework.sessions.storage.session_list import readable_sessions

@@ -18,7 +18,7 @@ from spadework.apps.web.pages import start_page, status_of
 from spadework.backend import backend_of
 from spadework.errors import DaySpent, SessionBusy, SettingsError, Stopping
 from spadework.sessions import quotas
-from spadework.sessions.receptionist import receive
+from spadework.sessions.one_call import receive
 from spadework.sessions.record.records import delete_session
 from spadework.sessions.runs import Run
 from spadework.sessions.session import Session

@@ -24,7 +24,7 @@ from spadework.sessions.storage.files import (
     read_result,
     session_folder,
 )
-from spadework.sessions.storage.lock import is_held
+from spadework.sessions.storage.session_file import is_held
 from spadework.sessions.storage.session_list import Listed, list_sessions
 from spadework.values import STATE_WORDS, CoverageState, Evidence, Result
 

@@ -25,10 +25,9 @@ from spadework.apps.web.permissions import refusal, user_of
 from spadework.apps.web.report_view import show_report, web_link
 from spadework.sessions.health import NO_MODEL
 from spadework.settings import Settings
-from spadework.tools.export.chart import chart_of
 from spadework.tools.export.html_report import DRAWN_IN, split_last_word
-from spadework.tools.export.sheet import words
-from spadework.tools.search.dispatch.provider_choice import PROVIDERS
+from spadework.tools.export.sheet import chart_of, words
+from spadework.tools.search.provider_choice import PROVIDERS
 from spadework.tools.web.urls import domain_of, host_of
 from spadework.values import Result, models_among
 

@@ -34,7 +34,7 @@ from spadework.errors import (
 from spadework.sessions.health import COSTS, probe
 from spadework.sessions.library_index import from_library
 from spadework.sessions.metrics.statistics import statistics
-from spadework.tools.export.pictures import read_picture
+from spadework.tools.export.sheet import read_picture
 
 MOST_LISTED = 200
 #: Maximum characters of a question in a URL.

@@ -1,9 +1,13 @@
-"""Forecast a run, from one round that answers everything up to all rounds."""
+"""Forecast a run, from one round that answers everything up to all rounds, or from similar earlier
+runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import get_args
+import math
+from collections.abc import Mapping, Sequence
+from statistics import median, quantiles
+from typing import NamedTuple, get_args
 
 from spadework.agents.llm.limits import ANSWERS, CLOSING
 from spadework.graph.effort.workload import workload
@@ -40,6 +44,13 @@ HITS_TOKENS = 2_000
 CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 
 Tokens = dict[Role, tuple[int, int]]
+#: Minimum and maximum number of runs to use, newest first.
+LEAST_RUNS, MOST_RUNS = 5, 20
+#: The range excludes one part in this many at each end.
+PARTS = 20
+#: Forecast quantities and their decimal places.
+DIGITS: dict[str, int] = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 0)
+DIGITS |= {"seconds": 2, "money": 4}
 
 
 def forecast(
@@ -164,3 +175,40 @@ def _money(low: Tokens, high: Tokens, settings: Settings) -> Span | None:
 
 def _span(low: float, high: float, most: float) -> Span:
     return Span(low=round(min(low, most), 4), high=round(min(max(low, high), most), 4))
+
+
+class Took(NamedTuple):
+    """A finished run: its kind, its machine, and its usage by the names in DIGITS."""
+
+    kind: str
+    machine: str
+    actual: Mapping[str, float]
+
+
+def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]) -> Forecast:
+    """Return a forecast corrected by `earlier` runs (newest first) of its kind and machine, if
+    there are enough. `limits` caps it, by the names in DIGITS.
+    """
+    alike = [t.actual for t in earlier if (t.kind, t.machine) == (made.kind, made.machine)][
+        :MOST_RUNS
+    ]
+    if len(alike) < LEAST_RUNS:
+        return made
+    spans = {
+        name: _experienced_span(
+            [actual[name] for actual in alike], digits, limits.get(name, math.inf)
+        )
+        for name, digits in DIGITS.items()
+        if all(name in actual for actual in alike)
+    }
+    return made.model_copy(update={**spans, "runs": len(alike)})
+
+
+def _experienced_span(taken: Sequence[float], digits: int, most: float) -> Span:
+    low, *_, high = quantiles(taken, n=PARTS)
+    grain = 10.0**-digits
+    return Span(
+        low=round(min(most, max(0.0, math.floor(low / grain + 1e-6) * grain)), digits),
+        median=round(min(most, median(taken)), digits),
+        high=round(min(most, math.ceil(high / grain - 1e-6) * grain), digits),
+    )

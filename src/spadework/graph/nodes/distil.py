@@ -1,4 +1,6 @@
-"""Find the passages worth judging for a topic, and how many of them a model is shown."""
+"""Split pages into passages, and find those worth judging for a topic and how many of them a model
+is shown.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,21 @@ from spadework.agents.evidence.passages import Judgement, PassageView
 from spadework.agents.llm.client import Model
 from spadework.deadline import ACCELERATE, Late
 from spadework.graph.context import SessionContext
-from spadework.graph.pages.chunks import Cut, cuts_of
 from spadework.graph.state import Find
 from spadework.settings import Effort, Settings
 from spadework.tools.ranking.relevance import Bm25
-from spadework.tools.text.cleanliness import tells
+from spadework.tools.text.language import spoken
 from spadework.tools.text.page_text import PageText
+from spadework.tools.text.passages import cut
+from spadework.tools.text.sentences import tells
+from spadework.tools.text.tables import rows_of
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Expected, Need, Page, Passage, Problem, Task, Topic
 
 #: Share of its time that a slow model spends reading, not answering; minimum tokens.
 READING_SHARE, LEAST_ROOM = 0.5, 1_000
+#: Maximum characters of an unsplit table, because one huge passage might not fit.
+MOST_TABLE_CHARS = 4_000
 
 
 class Looked(NamedTuple):
@@ -331,3 +337,81 @@ def _first_passages(passages: Sequence[Passage], room: Room) -> list[Passage]:
             used += length
             of_page[passage.content_hash] += 1
     return sorted(kept, key=lambda p: -p.score) if room.each else kept
+
+
+class Cut(NamedTuple):
+    """A span of a page, with its text, the headings above it, the page's rank (from 0) and
+    language.
+    """
+
+    content_hash: str
+    start: int
+    end: int
+    text: str
+    above: str
+    rank: int
+    language: str
+
+
+def show_passage(page: Page, text: PageText, passage: Passage) -> PassageView:
+    """Return a passage of `page` with its text, headings and column names."""
+    above, columns = text.heading_above(passage.start), text.columns_at(passage.start)
+    return PassageView(
+        page, passage.start, text[passage.start : passage.end], above, columns, passage.score
+    )
+
+
+def join_passages(passages: Sequence[Passage], texts: Mapping[str, PageText]) -> list[Passage]:
+    """Join adjacent passages under the same heading, so that a list keeps its introduction."""
+    made = list[Passage]()
+    for one in sorted(passages, key=lambda p: (p.content_hash, p.start)):
+        last, text = made[-1] if made else one, texts[one.content_hash]
+        apart = text[last.end : one.start].strip() or last.content_hash != one.content_hash
+        if made and not apart and text.heading_above(last.end) == text.heading_above(one.start):
+            score = max(last.score, one.score)
+            made[-1] = last.model_copy(update={"end": max(last.end, one.end), "score": score})
+        else:
+            made.append(one)
+    return sorted(made, key=lambda p: -p.score)
+
+
+def cuts_of(page: Page, text: PageText, rank: int, passage_chars: int) -> list[Cut]:
+    """Split a page into passages. `rank` is the page's rank, from 0."""
+    code = spoken(text)
+    pieces = [
+        piece for span in cut(text, passage_chars) for piece in _runs(text, span, passage_chars)
+    ]
+    return [
+        Cut(
+            page.content_hash,
+            start,
+            end,
+            text[start:end],
+            f"{page.title} {text.heading_above(start)} {text.columns_at(start)}",
+            rank,
+            code,
+        )
+        for start, end in pieces
+    ]
+
+
+def _runs(text: PageText, span: tuple[int, int], most: int) -> list[tuple[int, int]]:
+    start, end = span
+    if end - start <= max(MOST_TABLE_CHARS, most):
+        return [span]
+    made: list[tuple[int, int]] = []
+    for block in text.blocks:
+        if block.end <= start or block.start >= end:
+            continue
+        parts = rows_of(text, block) if block.kind == "table" else [(block.start, block.end)]
+        for first, last in parts:
+            if (
+                made
+                and block.kind == "table"
+                and made[-1][0] >= block.start
+                and last - made[-1][0] <= most
+            ):
+                made[-1] = (made[-1][0], last)
+            else:
+                made.append((max(first, start), min(last, end)))
+    return made

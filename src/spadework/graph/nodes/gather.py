@@ -1,4 +1,6 @@
-"""The worker steps search, select, read and clean, and sessions that only gather pages."""
+"""The worker, which handles one task in a subgraph (search ▸ select ▸ read ▸ clean ▸ distil), and
+sessions that only gather pages.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,12 @@ from langgraph.runtime import Runtime
 from spadework.agents.editor import of_lines, problem_lines
 from spadework.deadline import BEST_ONLY
 from spadework.errors import SettingsError
+from spadework.events import Distilled
 from spadework.graph.context import SessionContext, context_of, emitter
+from spadework.graph.effort.model_policy import judge
 from spadework.graph.finish import status_of, stopped_by_disk
 from spadework.graph.nodes.clean import clean_pages
+from spadework.graph.nodes.distil import distil_pages, need_of
 from spadework.graph.nodes.read import read_pages, was_readable
 from spadework.graph.nodes.recall import recall_pages
 from spadework.graph.nodes.search import UNASKED, found_before, fused_hits, search_all
@@ -23,8 +28,8 @@ from spadework.graph.nodes.select import Choosing, looked_at, weigh_hits
 from spadework.graph.pages.deep_reading import looked_again
 from spadework.graph.pages.page_assignment import How, PageAssignment
 from spadework.graph.pages.provider_search import with_filters
-from spadework.graph.report.body import sources_of
-from spadework.graph.state import ResearchState, WorkerState
+from spadework.graph.report import sources_of
+from spadework.graph.state import Find, ResearchState, WorkerOutput, WorkerState
 from spadework.settings import Settings
 from spadework.tools.export.markdown_report import to_markdown
 from spadework.tools.knowledge.entry import fresh_since
@@ -323,3 +328,50 @@ def _sections(
         Section(heading="Sources", kind="limits", sentences=tuple(listed), parts=parts),
     )
     return tuple(section for section in made if section.sentences)
+
+
+async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
+    """Split the pages into passages, and keep those that fit the topic best."""
+    context = await context_of(state["session_id"], runtime.context)
+    task, pages = state["task"], state["pages"]
+    # The number of passages kept depends on whether a model or code judges.
+    await judge(context, f"distil {task.round} {task.topic.name}")
+    by_model = context.judging is not None
+    passages, problems = await distil_pages(context, task.topic, pages, by_model=by_model)
+    emitter(context, runtime)(
+        Distilled(
+            topic=task.topic.name,
+            need=need_of(task.topic),
+            passages=len(passages),
+            round=task.round,
+        )
+    )
+    fates = [
+        await was_readable(context.journal, hit) for hit in (*state["chosen"], *state["reserve"])
+    ]
+    left = max(0, len(fates) - fates.count(False) - len(state["drafts"]))
+    return {
+        "finds": [
+            Find(
+                topic=task.topic.name,
+                round=task.round,
+                pages=tuple(pages),
+                passages=tuple(passages),
+                left=left,
+                answered=state.get("answered", True),
+                heard=tuple(state.get("heard", ())),
+                found=len(state["hits"]),
+                unread=tuple(state.get("unread", ())),
+            )
+        ],
+        "problems": problems,
+    }
+
+
+worker = (
+    steps(WorkerOutput)
+    .add_node(stopped_by_disk(distil))
+    .add_edge("clean", "distil")
+    .add_edge("distil", END)
+    .compile(name="worker")
+)

@@ -22,8 +22,7 @@ from spadework.agents.plan_edits import WISH, apply_wish, complete_plan, edit_pl
 from spadework.events import APPROVE, Asked, Notice, Planned
 from spadework.graph import routes
 from spadework.graph.context import Emit, SessionContext, context_of, emitter
-from spadework.graph.effort.experience import by_experience
-from spadework.graph.effort.forecast import ceilings, forecast, later
+from spadework.graph.effort.forecast import by_experience, ceilings, forecast, later
 from spadework.graph.effort.model_policy import examines
 from spadework.graph.nodes.search import first_look
 from spadework.graph.routes import first_tasks

@@ -21,7 +21,7 @@ from spadework.graph.nodes.write import (
     closest_entries,
     drop_unfounded_labels,
 )
-from spadework.graph.report.sentence_pruning import (
+from spadework.graph.sentence_pruning import (
     drop_repeats,
     keep_what_holds,
     settle_changes,

@@ -16,11 +16,10 @@ from spadework.agents.researcher import reflect
 from spadework.deadline import BEST_ONLY, Late
 from spadework.graph.context import Emit, SessionContext
 from spadework.graph.evidence import entries
-from spadework.graph.nodes.distil import SHOWN_TOKENS, Looked, distil_pages, readable
+from spadework.graph.nodes.distil import SHOWN_TOKENS, Looked, distil_pages, readable, show_passage
 from spadework.graph.nodes.read import read_pages
 from spadework.graph.nodes.search import fused_hits, search_all
 from spadework.graph.nodes.select import Choosing, weigh_hits
-from spadework.graph.pages.chunks import show_passage
 from spadework.graph.pages.provider_search import with_filters
 from spadework.graph.state import ResearchState, WorkerState
 from spadework.tools.ranking.selection import preset_of, select

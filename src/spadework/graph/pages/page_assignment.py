@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from spadework.graph.effort.workload import Stopped, unless_stopped
-from spadework.tools.ranking.fusion import reciprocal_rank_fusion
+from spadework.tools.ranking.relevance import reciprocal_rank_fusion
 from spadework.tools.stores.journal import Journal
 
 #: The pages a worker wants (canonical URLs, best first), and how many of them.

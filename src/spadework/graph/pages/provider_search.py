@@ -16,11 +16,10 @@ from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.ranking.query_operators import is_dated
 from spadework.tools.ranking.relevance import query_terms, relevance
 from spadework.tools.ranking.selection import LOCAL
-from spadework.tools.search.provider import Preparing, Provider
+from spadework.tools.search.provider import Preparing, Provider, replay_traffic, tape_traffic
 from spadework.tools.search.result_rows import add_filters
 from spadework.tools.stores.exchanges import Request, Tape
 from spadework.tools.text.prompt_injection import is_injection, without_injections
-from spadework.tools.web.recorded_traffic import replay_traffic, tape_traffic
 from spadework.values import Found, Freshness, Hit, Plan, Problem, Query, Recommendation, Task
 from spadework.visible import one_line
 

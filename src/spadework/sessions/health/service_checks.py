@@ -23,14 +23,9 @@ from spadework.settings import Settings
 from spadework.tools.fetch.browser.handle import Browser, choose_browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.library.library import Library
-from spadework.tools.search.dispatch.failover import Manners, Search
-from spadework.tools.search.dispatch.provider_choice import (
-    LIBRARY,
-    PROVIDERS,
-    names_of,
-    providers_named,
-)
+from spadework.tools.search.failover import Manners, Search
 from spadework.tools.search.provider import Closing, Provider
+from spadework.tools.search.provider_choice import LIBRARY, PROVIDERS, names_of, providers_named
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Query
 

@@ -1,26 +1,34 @@
-"""Search without a run: rank and select hits, but read and store nothing."""
+"""Search or plan without a run. A search ranks and selects hits, but reads and stores nothing. Only
+planning is charged for a plan.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from spadework.budget import Budget
 from spadework.events import Event, Notice
 from spadework.graph.context import SessionContext
 from spadework.graph.nodes.gather import asked_of, task_of
+from spadework.graph.nodes.plan import foreseen as forecast_of
+from spadework.graph.nodes.plan import make_plan, today
 from spadework.graph.nodes.search import Answers, fused_hits, search_all
 from spadework.graph.nodes.select import with_worth
 from spadework.graph.pages.provider_search import SEARCH_SECONDS
 from spadework.graph.parts import PagesAlone
+from spadework.graph.routes import question_of
+from spadework.graph.state import ResearchState
 from spadework.sessions.lookups.documents import temporary_context
+from spadework.sessions.metrics.run_history import experience
+from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.extract.expected_type import foreseen
 from spadework.tools.ranking.relevance import query_terms, relevance_parts
 from spadework.tools.ranking.selection import Selection, preset_of, reason, select
-from spadework.tools.search.dispatch.provider_choice import usable
+from spadework.tools.search.provider_choice import usable
 from spadework.tools.search.result_rows import add_filters
-from spadework.values import Hit, Query, Value
+from spadework.values import Forecast, Hit, Plan, Problem, Query, Usage, Value
 
 __all__ = ["SEARCH_SECONDS", "Looked", "Ranked", "search", "usable"]
 
@@ -107,3 +115,36 @@ def _rank_hit(hit: Hit, query: Query, made: Selection) -> Ranked:
         selected=hit in made.chosen,
         reason=reason(hit, made),
     )
+
+
+class Preview(Value):
+    """A plan and its forecast, with the usage and problems of planning."""
+
+    plan: Plan
+    forecast: Forecast
+    usage: Usage
+    problems: tuple[Problem, ...] = ()
+
+
+async def preview(session: Session, tell: Callable[[str], None] = lambda text: None) -> Preview:
+    """Return the plan that a session would make. A model's plan is stored and reused by a run of
+    the same question. `tell` receives notices. Raises SettingsError.
+    """
+
+    def emit(event: Event) -> None:
+        if isinstance(event, Notice):
+            tell(event.text)
+
+    async with temporary_context(session.settings, session.budget, tell) as context:
+        for notice in context.notices:
+            tell(notice)
+        await context.index_library()
+        asked = cast("ResearchState", {**session.brief.state(), "asked_on": today()})
+        context.experience = await experience(session.settings.home)
+        made, problems, seconds = await make_plan(context, question_of(asked), emit)
+        return Preview(
+            plan=made,
+            forecast=await forecast_of(context, made, seconds, follows=bool(session.brief.follows)),
+            usage=context.budget.used,
+            problems=(*context.problems, *problems),
+        )

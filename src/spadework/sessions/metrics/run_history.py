@@ -11,7 +11,7 @@ from typing import Any
 
 from spadework.deadline import CLOSING_SECONDS
 from spadework.errors import SessionError
-from spadework.graph.effort.experience import DIGITS, Took
+from spadework.graph.effort.forecast import DIGITS, Took
 from spadework.sessions.metrics.session_index import Drawn, View, view_sessions
 from spadework.sessions.storage.files import Metadata, read_metadata
 from spadework.sessions.storage.session_file import METADATA

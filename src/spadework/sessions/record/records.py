@@ -36,8 +36,7 @@ from spadework.sessions.storage.files import (
     session_folder,
     whole_result,
 )
-from spadework.sessions.storage.lock import hold_session
-from spadework.sessions.storage.session_file import LEDGER, LOG, METADATA, PROGRESS
+from spadework.sessions.storage.session_file import LEDGER, LOG, METADATA, PROGRESS, hold_session
 from spadework.settings import Settings
 from spadework.tools.stores.disk import DiskHangs, on_disk
 from spadework.tools.stores.event_record import Record

@@ -10,9 +10,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from spadework.errors import SettingsError
+from spadework.errors import SettingsError, how_to_install
 from spadework.events import Called, Cleaned, Event, Read, Searched, Timed, Unanswered
-from spadework.extras import how_to_install
 from spadework.sessions.record.course import Course
 from spadework.values import Result
 

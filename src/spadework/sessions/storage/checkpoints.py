@@ -18,9 +18,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from spadework.backend import shared_backend
-from spadework.graph.checkpoint_types import OUR_VALUES
 from spadework.graph.research import Graph
-from spadework.graph.state import ResearchState
+from spadework.graph.state import OUR_VALUES, ResearchState
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal import Journal
 from spadework.tools.stores.journal_rows import claim_on

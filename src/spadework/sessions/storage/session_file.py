@@ -1,13 +1,18 @@
-"""Read one file of a session, reporting faults in one sentence."""
+"""Read one file of a session, reporting faults in one sentence, and lock a session, so that only
+one process works on it. The system frees the lock of a dead process.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from spadework.errors import SessionUnreadable, SettingsError
+from spadework.errors import SessionBusy, SessionUnreadable, SettingsError
 
 METADATA = "session_metadata.json"
 PROGRESS = "progress_tracking.json"
@@ -18,6 +23,9 @@ LOG = "events.jsonl"
 #: Marks a session with undelivered changes, or an imported session.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
+LOCK = ".lock"
+#: Seconds to wait for the lock, which `is_held` takes briefly, and between attempts.
+_MOMENT, _AGAIN = 0.2, 0.02
 
 
 class Kept(BaseModel):
@@ -84,3 +92,38 @@ def _mend(session_id: str, name: str) -> str:
     if name == JOURNAL:
         return f"To start again, delete the file and run {resume}; {delete}"
     return f"The other files are intact; {delete}"
+
+
+@contextmanager
+def hold_session(folder: Path) -> Iterator[None]:
+    """Lock a session. Raises SessionBusy if another process holds it."""
+    lock = _lock(folder)
+    try:
+        lock.acquire(timeout=_MOMENT, poll_interval=_AGAIN)
+    except Timeout:
+        raise SessionBusy(f"Another process is working on session {folder.name}.") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def is_held(folder: Path) -> bool:
+    """Return whether any process, even this one, holds a session. An unreadable lock counts as not
+    held.
+    """
+    if not (folder / LOCK).exists():
+        return False
+    lock = _lock(folder)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    except OSError:
+        return False
+    lock.release()
+    return False
+
+
+def _lock(folder: Path) -> FileLock:
+    return FileLock(folder / LOCK, mode=0o600)

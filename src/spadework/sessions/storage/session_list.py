@@ -1,18 +1,25 @@
-"""All sessions of a home, newest first."""
+"""All sessions of a home, newest first. Old single-page sessions, which nobody will look for, are
+deleted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from spadework.errors import SessionNotFound, SessionUnreadable
+from spadework.errors import SessionError, SessionNotFound, SessionUnreadable
 from spadework.sessions.metrics.session_index import Drawn, View, view_sessions
+from spadework.sessions.record.records import delete_session
 from spadework.sessions.storage.session_file import METADATA
+from spadework.tools.stores.disk import on_disk
 
 if TYPE_CHECKING:
     from spadework.values import CoverageState
+
+PAGE_AGE = timedelta(days=30)
 
 
 class Listed(NamedTuple):
@@ -69,3 +76,21 @@ def _coverage_state(summary: Mapping[str, object]) -> CoverageState | None:
 
 
 _VIEW = View("list", (METADATA,), _draw)
+
+
+async def prune(home: Path, age: timedelta = PAGE_AGE) -> list[str]:
+    """Delete unused single-page sessions older than `age`, and return their ids. Raises OSError if
+    the home cannot be read.
+    """
+    return await on_disk(_prune_sessions, home, age)
+
+
+def _prune_sessions(home: Path, age: timedelta) -> list[str]:
+    before = datetime.now(UTC) - age
+    gone = []
+    for listed in readable_sessions(home):
+        if listed.kind == "read" and listed.created_at < before:
+            with suppress(SessionError, OSError):  # in use, or not our files
+                delete_session(home, listed.id)
+                gone.append(listed.id)
+    return gone

@@ -12,8 +12,7 @@ from typing import Any
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from spadework.errors import ModelError, SettingsError
-from spadework.extras import how_to_install
+from spadework.errors import ModelError, SettingsError, how_to_install
 from spadework.settings import Settings
 from spadework.tools.web import name_lookup
 from spadework.tools.web.connections import certificates, closing_lines, proxy_for, read_key

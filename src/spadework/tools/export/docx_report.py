@@ -27,9 +27,19 @@ from docx.table import _Cell
 from docx.text.paragraph import Paragraph
 from docx.text.run import Run as DocxRun
 
-from spadework.tools.export.chart import Chart, chart_of
 from spadework.tools.export.layout import laid_out
-from spadework.tools.export.sheet import Block, Figure, Item, Reference, Run, Said, Sheet, words
+from spadework.tools.export.sheet import (
+    Block,
+    Chart,
+    Figure,
+    Item,
+    Reference,
+    Run,
+    Said,
+    Sheet,
+    chart_of,
+    words,
+)
 from spadework.tools.text.language import Phrases
 from spadework.values import Result
 

@@ -11,9 +11,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from spadework.errors import SettingsError, SpadeworkError
-from spadework.tools.export.chart import chart_of
 from spadework.tools.export.layout import laid_out
-from spadework.tools.export.sheet import Run, Said, words
+from spadework.tools.export.sheet import Run, Said, chart_of, words
 from spadework.tools.web.background_threads import kill_group
 from spadework.tools.web.chromium import HOW_TO_INSTALL, installed_chromium, runs_as_root
 from spadework.values import Result

@@ -10,7 +10,6 @@ from itertools import takewhile
 from pathlib import Path
 
 from spadework.tools.export.markdown_report import fragment_link, place_of, safe_url
-from spadework.tools.export.pictures import read_picture
 from spadework.tools.export.section_blocks import INFERRED, NOTHING, Item, Set, blocks, emphasised
 from spadework.tools.export.sheet import (
     Block,
@@ -25,6 +24,7 @@ from spadework.tools.export.sheet import (
     Run,
     Said,
     Sheet,
+    read_picture,
     words,
 )
 from spadework.tools.text.language import Phrases

@@ -1,16 +1,99 @@
-"""Define a report's layout, which all formats share."""
+"""Define a report's layout, which all formats share, and make bar charts from tables. Stored
+pictures are recognised by their first bytes and read; nothing is decoded.
+"""
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
-from spadework.tools.export.pictures import Header
 from spadework.tools.export.section_blocks import INFERRED
+from spadework.tools.text.facts import figures
 from spadework.tools.text.language import ENGLISH, Phrases
 from spadework.tools.text.markdown import Strength
-from spadework.values import CoverageState, Form, SectionKind
+from spadework.values import PICTURE_NAME, CoverageState, Form, SectionKind
+
+PICTURE_FOLDER = "pictures"
+#: Maximum bytes of a picture, and its pixels: a browser needs four bytes for each.
+PICTURE_BYTES, MOST_PIXELS = 1_000_000, 25_000_000
+#: Anything smaller is an icon.
+LEAST_SIDE = 100
+_PNG, _GIF = re.compile(rb"\x89PNG\r\n\x1a\n.{4}IHDR", re.DOTALL), re.compile(rb"GIF8[79]a")
+#: JPEG: segments, each with its length, up to the one with the frame's height and width.
+_JPEG = re.compile(rb"\xff+([\xc0-\xcf\xda-\xfe])(..)(.(..)(..))?", re.DOTALL)
+_NO_FRAME = b"\xc4\xc8\xcc"
+_WEBP = re.compile(rb"RIFF.{4}WEBPVP8([ LX])", re.DOTALL)
+_big = partial(int.from_bytes, byteorder="big")
+_little = partial(int.from_bytes, byteorder="little")
+#: Minimum and maximum rows of a table with a chart.
+LEAST_BARS, MOST_BARS = 2, 12
+#: Numbers without a unit that may be years or versions.
+_BARE = re.compile(r"[12]\d{3}|\d+(?:[.,]\d+)+")
+
+
+class Header(NamedTuple):
+    """The format of a picture, which is also its file extension, and its size in pixels."""
+
+    format: str
+    width: int
+    height: int
+
+
+def header_of(data: bytes) -> Header | None:
+    """Return the header of a PNG, JPEG, GIF or WebP picture that is fit to be shown, else None."""
+    found = _read_header(data) if len(data) <= PICTURE_BYTES else None
+    if found is None or min(found[1:]) < LEAST_SIDE or found.width * found.height > MOST_PIXELS:
+        return None
+    return found
+
+
+def _read_header(data: bytes) -> Header | None:
+    if _PNG.match(data):
+        return Header("png", _big(data[16:20]), _big(data[20:24]))
+    if _GIF.match(data):
+        return Header("gif", _little(data[6:8]), _little(data[8:10]))
+    if data.startswith(b"\xff\xd8"):
+        return _jpeg(data)
+    if form := _WEBP.match(data):
+        return _webp(form[1], data)
+    return None
+
+
+def _jpeg(data: bytes) -> Header | None:
+    at = 2
+    while segment := _JPEG.match(data, at):
+        marker, length, frame, height, width = segment.groups()
+        if frame and marker < b"\xd0" and marker not in _NO_FRAME:
+            return Header("jpeg", _big(width), _big(height))
+        at = segment.end(1) + max(2, _big(length))
+    return None
+
+
+def _webp(form: bytes, data: bytes) -> Header:
+    if form == b"X":
+        return Header("webp", _little(data[24:27]) + 1, _little(data[27:30]) + 1)
+    if form == b"L":
+        sides = _little(data[21:25])
+        return Header("webp", (sides & 0x3FFF) + 1, (sides >> 14 & 0x3FFF) + 1)
+    return Header("webp", _little(data[26:28]) & 0x3FFF, _little(data[28:30]) & 0x3FFF)
+
+
+def read_picture(folder: Path, name: str) -> tuple[bytes, Header] | None:
+    """Return a picture of the session in `folder` and its header; None if it is not there."""
+    if not re.fullmatch(PICTURE_NAME, name):
+        return None
+    try:
+        with (folder / PICTURE_FOLDER / name).open("rb") as file:
+            data = file.read(PICTURE_BYTES + 1)
+    except OSError:
+        return None
+    header = header_of(data)
+    return (data, header) if header else None
 
 
 class Run(NamedTuple):
@@ -158,3 +241,63 @@ class Sheet:
 def words(runs: tuple[Run, ...]) -> str:
     """Return the plain text of runs."""
     return "".join(run.text for run in runs)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar: its label's cell, its value's cell with citation marks, and its length in percent."""
+
+    label: Item
+    value: Item
+    percent: float
+
+
+@dataclass(frozen=True)
+class Chart:
+    """The bars of a table column. `name` is the column heading."""
+
+    name: tuple[Run, ...]
+    bars: tuple[Bar, ...]
+
+
+def chart_of(table: Block, language: str) -> Chart | None:
+    """Return a chart of the first column of cited figures in one unit, or None.
+    `language` is the report's.
+    """
+    if not LEAST_BARS <= len(table.rows) <= MOST_BARS:
+        return None
+    for column in range(1, len(table.columns)):
+        values = [_with_marks(row, column) for row in table.rows]
+        if sizes := _sizes(values, language):
+            most = max(sizes)
+            bars = (
+                Bar(row[0], value, round(100 * size / most, 1))
+                for row, value, size in zip(table.rows, values, sizes, strict=True)
+            )
+            return Chart(table.columns[column], tuple(bars))
+    return None
+
+
+def _sizes(values: Sequence[Item], language: str) -> list[float]:
+    """Return the cells' figures, or [] unless all are cited, in one unit and unambiguous."""
+    units, sizes = set(), []
+    for value in values:
+        text = " ".join(words(said.runs) for said in value)
+        found = figures(text, language)
+        read = {one.value for figure in found for one in figure.readings if not one.dimension}
+        if len(found) != 1 or len(read) != 1 or not any(said.markers for said in value):
+            return []
+        before, _, after = text.partition(found[0].text)
+        units.add((before.strip(), after.strip().casefold()))
+        sizes.append(read.pop())
+    if units == {("", "")} and all(_BARE.fullmatch(words(each[0].runs).strip()) for each in values):
+        return []
+    return sizes if len(units) == 1 and min(sizes) >= 0 < max(sizes) else []
+
+
+def _with_marks(row: Sequence[Item], column: int) -> Item:
+    cell = row[column]
+    if not cell or any(said.markers for said in cell):
+        return cell
+    whole: tuple[Marker, ...] = next((s.markers for c in row[::-1] for s in c if s.markers), ())
+    return (*cell[:-1], replace(cell[-1], markers=whole))

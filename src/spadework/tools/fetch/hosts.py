@@ -25,8 +25,8 @@ from spadework.tools.fetch.guard import printable_url
 from spadework.tools.fetch.http_cache import Store
 from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
-from spadework.tools.stores.shared_rooms import Opening, shared_place
 from spadework.tools.web.background_threads import aside
+from spadework.tools.web.fair_queue import Opening, shared_place
 
 LEVEL_SECONDS, REFUSED_SECONDS = 30 * 86_400.0, 86_400.0
 #: Consecutive refusals that block a host which has served pages. One blocks any other host.

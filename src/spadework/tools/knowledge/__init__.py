@@ -1,6 +1,51 @@
 """Keep pages that earlier sessions read. They are searched before the web."""
 
-from spadework.tools.knowledge.entry import Entry, Knowledge, Recalled, Which
-from spadework.tools.knowledge.store_choice import knowledge_of
+from __future__ import annotations
 
-__all__ = ["Entry", "Knowledge", "Recalled", "Which", "knowledge_of"]
+from importlib.util import find_spec
+
+from spadework.backend import backend_of
+from spadework.errors import SettingsError, how_to_install
+from spadework.settings import Settings
+from spadework.tools.dense.embedder import embedder
+from spadework.tools.dense.passage_vectors import Meaning
+from spadework.tools.fetch.guard import is_http_url
+from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
+from spadework.tools.knowledge.entry import Entry, Knowledge, Recalled, Which
+from spadework.tools.web.urls import host_of
+
+__all__ = ["Entry", "Knowledge", "Recalled", "Which", "knowledge_of", "store_of"]
+
+SERVER_SECONDS = 2.0
+#: Maximum bytes (compressed). The least recently used pages are deleted first.
+MOST_BYTES = 200_000_000
+
+
+def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge | None:
+    """Return the settings' store without opening it, or None if disabled. Raises SettingsError."""
+    return store_of(settings, meaning) if settings.knowledge else None
+
+
+def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
+    """Return the settings' store, even if disabled.
+    Only the embedded store uses `meaning`. Raises SettingsError for an invalid server address or a
+    missing client package.
+    """
+    if settings.database_url is not None and not settings.qdrant_url:
+        shared: Knowledge = backend_of(settings).knowledge(settings, MOST_BYTES)
+        return shared
+    if not settings.qdrant_url:
+        return EmbeddedKnowledge(settings.home / "knowledge", MOST_BYTES, meaning=meaning)
+    if not is_http_url(settings.qdrant_url):
+        raise SettingsError("QDRANT_URL must be an address such as http://localhost:6333.")
+    if find_spec("qdrant_client") is None:
+        raise SettingsError(
+            "QDRANT_URL needs the package qdrant-client.",
+            hint=f"To install it, run {how_to_install('qdrant')}.",
+        )
+    from spadework.tools.knowledge.qdrant import QdrantKnowledge, client_of
+
+    key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else ""
+    client = client_of(settings.qdrant_url, key, SERVER_SECONDS)
+    where = host_of(settings.qdrant_url)  # contains nothing that could be a key
+    return QdrantKnowledge(client, settings.qdrant_collection, where, embedder(settings))

@@ -41,8 +41,8 @@ from spadework.tools.library.full_text import (
     spread,
     subject,
 )
-from spadework.tools.ranking.fusion import rank_scores
 from spadework.tools.ranking.query_operators import only, without_operators
+from spadework.tools.ranking.relevance import rank_scores
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 

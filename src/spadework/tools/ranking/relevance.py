@@ -1,16 +1,22 @@
-"""Score a hit's relevance to a query by position, title and snippet."""
+"""Score a hit's relevance to a query by position, title and snippet, and fuse ranked lists by
+reciprocal rank (Cormack, Clarke, Büttcher, SIGIR 2009).
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from math import fsum
+from typing import TypeVar
 
 from spadework.tools.ranking.query_operators import without_operators
 from spadework.tools.text.language import DEFAULT, Language, language, spoken
 from spadework.tools.text.terms import RUN, in_spaced_word, is_whole, pairs, run_splitter, terms
+from spadework.tools.web.urls import canonical_url
+from spadework.values import Hit
 
 PRIORITY = {"domain": 0.4, "relevance": 0.3, "cached": 0.2, "quality": 0.1}
 POSITION_WEIGHT = 0.40
@@ -31,6 +37,7 @@ _TOKEN = re.compile(r"(?:(?<![\w.])\.(?=[^\W\d_]))?\w(?:[\w.+#&'\u2019/-]*[\w+#]
 _SPLIT = re.compile(r"[/&#]|\.{2,}|-{2,}|\+(?=[^+\d])")
 #: Endings of possessives and contractions. What remains of "don't" or "we're" is a stop word.
 _ENDING = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
+Key = TypeVar("Key", bound=Hashable)
 
 
 def query_terms(query: str) -> list[str]:
@@ -170,3 +177,49 @@ class Bm25:
     def _weight(self, word: str, n: int) -> float:
         times = self._documents[n].get(word, 0)
         return times * (K1 + 1) / (times + self._norms[n])
+
+
+def rank_scores(
+    lists: Sequence[Iterable[Key]], k: int = 60, weights: Sequence[float] | None = None
+) -> dict[Key, float]:
+    """Return each key's score, the sum of weight / (k + rank) over its lists."""
+    parts: dict[Key, list[float]] = {}
+    weights = [1.0] * len(lists) if weights is None else weights
+    for ranked, weight in zip(lists, weights, strict=True):
+        seen: set[Key] = set()
+        for rank, key in enumerate(ranked, 1):
+            if key not in seen:
+                parts.setdefault(key, []).append(weight / (k + rank))
+            seen.add(key)
+    return {key: fsum(found) for key, found in parts.items()}
+
+
+def reciprocal_rank_fusion(
+    lists: Sequence[Iterable[Hit | str]], k: int = 60, weights: Sequence[float] | None = None
+) -> list[Hit]:
+    """Return one list, best first, with `rrf` = Σ weight / (k + rank) where ranks start at 1.
+    `lists` hold hits or URLs, best first. Variants of a URL are one page, which counts once per
+    list, at its best rank. The most relevant copy is kept, with the `found_by` of all copies. Ties
+    keep their order of first appearance. `weights` has one number per list, 1 by default.
+    """
+    copies: dict[str, list[Hit]] = {}
+    keys: list[list[str]] = []
+    for ranked in lists:
+        hits = [Hit(url=item) if isinstance(item, str) else item for item in ranked]
+        keys.append([canonical_url(hit.url) for hit in hits])
+        for key, hit in zip(keys[-1], hits, strict=True):
+            copies.setdefault(key, []).append(hit)
+    scores = rank_scores(keys, k, weights)
+    fused = [_merge_copies(found, scores[key]) for key, found in copies.items()]
+    return sorted(fused, key=lambda hit: -hit.rrf)
+
+
+def _merge_copies(copies: Sequence[Hit], score: float) -> Hit:
+    best = max(copies, key=lambda hit: hit.relevance)
+    found_by = tuple(dict.fromkeys(found for copy in copies for found in copy.found_by))
+    days = (copy.published_at for copy in (best, *copies) if copy.published_at)
+    published_at = next(days, None)
+    publisher = next((copy.publisher for copy in (best, *copies) if copy.publisher), "")
+    kind = next((copy.kind for copy in (best, *copies) if copy.kind), "")
+    known = {"published_at": published_at, "publisher": publisher, "kind": kind}
+    return best.model_copy(update={"rrf": score, "found_by": found_by, **known})

@@ -19,6 +19,7 @@ from typing import Any
 from spadework import clock
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.ranking.query_operators import is_dated, news_wanted, reach
+from spadework.tools.search.provider import over_the_wire
 from spadework.tools.search.result_rows import (
     Row,
     is_spoken,
@@ -29,7 +30,6 @@ from spadework.tools.search.result_rows import (
 )
 from spadework.tools.stores.exchanges import Piece
 from spadework.tools.web.connections import proxy_for
-from spadework.tools.web.recorded_traffic import over_the_wire
 from spadework.values import Hit, Query, SourceKind, Wish
 
 HOST = "html.duckduckgo.com"

@@ -16,7 +16,6 @@ from uuid import uuid4
 
 import psutil
 
-from spadework.child_processes import ended_by
 from spadework.errors import QuotaSpent, SearchError, SettingsError
 from spadework.tools.search.provider import held_to, tells_of_quota
 from spadework.tools.search.result_rows import (
@@ -27,7 +26,7 @@ from spadework.tools.search.result_rows import (
     row,
     with_sites,
 )
-from spadework.tools.web.background_threads import kill_group
+from spadework.tools.web.background_threads import ended_by, kill_group
 from spadework.values import Hit, Query
 
 if TYPE_CHECKING:

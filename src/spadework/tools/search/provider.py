@@ -1,10 +1,13 @@
-"""Define the interface of search providers, and call their services over HTTP."""
+"""Define the interface of search providers, call their services over HTTP, and record their traffic
+on a tape or replay it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,11 +15,13 @@ import httpx
 
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.fetch.exchange import reason as broken_by
-from spadework.tools.stores.exchanges import Piece
+from spadework.tools.stores.exchanges import Piece, Tape
 from spadework.tools.web.connections import certificates, closing_lines, proxy_for
-from spadework.tools.web.recorded_traffic import over_the_wire
 from spadework.tools.web.retries import RATE_LIMIT_HEADERS, http_date, rate_limit_reset, retry_after
 from spadework.values import Hit, Query
+
+Send = Callable[[], Awaitable[Piece]]
+_wire: ContextVar[Callable[[Any, Send], Awaitable[Piece]] | None] = ContextVar("wire", default=None)
 
 
 class Provider(Protocol):
@@ -274,3 +279,41 @@ class Service:
                 raise SearchError(f"{self._label} answered with more than {MOST_BYTES / 1e6:g} MB.")
         kept = {name: text for name, text in answer.headers.items() if name in _TELLING}
         return httpx.Response(answer.status_code, headers=kept, content=bytes(body))
+
+
+async def over_the_wire(request: Any, send: Send) -> Piece:
+    """Return the response of `send()`, recorded or replayed. `request` is JSON without keys."""
+    wire = _wire.get()
+    return await (wire(request, send) if wire else send())
+
+
+def tape_traffic(tape: Tape) -> AbstractContextManager[None]:
+    """Record all traffic in the context on the tape."""
+
+    async def wire(request: Any, send: Send) -> Piece:
+        piece = await send()
+        tape.add({"request": request, **piece.head}, piece.body)
+        return piece
+
+    return _set(wire)
+
+
+def replay_traffic(tape: Tape) -> AbstractContextManager[None]:
+    """Answer all requests in the context from the tape."""
+
+    async def wire(request: Any, send: Send) -> Piece:
+        found = [piece for piece in tape.pieces if piece.head.get("request") == request]
+        if not found:
+            raise SearchError("The replay has no answer: the recorded request differs.")
+        return found[-1]
+
+    return _set(wire)
+
+
+@contextmanager
+def _set(wire: Callable[[Any, Send], Awaitable[Piece]]) -> Iterator[None]:
+    token = _wire.set(wire)
+    try:
+        yield
+    finally:
+        _wire.reset(token)

@@ -1,4 +1,6 @@
-"""Run blocking work in threads that do not keep the process alive."""
+"""Run blocking work in threads that do not keep the process alive, and stop child processes that
+would outlive it.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -20,11 +22,11 @@ if TYPE_CHECKING:
 
     import psutil
 
-
 P = ParamSpec("P")
 T = TypeVar("T")
 #: Idle threads to keep, because starting a thread delays a busy event loop.
 MOST_IDLE = 8
+_ENDS: set[Callable[[], None]] = set()
 
 
 class _Helper(threading.Thread):
@@ -81,3 +83,19 @@ def kill_group(process: subprocess.Popen[Any] | Process | psutil.Process) -> Non
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
+
+
+@contextmanager
+def ended_by(end: Callable[[], None]) -> Iterator[None]:
+    """Register `end`, which stops a child if this process exits inside the context."""
+    _ENDS.add(end)
+    try:
+        yield
+    finally:
+        _ENDS.discard(end)
+
+
+def end_all() -> None:
+    """Stop all registered children."""
+    for end in tuple(_ENDS):
+        end()

@@ -1,4 +1,7 @@
-"""Share limited resources, such as hosts, fairly among all threads and event loops of a process."""
+"""Share limited resources, such as hosts, fairly among all threads and event loops of a process.
+With a common database, machines share them, too; those slots are needed in addition to the
+process's own.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ import os
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Hashable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-
-from spadework.tools.stores.shared_rooms import shared_place
+from typing import NamedTuple
 
 
 @dataclass(eq=False)
@@ -159,3 +162,46 @@ async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None
     """Hold a slot shared with other machines, then one within this process."""
     async with shared_place(what, lambda: most), place(what, party, most):
         yield
+
+
+class Opening(NamedTuple):
+    """Seconds until the next may start, and seconds for which nobody may start."""
+
+    opens: float
+    shut: float
+
+
+@dataclass
+class Visit:
+    """A slot that is held. Its holder may set `shut`, the seconds for which nobody may start."""
+
+    shut: float = 0.0
+
+
+#: Checks the state of an awaited slot. Raises an error if waiting is pointless.
+Check = Callable[[Opening], None]
+
+
+def wait_on(opening: Opening) -> None:
+    """Accept any waiting time."""
+
+
+#: Provides the current session's slots, like `shared_place`.
+Place = Callable[[str, Callable[[], int], float, Check], AbstractAsyncContextManager[Visit]]
+SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
+
+
+@asynccontextmanager
+async def shared_place(
+    what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
+) -> AsyncIterator[Visit]:
+    """Hold a slot for `what`.
+    Waits while all machines together hold `most` slots, or the last one started less than `every`
+    seconds ago. Returns at once if there is no common database, or it does not respond.
+    """
+    shared = SHARED.get()
+    if shared is None:
+        yield Visit()
+        return
+    async with shared(what, most, every, check) as visit:
+        yield visit

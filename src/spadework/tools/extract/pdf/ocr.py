@@ -17,7 +17,7 @@ from itertools import groupby
 from statistics import median
 from typing import TYPE_CHECKING
 
-from spadework.extras import how_to_install
+from spadework.errors import how_to_install
 from spadework.tools.extract.markdown_writer import plain
 from spadework.tools.extract.process import reading_until
 

@@ -12,8 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
-from spadework.errors import SettingsError, TooSlow
-from spadework.extras import how_to_install
+from spadework.errors import SettingsError, TooSlow, how_to_install
 from spadework.settings import Settings
 from spadework.tools.fetch import guard as connect
 from spadework.tools.fetch.exchange import Fetched

@@ -12,14 +12,9 @@ from functools import partial
 from types import MappingProxyType
 
 from spadework.errors import QuotaSpent, SearchError, Throttled
-from spadework.tools.search.dispatch.rate_limiter import (
-    RATE_LIMITERS,
-    RateLimiters,
-    Waits,
-    limit_of,
-)
-from spadework.tools.search.dispatch.result_cache import SearchCache
 from spadework.tools.search.provider import Closing, Placed, Provider
+from spadework.tools.search.rate_limiter import RATE_LIMITERS, RateLimiters, Waits, limit_of
+from spadework.tools.search.result_cache import SearchCache
 from spadework.tools.search.result_rows import Unmet, fits
 from spadework.tools.web import name_lookup
 from spadework.values import Hit, Query

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from spadework.errors import QuotaSpent, Throttled
-from spadework.tools.stores.shared_rooms import Opening, shared_place
-from spadework.tools.web.fair_queue import Waiter
+from spadework.tools.web.fair_queue import Opening, Waiter, shared_place
 
 #: Seconds below which a wait is not reported.
 LEAST_SECONDS = 0.5

@@ -1,17 +1,97 @@
-"""Create the tables for shared limits: slots at resources, users' runs and daily spending.
+"""Create the tables of sessions, shared limits, lists, answers and knowledge. Deleting a session
+deletes everything stored about it.
 
-The tables of slots (`places` in `rooms`) are unlogged, so that taking a slot writes nothing to
-disk. A server crash empties them.
+PostgreSQL need not compress columns named `packed`, which are compressed already. Lists (users'
+tokens, shared sessions) are read by all servers. Machines hide copies of `deleted` sessions.
+`answers` finds the session of an answer that a chat client sends back. Each user has their own
+known pages.
 """
 
 from __future__ import annotations
 
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+#: The number of the tables, from when they were made in three steps.
+revision = "0003"
+down_revision = None
 
 _TABLES = """
+CREATE TABLE sessions (
+    id text PRIMARY KEY,
+    owner text NOT NULL,
+    state text NOT NULL,
+    run integer NOT NULL DEFAULT 0,
+    worker text NOT NULL DEFAULT '',
+    brief text NOT NULL,
+    metadata text NOT NULL,
+    submitted_at timestamptz NOT NULL DEFAULT now(),
+    changed_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX sessions_by_owner ON sessions (owner, id DESC);
+CREATE INDEX sessions_that_wait ON sessions (submitted_at) WHERE state IN ('waiting', 'running');
+CREATE TABLE events (
+    session text NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    number integer NOT NULL, line text NOT NULL,
+    PRIMARY KEY (session, number)
+);
+CREATE TABLE journal (
+    session text NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    key text NOT NULL, kind text NOT NULL, subject text NOT NULL, answer text, error text,
+    used text NOT NULL, elapsed double precision NOT NULL, at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (session, key)
+);
+CREATE TABLE exchanges (
+    session text NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    number integer NOT NULL, key text NOT NULL, kind text NOT NULL, request bytea NOT NULL,
+    pieces text NOT NULL, error text, used text NOT NULL, elapsed double precision NOT NULL,
+    at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (session, number)
+);
+CREATE INDEX exchanges_by_key ON exchanges (session, key);
+CREATE TABLE bodies (
+    session text NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    hash text NOT NULL, packed bytea NOT NULL,
+    PRIMARY KEY (session, hash)
+);
+CREATE TABLE files (
+    session text NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    name text NOT NULL, packed bytea NOT NULL,
+    PRIMARY KEY (session, name)
+);
+CREATE TABLE signals (
+    session text NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    id text NOT NULL, number bigint GENERATED ALWAYS AS IDENTITY,
+    kind text NOT NULL, told text NOT NULL, events integer NOT NULL,
+    PRIMARY KEY (session, id)
+);
+ALTER TABLE exchanges ALTER request SET STORAGE EXTERNAL;
+ALTER TABLE bodies ALTER packed SET STORAGE EXTERNAL;
+ALTER TABLE files ALTER packed SET STORAGE EXTERNAL;
+"""
+#: Notify watchers of a session's events and end, and its runner of user commands and takeovers.
+_TOLD = """
+CREATE FUNCTION tell_watchers() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('spadework_events', NEW.session);
+    RETURN NULL;
+END $$;;
+CREATE FUNCTION tell_workers() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('spadework_signals', NEW.session);
+    RETURN NULL;
+END $$;;
+CREATE FUNCTION tell_all() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('spadework_events', NEW.id), pg_notify('spadework_signals', NEW.id);
+    RETURN NULL;
+END $$;;
+CREATE TRIGGER tell AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION tell_watchers();;
+CREATE TRIGGER tell AFTER INSERT ON signals FOR EACH ROW EXECUTE FUNCTION tell_workers();;
+CREATE TRIGGER tell AFTER UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION tell_all();;
+"""
+#: Slots at resources, users' runs and daily spending. The tables of slots (`places` in `rooms`) are
+#: unlogged, so that taking a slot writes nothing to disk. A server crash empties them.
+_LIMITS = """
 CREATE UNLOGGED TABLE askers (
     process text PRIMARY KEY,
     lapses_at timestamptz NOT NULL
@@ -181,10 +261,44 @@ BEGIN
     RETURN CASE WHEN FOUND THEN taken.run END;
 END $$;;
 """
+#: `version` counts a list's changes. Readers that know it fetch no rows.
+_LISTS = "CREATE TABLE lists (name text PRIMARY KEY, version bigint NOT NULL, rows text NOT NULL)"
+_DELETED = "CREATE TABLE deleted (id text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
+_ANSWERS = """
+CREATE TABLE answers (
+    owner text NOT NULL, hash text NOT NULL,
+    session text NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    PRIMARY KEY (owner, hash)
+);
+CREATE INDEX answers_by_session ON answers (session)
+"""
+#: A passage's words include its owner, so that the index finds only the owner's passages.
+_KNOWLEDGE = """
+CREATE TABLE known_pages (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    owner text NOT NULL, url text NOT NULL, host text NOT NULL, record text NOT NULL,
+    packed bytea NOT NULL, own boolean NOT NULL, bytes bigint NOT NULL, passages integer NOT NULL,
+    fetched_at double precision NOT NULL, used_at timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (owner, url)
+);
+ALTER TABLE known_pages ALTER packed SET STORAGE EXTERNAL;
+CREATE TABLE known_passages (
+    page bigint NOT NULL REFERENCES known_pages ON DELETE CASCADE,
+    owner text NOT NULL, begins integer NOT NULL, ends integer NOT NULL, words tsvector NOT NULL,
+    PRIMARY KEY (page, begins)
+);
+CREATE INDEX known_words ON known_passages USING gin (words)
+"""
 
 
 def upgrade() -> None:
     """Create the tables."""
-    statements = [*_TABLES.split(";"), *_PLACES.split(";;"), *_DAY.split(";;"), *_RUNS.split(";;")]
+    functions = (_TOLD, _PLACES, _DAY, _RUNS)
+    statements = [
+        *_TABLES.split(";"),
+        *_LIMITS.split(";"),
+        *(part for each in functions for part in each.split(";;")),
+        *(part for each in (_LISTS, _DELETED, _ANSWERS, _KNOWLEDGE) for part in each.split(";")),
+    ]
     for statement in filter(None, map(str.strip, statements)):
         op.execute(statement)

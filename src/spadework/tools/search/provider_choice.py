@@ -6,31 +6,24 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
 
-from spadework.errors import SettingsError
+from spadework.errors import SearchError, SettingsError
 from spadework.settings import Settings
-from spadework.tools.search.arxiv import Arxiv
-from spadework.tools.search.brave import Brave
-from spadework.tools.search.dispatch.failover import Manners, Search
-from spadework.tools.search.dispatch.result_cache import SearchCache
+from spadework.tools.library.library import Library
 from spadework.tools.search.duckduckgo import HOST, DuckDuckGo
+from spadework.tools.search.failover import Manners, Search
 from spadework.tools.search.langchain_tools import own_providers
-from spadework.tools.search.openalex import OpenAlex
 from spadework.tools.search.provider import Provider
-from spadework.tools.search.pubmed import PubMed
-from spadework.tools.search.searxng import SearXNG
-from spadework.tools.search.serper import Serper
-from spadework.tools.search.tavily import Tavily
-from spadework.tools.search.wikipedia import Wikipedia
+from spadework.tools.search.result_cache import SearchCache
+from spadework.tools.search.scholarly import Arxiv, OpenAlex, PubMed, Wikipedia
+from spadework.tools.search.web_services import Brave, SearXNG, Serper, Tavily
 from spadework.tools.web import name_lookup
 from spadework.tools.web.connections import proxy_for
-
-if TYPE_CHECKING:
-    from spadework.tools.library.library import Library
+from spadework.values import Hit, Query
 
 
 @dataclass(frozen=True)
@@ -201,6 +194,41 @@ async def providers_named(
 
         return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
     # Imported here, because most web searches do not need the index.
-    from spadework.tools.search.library_provider import LibrarySearch
 
     return [LibrarySearch(await open_library())]
+
+
+class LibrarySearch:
+    """Searches an opened library."""
+
+    name = "library"
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+
+    @property
+    def describes(self) -> str:
+        """The library described in words for a report."""
+        return self.library.describe
+
+    async def prepare(self, query: Query) -> None:
+        """Build a missing index, and read whole the packages that the query names. Raises
+        SearchError.
+        """
+        try:
+            await self.library.build()
+            await self.library.widen(query.text)
+        except (SettingsError, OSError) as error:
+            raise SearchError(str(error)) from error
+
+    async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
+        """Return at most `limit` documents, best first.
+        Raises SearchError after `seconds`, or if the index cannot be built.
+        """
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.library.search(query.text, limit=limit)
+        except TimeoutError:
+            raise SearchError(f"The library did not answer within {seconds:g} seconds.") from None
+        except (SettingsError, OSError) as error:
+            raise SearchError(str(error)) from error

@@ -11,7 +11,7 @@ from spadework.agents.extractive import writer as extractive
 from spadework.agents.report.material import speaks_of
 from spadework.events import Called
 from spadework.graph.context import SessionContext
-from spadework.graph.report.sentence_pruning import without_addresses
+from spadework.graph.sentence_pruning import without_addresses
 from spadework.graph.state import ResearchState, proofs
 from spadework.settings import Role
 from spadework.tools.export.markdown_report import to_markdown

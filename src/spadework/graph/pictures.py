@@ -14,7 +14,7 @@ from spadework.errors import SpadeworkError
 from spadework.graph.context import SessionContext
 from spadework.graph.pages.fetch import fetch_recorded
 from spadework.graph.state import ResearchState
-from spadework.tools.export.pictures import FOLDER, MOST_BYTES, header_of
+from spadework.tools.export.sheet import PICTURE_BYTES, PICTURE_FOLDER, header_of
 from spadework.tools.extract.extracted import Link
 from spadework.tools.stores.exchanges import Request
 from spadework.tools.stores.journal_rows import keep_file
@@ -109,14 +109,14 @@ def _first_words(caption: str, code: str) -> str:
 
 async def _fetch(context: SessionContext, picture: Picture) -> Picture | None:
     """Store a picture; return it with its file, or None if there is none to show."""
-    web, request = context.web.limited(MOST_BYTES), Request("picture", {"url": picture.url})
+    web, request = context.web.limited(PICTURE_BYTES), Request("picture", {"url": picture.url})
     try:
         fetch = partial(web.fetch, picture.url, seconds=SECONDS)
         fetched = await fetch_recorded(context, request, fetch)
         if (header := header_of(fetched.body)) is None:
             return None
         name = f"{hashlib.sha256(fetched.body).hexdigest()}.{header.format}"
-        await keep_file(context.folder / FOLDER / name, fetched.body)
+        await keep_file(context.folder / PICTURE_FOLDER / name, fetched.body)
     except (SpadeworkError, OSError):
         return None
     return picture.model_copy(update={"name": name})

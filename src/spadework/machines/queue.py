@@ -20,8 +20,8 @@ from procrastinate.exceptions import AlreadyEnqueued, AppNotOpen, ConnectorExcep
 from procrastinate.jobs import Status
 from psycopg import OperationalError
 
-from spadework.machines.postgres.database import AWAY_SECONDS, LOST, RECONNECT_SECONDS, Database
-from spadework.tools.stores.disk_faults import DatabaseDown
+from spadework.machines.database import AWAY_SECONDS, LOST, RECONNECT_SECONDS, Database
+from spadework.tools.stores.disk import DatabaseDown
 
 QUEUE, TASK = "sessions", "spadework.research"
 BEAT_SECONDS = 3.0

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import zstandard
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from psycopg import AsyncCursor
+from psycopg.rows import DictRow, dict_row
 
-from spadework.machines.postgres.database import Database
-from spadework.tools.stores.disk_faults import ClaimLost
+from spadework.machines.database import ALIVE_SECONDS, Database
+from spadework.tools.stores.disk import ClaimLost, on_disk
 from spadework.tools.stores.exchanges import pack_bytes
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalRows
+from spadework.tools.stores.session_database import SqliteRows
 
 #: Statements lock the session's row, so that a takeover waits for them.
 _FENCED = (
@@ -46,6 +54,12 @@ _PUT_EXCHANGE = (
 _PUT_BODY = (
     "INSERT INTO bodies (session, hash, packed) SELECT id, %s, %s FROM mine ON CONFLICT DO NOTHING"
 )
+BODIES_AT_ONCE = 50
+_COPIED = {
+    "journal": ("key, kind, subject, answer, error, used, elapsed, at::text", 8),
+    "exchanges": ("number, key, kind, request, pieces, error, used, elapsed, at::text", 9),
+}
+_HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
 
 
 class SessionClaim:
@@ -135,8 +149,6 @@ class PostgresRows(JournalRows):
 LIVE = ("waiting", "running")
 #: States that can become "waiting".
 AGAIN = ("coming", "failed", "cancelled")
-#: Maximum age of a live worker's last heartbeat.
-ALIVE_SECONDS = 30
 FILES_AT_ONCE = 20
 _SUBMIT = (
     "INSERT INTO sessions (id, owner, state, brief, metadata, most_runs)"
@@ -344,3 +356,73 @@ class SharedSessions:
             await connection.execute(_DELETE, (session_id,))
             for table in _CHECKPOINTS:
                 await connection.execute(_DELETE_SAVED.format(table).encode(), (session_id,))
+
+
+async def copy_journal(database: Database, session_id: str, path: Path) -> None:
+    """Write the journal to `path` atomically. Raises DatabaseDown, OSError or sqlite3.Error."""
+    draft = path.with_name(f".{secrets.token_hex(8)}.sqlite")
+    rows = await SqliteRows.open(draft)
+    try:
+        try:
+            await _copy_rows(database, session_id, rows)
+            await rows.db.commit()
+            await rows.db.execute_fetchall("PRAGMA journal_mode = DELETE")  # leaves a single file
+        finally:
+            await rows.close()
+        await on_disk(draft.replace, path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+
+
+async def _copy_rows(database: Database, session_id: str, rows: SqliteRows) -> None:
+    for name, (columns, count) in _COPIED.items():
+        asked = f"SELECT {columns} FROM {name} WHERE session = %s"
+        ours, marks = columns.replace("::text", ""), ", ".join("?" * count)
+        put = f"INSERT INTO {name} ({ours}) VALUES ({marks})"
+        await rows.db.executemany(put, await database.ask(asked, (session_id,)))
+    asked = "SELECT hash FROM bodies WHERE session = %s ORDER BY hash"
+    names = [name for (name,) in await database.ask(asked, (session_id,))]
+    wanted = "SELECT hash, packed FROM bodies WHERE session = %s AND hash = ANY(%s)"
+    for at in range(0, len(names), BODIES_AT_ONCE):
+        found = await database.ask(wanted, (session_id, names[at : at + BODIES_AT_ONCE]))
+        await rows.db.executemany("INSERT INTO bodies (hash, packed) VALUES (?, ?)", found)
+
+
+class CheckpointSaver(AsyncPostgresSaver):
+    """Saves each step atomically, while the claim is held. Raises DatabaseDown or ClaimLost."""
+
+    def __init__(self, claim: SessionClaim, serde: Any) -> None:
+        super().__init__(claim.database.pool, serde=serde)  # type: ignore[arg-type]
+        self._claim = claim
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Return the last checkpoint, or the one in `config`."""
+        return await self._claim.database.retry(partial(super().aget_tuple, config))
+
+    async def aput(self, *args: Any, **named: Any) -> RunnableConfig:
+        """Save a checkpoint."""
+        return await self._claim.database.retry(partial(super().aput, *args, **named))
+
+    async def aput_writes(self, *args: Any, **named: Any) -> None:
+        """Save a node's output."""
+        await self._claim.database.retry(partial(super().aput_writes, *args, **named))
+
+    @asynccontextmanager
+    async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
+        """Open a cursor in a transaction. Writers set `pipeline`, which checks the claim."""
+        async with (
+            self._claim.database.pool.connection() as connection,
+            connection.transaction(),
+            connection.cursor(row_factory=dict_row) as cursor,
+        ):
+            if pipeline:
+                await self._check(cursor)
+            yield cursor
+
+    async def _check(self, cursor: AsyncCursor[DictRow]) -> None:
+        claim = self._claim
+        await cursor.execute(_HELD, (claim.session_id, claim.run))
+        if await cursor.fetchone() is None:
+            claim.lost = True
+            raise ClaimLost(claim.session_id)

@@ -1,5 +1,5 @@
 """Hold slots at resources that all machines share. A slot (`place`) at a resource (`room`) is a
-row, requested in one statement (see migration 0002) and announced when granted.
+row, requested in one statement and announced when granted.
 
 To save statements, an unused slot is kept briefly for the next caller in this process, unless
 someone waits elsewhere. Slots are returned in the background, many per statement.
@@ -23,15 +23,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import Error
 
-from spadework.machines.postgres.notifications import PLACES
-from spadework.tools.stores.disk_faults import why
-from spadework.tools.stores.shared_rooms import Check, Opening, Visit, wait_on
+from spadework.tools.stores.disk import why
+from spadework.tools.web.fair_queue import Check, Opening, Visit, wait_on
 
 if TYPE_CHECKING:
-    from spadework.machines.postgres.database import Database
+    from spadework.machines.database import Database
 
 
 ASK_SECONDS = 3.0
+#: Channel for granted tickets, and for resources where someone waits.
+PLACES = "spadework_places"
 _log = logging.getLogger(__name__)
 Rows = list[tuple[Any, ...]]
 

@@ -1,0 +1,354 @@
+"""Connect to the machines' database, with one pool per process and event loop. Every wait has a
+deadline. Statements may be sent twice, since they are retried while the server restarts. Also store
+the short lists that all servers read for every request (writers wait, on connections of their own),
+and inspect a database without changing it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from psycopg import AsyncConnection, Connection, Error, InterfaceError, OperationalError, sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.errors import IdleInTransactionSessionTimeout, QueryCanceled
+from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from pydantic import SecretStr
+
+from spadework.errors import SettingsError
+from spadework.machines.migration import migrate
+from spadework.machines.rooms import PLACES, AskingSoon, PostgresRooms
+from spadework.tools.stores.disk import DatabaseDown, why
+
+CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0
+#: Maximum idle seconds in a transaction, so that a frozen process releases its locks.
+OPEN_SECONDS = 20.0
+#: Maximum age of a live worker's last heartbeat.
+ALIVE_SECONDS = 30
+SCHEMA = "spadework"
+LOST = (OperationalError, InterfaceError, IdleInTransactionSessionTimeout, TimeoutError)
+#: Channels for a session's watchers and its runner, by session id.
+EVENTS, SIGNALS = "spadework_events", "spadework_signals"
+#: Seconds between polls, and before listening again.
+LOOK_SECONDS, LISTEN_AGAIN_SECONDS = 2.0, 1.0
+_LIST_NEWS = (
+    "SELECT name, version, rows FROM lists"
+    " WHERE version IS DISTINCT FROM (%s::jsonb ->> name)::bigint"
+)
+_BEGIN_LIST = "INSERT INTO lists VALUES (%s, 0, '[]') ON CONFLICT DO NOTHING"
+_HOLD_LIST = "SELECT rows FROM lists WHERE name = %s FOR UPDATE"
+_KEEP_LIST = "UPDATE lists SET version = version + 1, rows = %s WHERE name = %s"
+_SERVER_STATE = (
+    "SELECT current_setting('server_version_num')::integer, current_setting('server_version'),"
+    " current_setting('max_connections')::integer"
+    " - current_setting('superuser_reserved_connections')::integer,"
+    " (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),"
+    " to_regclass('migrations') IS NOT NULL"
+)
+_LAST_MIGRATION = "SELECT coalesce(max(version_num), '') FROM migrations"
+_WORKER_COUNTS = (
+    "SELECT (SELECT count(*) FROM procrastinate_workers"
+    " WHERE last_heartbeat > now() - make_interval(secs => %s)),"
+    " count(*) FILTER (WHERE state = 'waiting'), count(*) FILTER (WHERE state = 'running')"
+    " FROM sessions WHERE state IN ('waiting', 'running')"
+)
+
+
+def conninfo_of(url: str) -> str:
+    """Return libpq's connection string. Raises SettingsError for an invalid address."""
+    try:
+        given = conninfo_to_dict(url)
+    except Error:
+        given = {}
+    if not url.startswith(("postgresql://", "postgres://")) or not given:
+        raise SettingsError(
+            "SPADEWORK_DATABASE_URL must be an address such as"
+            " postgresql://user:password@host/name."
+        )
+    milliseconds, idle = int(STATEMENT_SECONDS * 1000), int(OPEN_SECONDS * 1000)
+    limits = f"-c statement_timeout={milliseconds} -c idle_in_transaction_session_timeout={idle}"
+    ours: dict[str, Any] = {
+        "connect_timeout": int(CONNECT_SECONDS),
+        "tcp_user_timeout": milliseconds,
+        "application_name": "spadework",
+        "options": f"-c search_path={SCHEMA} {limits}",
+    }
+    return make_conninfo(**{**given, **ours})
+
+
+def where_is(url: str) -> str:
+    """Return the address without credentials."""
+    given = conninfo_to_dict(url)
+    host = given.get("host") or given.get("hostaddr") or "this machine"
+    port = f":{given['port']}" if given.get("port") else ""
+    return f"{given.get('dbname', '')!s} on {host}{port}"
+
+
+def unusable(where: str, error: Exception) -> SettingsError:
+    """Return the error for an unusable database."""
+    return SettingsError(
+        f"The database {where} cannot be used: {why(error)}.",
+        hint="Check SPADEWORK_DATABASE_URL, or unset it to work without a database.",
+    )
+
+
+T = TypeVar("T")
+#: Maximum wait for a server that is down.
+AWAY_SECONDS = 30.0
+AGAIN_SECONDS = 0.25
+#: Seconds until the pool stops reconnecting. The next caller then makes it try again, instead of
+#: waiting for ever rarer attempts.
+RECONNECT_SECONDS = 3.0
+#: Not counting the listening connection.
+MOST_CONNECTIONS = 6
+
+
+class Database:
+    """The database at an address. Use `opened` to share it."""
+
+    def __init__(self, url: str) -> None:
+        self.conninfo = conninfo_of(url)
+        self.where = where_is(url)
+        self.pool = AsyncConnectionPool(
+            self.conninfo,
+            min_size=1,
+            max_size=MOST_CONNECTIONS,
+            timeout=CONNECT_SECONDS,
+            reconnect_timeout=RECONNECT_SECONDS,
+            open=False,
+            kwargs={"autocommit": True},
+        )
+        self.listening = Listening(self.conninfo)
+        self.soon = AskingSoon(self.ask_once)
+        self.rooms = PostgresRooms(self)
+        self._users = 0
+
+    async def ask(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return a statement's rows, retrying while the server is down. Raises DatabaseDown."""
+        return await self.retry(partial(self.ask_once, statement, values))
+
+    async def retry(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Repeat `work()` while the server is down, and return its result. Raises DatabaseDown."""
+        until = time.monotonic() + AWAY_SECONDS
+        while True:
+            try:
+                return await work()
+            except (Error, TimeoutError) as error:
+                slow = isinstance(error, QueryCanceled) or time.monotonic() + AGAIN_SECONDS > until
+                if slow or not isinstance(error, LOST):
+                    raise DatabaseDown(self.where, error) from error
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    async def ask_once(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Return a statement's rows without retrying. Raises psycopg.Error or TimeoutError."""
+        async with (
+            asyncio.timeout(CONNECT_SECONDS + STATEMENT_SECONDS),
+            self.pool.connection() as connection,
+        ):
+            cursor = await connection.execute(statement.encode(), values)
+            return await cursor.fetchall() if cursor.description else []
+
+    async def open(self) -> None:
+        """Connect and migrate the tables. Raises SettingsError on failure."""
+        # The pool would log ten failures per second.
+        logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+        try:
+            async with asyncio.timeout(2 * CONNECT_SECONDS):
+                await (await AsyncConnection.connect(self.conninfo)).close()
+            await asyncio.to_thread(migrate, self.conninfo, SCHEMA)
+            await self.pool.open(wait=True, timeout=CONNECT_SECONDS)
+        except (Error, PoolTimeout, TimeoutError) as error:
+            await self.pool.close()
+            raise unusable(self.where, error) from None
+        self.listening.start()
+        self.rooms.start()
+
+    async def close(self) -> None:
+        """Release all slots and connections."""
+        await self.rooms.close()
+        await self.soon.close()
+        await self.listening.close()
+        await self.pool.close()
+
+
+_open: dict[tuple[asyncio.AbstractEventLoop, str], Database] = {}
+_opening: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
+
+
+@asynccontextmanager
+async def opened(url: SecretStr) -> AsyncIterator[Database]:
+    """Open the database. It is shared in this event loop, and its last user closes it. Raises
+    SettingsError.
+    """
+    loop, said = asyncio.get_running_loop(), url.get_secret_value()
+    lock = _opening.setdefault(loop, asyncio.Lock())
+    async with lock:
+        if (database := _open.get((loop, said))) is None:
+            database = Database(said)
+            await database.open()
+            _open[loop, said] = database
+        database._users += 1
+    try:
+        yield database
+    finally:
+        database._users -= 1
+        if not database._users:
+            _open.pop((loop, said), None)
+            _opening.pop(loop, None)
+            await database.close()
+
+
+class Listening:
+    """A process's listening connection (LISTEN and NOTIFY). Nothing depends on notifications, since
+    waiters also poll.
+    """
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+        self._task: asyncio.Task[None] | None = None
+        self._waiting: defaultdict[tuple[str, str], list[asyncio.Event]] = defaultdict(list)
+        self._receivers: dict[str, Callable[[str], None]] = {}
+
+    def start(self) -> None:
+        """Start listening."""
+        self._task = asyncio.create_task(self._listen())
+
+    async def close(self) -> None:
+        """Stop listening."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def tell(self, channel: str, receive: Callable[[str], None]) -> None:
+        """Call `receive` with every notification on a channel."""
+        self._receivers[channel] = receive
+
+    @contextmanager
+    def heard(self, channel: str, session_id: str) -> Iterator[Callable[[], Awaitable[None]]]:
+        """Yield a function that waits up to LOOK_SECONDS for a notification about the session, or
+        returns at once if there was one since its last call.
+        """
+        notified, key = asyncio.Event(), (channel, session_id)
+
+        async def changed() -> None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await notified.wait()
+            notified.clear()
+
+        self._waiting[key].append(notified)
+        try:
+            yield changed
+        finally:
+            self._waiting[key].remove(notified)
+            if not self._waiting[key]:
+                del self._waiting[key]
+
+    async def _listen(self) -> None:
+        while True:
+            with suppress(Error, OSError):  # waiters poll meanwhile
+                async with await AsyncConnection.connect(
+                    self._conninfo, autocommit=True
+                ) as connection:
+                    for name in (EVENTS, SIGNALS, PLACES):
+                        await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(name)))
+                    async for note in connection.notifies():
+                        if every := self._receivers.get(note.channel):
+                            every(note.payload)
+                        for waiting in self._waiting.get((note.channel, note.payload), ()):
+                            waiting.set()
+            await asyncio.sleep(LISTEN_AGAIN_SECONDS)
+
+
+class Changing:
+    """A list's rows as JSON, locked for a change."""
+
+    def __init__(self, rows: str) -> None:
+        self.rows = rows
+
+
+async def list_news(database: Database, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
+    """Return the lists that changed since the `known` versions, by name. Raises DatabaseDown."""
+    rows = await database.ask(_LIST_NEWS, (json.dumps(known),))
+    return {name: (version, held) for name, version, held in rows}
+
+
+def read_list(url: str, name: str) -> tuple[int, str]:
+    """Return a list's version (0 if it was never changed) and rows. Raises SettingsError."""
+    with _connected(url) as connection:
+        asked = "SELECT version, rows FROM lists WHERE name = %s"
+        version, rows = connection.execute(asked, (name,)).fetchone() or (0, "[]")
+        return int(version), str(rows)
+
+
+@contextmanager
+def changed_list(url: str, name: str) -> Iterator[Changing]:
+    """Yield a list's rows for editing, then store them. Raises SettingsError."""
+    with _connected(url) as connection:
+        connection.execute(_BEGIN_LIST, (name,))
+        with connection.transaction():
+            [rows] = connection.execute(_HOLD_LIST, (name,)).fetchone() or ("[]",)
+            yield (held := Changing(str(rows)))
+            connection.execute(_KEEP_LIST, (held.rows, name))
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[Connection[TupleRow]]:
+    conninfo = conninfo_of(url)
+    try:
+        migrate(conninfo, SCHEMA)
+        with Connection.connect(conninfo, autocommit=True) as connection:
+            yield connection
+    except Error as error:
+        raise unusable(where_is(url), error) from None
+
+
+class Looked(NamedTuple):
+    """The state of a database. `where` is its address without the password, `number` is the
+    `version` as a number, `most` and `free` are the connections allowed and available, `tables` is
+    the last migration ("" if none), `workers` counts live workers, `waiting` and `running` count
+    sessions, and `seconds` is how long the inspection took.
+    """
+
+    where: str
+    number: int
+    version: str
+    most: int
+    free: int
+    tables: str
+    workers: int
+    waiting: int
+    running: int
+    seconds: float
+
+
+async def look_at(url: str) -> Looked:
+    """Return the state of a database. Raises SettingsError if it cannot be queried."""
+    began = time.monotonic()
+    try:
+        async with (
+            asyncio.timeout(2 * CONNECT_SECONDS),
+            await AsyncConnection.connect(conninfo_of(url), autocommit=True) as connection,
+        ):
+            number, version, most, used, begun = await _row(connection, _SERVER_STATE)
+            tables = (await _row(connection, _LAST_MIGRATION))[0] if begun else ""
+            workers, waiting, running = (
+                await _row(connection, _WORKER_COUNTS, ALIVE_SECONDS) if tables else (0, 0, 0)
+            )
+    except (Error, TimeoutError) as error:
+        raise unusable(where_is(url), error) from None
+    server = (where_is(url), number, version, most, max(0, most - used))
+    return Looked(*server, tables, workers, waiting, running, time.monotonic() - began)
+
+
+async def _row(connection: AsyncConnection[Any], asked: str, *values: Any) -> tuple[Any, ...]:
+    cursor = await connection.execute(asked.encode(), values)
+    return await cursor.fetchone() or ()

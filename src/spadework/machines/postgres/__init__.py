@@ -1,1 +1,0 @@
-"""PostgreSQL (extra `postgres`), imported only if a database is set."""

@@ -1,1 +1,0 @@
-"""Choose search providers, respect their rate limits, and cache their results."""
