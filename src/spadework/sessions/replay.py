@@ -13,7 +13,7 @@ from pathlib import Path
 
 from spadework.errors import SessionError, SessionUnreadable
 from spadework.events import Event
-from spadework.graph.parts import SECRETS, Opened, Replay
+from spadework.graph.parts import Opened, Replay
 from spadework.sessions.brief import Brief
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_metadata, read_result, session_folder
@@ -83,13 +83,7 @@ async def _session(home: Path, session_id: str, recording: Recording) -> Session
         raise SessionError(
             f"Session {session_id} has no recording: an earlier version did not make one."
         )
-    known = Opened.model_validate(told).settings
-    kept = {name: value for name, value in known.items() if name in Settings.model_fields}
-    if "search_country" not in known and kept.get("search_language") == "en":
-        del kept["search_language"]  # old default without effect outside SearXNG
-    settings = Settings.load(**{**kept, "home": home})
-    # A replay must not depend on the user's keys.
-    settings = settings.model_copy(update=dict.fromkeys(SECRETS))
+    settings = Opened.model_validate(told).settings_again(home)
     session = Session.resume(session_id, settings=settings)
     session.brief = Brief.of(brief)
     return session

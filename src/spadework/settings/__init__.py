@@ -124,7 +124,8 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     def model_for(self, role: Role) -> str:
         """Return the model of a role as PROVIDER:NAME, or "" for the extractive role."""
-        named = getattr(self, f"{role}_model") or self.model
+        own = {"lead": "", "writer": self.writer_model}.get(role, self.judge_model)
+        named = own or self.model
         if named or not self.openai_api_key or self.openai_base_url:
             return named
         return DEFAULT_SMALL_MODEL if role in ("judge", "cleaner") else DEFAULT_MODEL

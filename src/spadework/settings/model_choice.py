@@ -18,18 +18,10 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Chat model as PROVIDER:NAME, such as openai:gpt-5-mini. Empty: the default of the key, or
     none.
     """
-    lead_model: str = ""
-    """Model of the lead, who plans. Empty: `model`."""
-    assessor_model: str = ""
-    """Model of the assessor, who judges coverage. Empty: `model`."""
     judge_model: str = ""
-    """Model that judges how clean pages are and looks at hits; small and cheap. Empty: `model`."""
-    cleaner_model: str = ""
-    """Model that cleans pages; small and cheap. Empty: `model`."""
+    """Model that looks at hits, cleans pages, and judges coverage and sentences. Empty: `model`."""
     writer_model: str = ""
     """Model of the writer. Empty: `model`."""
-    verifier_model: str = ""
-    """Model of the verifier. Empty: `model`."""
     openai_api_key: SecretStr | None = Field(
         None, validation_alias=provider_alias("OPENAI_API_KEY")
     )
@@ -44,10 +36,6 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
     fallback_api_key: SecretStr | None = None
     """API key of the fallback model's server. Unset: the same key as for the other models."""
-    structured_output: Literal["auto", "json_schema", "function_calling", "json_mode"] = "auto"
-    """How structured answers are requested. auto: JSON schema, then function calling, then JSON
-    mode.
-    """
     reply_tokens: int = Field(8_000, ge=100, le=100_000)
     """Maximum tokens in one model answer."""
     context_tokens: int = Field(0, ge=0, le=10_000_000)
@@ -60,8 +48,6 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Maximum concurrent model calls per endpoint, over all sessions of a process or, with a
     database, of all machines. Reduced while the endpoint reports that it is busy.
     """
-    model_stream: bool = False
-    """Stream answers, for servers or proxies that close silent connections."""
     embeddings: str = ""
     """Embedding model, such as text-embedding-3-small. Empty: none, so search is by words only."""
     embeddings_url: str = ""
