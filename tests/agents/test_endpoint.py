@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from spadework.agents.evidence.expectation import standard_of
 from spadework.agents.llm.client import Model
 from spadework.agents.llm.reply import translate
 from spadework.agents.report.material import Entry
@@ -464,5 +465,5 @@ def _assessment(passages: list[dict[str, str]], known: list[Entry]) -> Prompt:
         known=known,
         passages=passages,
         marks=(7, 8),
-        standard=Settings().standard("factual"),
+        standard=standard_of("fact"),
     )

@@ -61,7 +61,7 @@ def test_a_lowered_threshold_and_a_crowded_domain_and_a_full_list_are_said(
     }
     assert sum(reason.startswith("Selected") for reason in reasons.values()) == 10
     assert (
-        "enough better pages from one.example are selected"
+        "enough better pages from one.example were selected"
         in reasons["https://one.example/crowd/8"]
     )
     assert "was reached with better hits" in reasons["https://n5.example/crowd"]

@@ -1,4 +1,4 @@
-"""Settings for models, knowledge, asking back, evidence and the budget."""
+"""Settings for models, knowledge, asking back and the budget."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field, SecretStr
 
 from spadework.form import by_effort
 from spadework.settings.environment import Effort, provider_alias
-from spadework.values import QuestionType
 
 
 class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
@@ -68,23 +67,8 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
 
 
-#: Question types that need evidence from SEVERAL domains.
-SEVERAL_VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
-SEVERAL = 3
-
-
-class Standard(BaseModel, frozen=True, extra="forbid"):
-    """Minimums for the evidence of a question, and the searches made below them."""
-
-    quality: float = Field(7.5, ge=0, le=10)
-    target: float = Field(8.0, ge=0, le=10)
-    domains: int = Field(1, ge=0, le=100)
-    searches: int = Field(3, ge=0, le=5)
-    seconds: float = Field(30, gt=0, le=600)
-
-
 class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Report length, knowledge kept between runs, questions to the user, and evidence."""
+    """Report length, knowledge kept between runs, and questions to the user."""
 
     # The report
     length: Literal["short", "normal", "long"] = "normal"
@@ -95,9 +79,6 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     # Knowledge
     knowledge: bool = True
     """Keep the web pages that are read, and search them before the web."""
-    knowledge_days: float = Field(7, ge=0, le=3_650)
-    """Days after which a kept page is stale and fetched again."""
-
     qdrant_url: str = Field("", validation_alias=provider_alias("QDRANT_URL"))
     """Address of a Qdrant server that keeps the pages. Empty: they are kept under `home`."""
     qdrant_api_key: SecretStr | None = Field(
@@ -112,29 +93,6 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Ask the user where the question can mean several things. On in chat and on the web page."""
     approve: bool = False
     """Show the plan and wait for approval or changes. On in chat and on the web page."""
-
-    # Evidence
-    window_tokens: int = Field(
-        default_factory=by_effort(quick=8_000, normal=8_000, deep=24_000), ge=500, le=1_000_000
-    )
-    """Maximum tokens of pages shown to a model for a topic; less where its context or speed
-    requires. Unset: 8000, deep 24000.
-    """
-
-    standards: dict[QuestionType | Literal["any"], Standard] = Field(default_factory=dict)
-    """Standards for evidence, by type of question or for all: quality (7.5 of 10) and domains (3
-    where a question compares, evaluates, lists or asks for news, else 1), below which a topic is
-    searched again; the quality to aim at (8.0); how many recommended searches a round makes for a
-    topic (3), and the seconds each may take (30). As JSON: {"latest": {"domains": 5}}.
-    """
-
-    def standard(self, question_type: QuestionType) -> Standard:
-        """Return the evidence standard for a question type."""
-        own = {"domains": SEVERAL} if question_type in SEVERAL_VOICES else {}
-        for name in ("any", question_type):
-            if found := self.standards.get(name):
-                own |= found.model_dump(exclude_unset=True)
-        return Standard(**own)
 
 
 class Budgets(BaseModel, defer_build=True, use_attribute_docstrings=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,11 +27,13 @@ def read(
     ] = None,
     url: Annotated[str, typer.Option("--url", help="URL that the HTML file was saved from.")] = "",
     level: Annotated[
-        str | None,
+        int,
         typer.Option(
-            "--level", help="First level to try: 0 plain HTTP, 1 with browser headers, 2 a browser."
+            min=0,
+            max=2,
+            help="First level to try: 0 plain HTTP, 1 with browser headers, 2 a browser.",
         ),
-    ] = None,
+    ] = 0,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Print the text and its metadata as one JSON object."),
@@ -41,9 +43,12 @@ def read(
 ) -> None:
     """Print one page as clean Markdown."""
     from spadework.apps.commands.lookups import read_one
+    from spadework.errors import SettingsError
 
-    settings = options.settings_from(home=home, min_level=level)
-    read_one(page, html, url, settings, as_json=as_json, raw=raw)
+    if as_json and raw:
+        raise SettingsError("--json and --raw cannot be combined: --raw prints only the source.")
+    form: Literal["text", "json", "source"] = "json" if as_json else "source" if raw else "text"
+    read_one(page, html, url, options.settings_from(home=home), level, form)
 
 
 def search(
@@ -51,8 +56,8 @@ def search(
     query: Annotated[str, typer.Argument(help="What to search for.")],
     search: options.Search = None,
     library: options.Libraries = None,
-    search_results: Annotated[
-        str | None, typer.Option("--limit", help="Maximum hits per provider.")
+    limit: Annotated[
+        int | None, typer.Option(min=1, max=100, help="Maximum hits per provider.")
     ] = None,
     search_country: options.Country = None,
     search_language: options.Language = None,
@@ -69,7 +74,7 @@ def search(
     """Print ranked hits."""
     from spadework.apps.commands.lookups import search_once
 
-    search_once(query, as_json, options.settings_of(context))
+    search_once(query, as_json, options.settings_of(context), limit or 0)
 
 
 def index(

@@ -10,7 +10,7 @@ import sys
 from collections.abc import AsyncGenerator, Coroutine, Iterator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
@@ -36,26 +36,29 @@ from spadework.visible import one_line, visible
 
 
 def read_one(
-    page: str, html: Path | None, url: str, settings: Settings, *, as_json: bool, raw: bool
+    page: str,
+    html: Path | None,
+    url: str,
+    settings: Settings,
+    level: int,
+    form: Literal["text", "json", "source"],
 ) -> None:
-    """Print a page as Markdown, as JSON with metadata (`as_json`) or unprocessed (`raw`). Raises
-    SettingsError for a bad address, file or options, FetchError for an unreadable page.
+    """Print a page, read from `level` on, as Markdown text, as JSON with metadata, or unprocessed.
+    Raises SettingsError for a bad address, file or options, FetchError for an unreadable page.
     """
-    if as_json and raw:
-        raise SettingsError("--json and --raw cannot be combined: --raw prints only the source.")
     if html is not None and page:
         raise SettingsError("Give an address, a file, or --html with --url, but only one of these.")
     if html is not None and not url:
         raise SettingsError("--html needs --url to resolve the page's links.")
     if html is None and not page:
         raise SettingsError("Say what to read: an address, a file, or --html FILE with --url.")
-    if raw:
-        text = asyncio.run(_source(page, html, url, settings))
+    if form == "source":
+        text = asyncio.run(_source(page, html, url, settings, level))
         # Control sequences in a source must not reach a terminal.
         typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
         return
-    read = asyncio.run(_read(page, html, url, settings))
-    if as_json:
+    read = asyncio.run(_read(page, html, url, settings, level))
+    if form == "json":
         # Always false, because our own reader reads all pages.
         facts = read.model_dump(mode="json") | {"trafilatura": False}
         say_json(json.dumps(facts, ensure_ascii=False))
@@ -64,33 +67,35 @@ def read_one(
 
 
 def _read(
-    page: str, html: Path | None, url: str, settings: Settings
+    page: str, html: Path | None, url: str, settings: Settings, level: int
 ) -> Coroutine[Any, Any, ReadPage]:
     if html is not None:
         return read_file(html, settings, checked_address(url))
     if "://" in page:
         from spadework.sessions.lookups.page_sessions import read  # not needed for a file
 
-        return read(page, settings)
+        return read(page, settings, level=level)
     return read_file(Path(page), settings)
 
 
-def _source(page: str, html: Path | None, url: str, settings: Settings) -> Coroutine[Any, Any, str]:
+def _source(
+    page: str, html: Path | None, url: str, settings: Settings, level: int
+) -> Coroutine[Any, Any, str]:
     if html is not None:
         return source_of_file(html, checked_address(url))
     if "://" in page:
         from spadework.sessions.lookups.page_sessions import source
 
-        return source(page, settings)
+        return source(page, settings, level)
     return source_of_file(Path(page))
 
 
 SNIPPET_CHARS = 160
 
 
-def search_once(query: str, as_json: bool, settings: Settings) -> None:
+def search_once(query: str, as_json: bool, settings: Settings, limit: int) -> None:
     """Print the fused hits, ranked as in a run. Exits with 1 if every provider failed."""
-    found = asyncio.run(search(query, settings, tell=say_aside))
+    found = asyncio.run(search(query, settings, limit=limit, tell=say_aside))
     for said in (*found.notices, *found.failed):
         say(said, err=True)
     if as_json:

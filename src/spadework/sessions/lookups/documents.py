@@ -24,6 +24,7 @@ from spadework.tools.extract.document_kinds import decode, kind_of
 from spadework.tools.extract.extracted import Link
 from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import check_url
+from spadework.tools.fetch.page_pool import PAGE_SECONDS
 from spadework.tools.ranking.relevance import Bm25
 from spadework.tools.text.language import spoken
 from spadework.tools.text.passages import cut
@@ -73,7 +74,7 @@ async def read_file(path: Path, settings: Settings, saved_from: str = "") -> Rea
     held = await asyncio.to_thread(_file, path, saved_from)
     try:
         found = await read_apart(
-            held.body, media_type=held.media_type, url=held.url, seconds=settings.page_seconds
+            held.body, media_type=held.media_type, url=held.url, seconds=PAGE_SECONDS
         )
         if not found.markdown.strip():
             raise Unreadable("it contains no text.")

@@ -32,6 +32,7 @@ from spadework.sessions.storage.files import read_page
 from spadework.sessions.storage.session_list import readable_sessions
 from spadework.settings import Settings
 from spadework.tools.fetch.guard import printable_url
+from spadework.tools.fetch.page_pool import PAGE_SECONDS
 from spadework.tools.ranking.link_authority import LinkStore
 from spadework.tools.ranking.selection import LOCAL, PRESETS
 from spadework.values import Page, Result, Unread, Value
@@ -140,13 +141,14 @@ def _text(folder: Path, page: Page) -> str:
     return read_page(folder, page.content_hash) or ""
 
 
-async def read(url: str, settings: Settings | None = None) -> ReadPage:
-    """Read a web page or library document (`library://…`) as a run would. Raises SettingsError for
-    an invalid address, FetchError if the page cannot be read.
+async def read(url: str, settings: Settings | None = None, *, level: int = 0) -> ReadPage:
+    """Read a web page or library document (`library://…`) as a run would, from `level` on. Raises
+    SettingsError for an invalid address, FetchError if the page cannot be read.
     """
     settings = settings or Settings.load()
     address = url if url.startswith(LOCAL) else checked_address(url)
     async with _context_for(address, settings) as context:
+        context.web.min_level = level
         try:
             page = await page_at(context, address)
         except FetchError as error:
@@ -163,12 +165,15 @@ async def read(url: str, settings: Settings | None = None) -> ReadPage:
         return ReadPage(**own | also)
 
 
-async def source(url: str, settings: Settings) -> str:
-    """Return the source text at a URL. Raises SettingsError, or FetchError if there is no text."""
+async def source(url: str, settings: Settings, level: int) -> str:
+    """Return the source text at a URL, read from `level` on. Raises SettingsError, or FetchError
+    if there is no text.
+    """
     address = checked_address(url)
     async with _context_for(address, settings) as context:
+        context.web.min_level = level
         try:
-            fetched = await context.reader.source(address, seconds=settings.page_seconds)
+            fetched = await context.reader.source(address, seconds=PAGE_SECONDS)
         except FetchError as error:
             raise about(printable_url(address), error) from None
     return text_of(fetched, printable_url(fetched.url))

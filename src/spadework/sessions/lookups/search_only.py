@@ -53,13 +53,14 @@ async def search(
     query: str,
     settings: Settings | None = None,
     *,
+    limit: int = 0,
     sites: Sequence[str] = (),
     providers: Sequence[Any] = (),
     tell: Callable[[str], None] = lambda text: None,
 ) -> Looked:
     """Search with the settings' providers, or with `providers` (see `Session.search_with`), and
-    fuse the hits. The settings' limits and domains apply, narrowed to `sites`. `tell` receives
-    messages about slow steps.
+    fuse the hits. At most `limit` hits are requested of each (0: 15, deep 30). The settings'
+    limits and domains apply, narrowed to `sites`. `tell` receives messages about slow steps.
 
     Raises SettingsError for an empty query or unusable settings.
     """
@@ -73,6 +74,7 @@ async def search(
 
     budget = Budget.of(settings)
     async with temporary_context(settings, budget, tell, PagesAlone(tuple(providers))) as context:
+        context.most_hits = limit or context.most_hits
         answers = await search_all(context, task_of(asked), emit)
         await context.note_searching()
         return _look_up(context, asked, answers, told)
