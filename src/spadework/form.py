@@ -16,8 +16,8 @@ from spadework.errors import must_be
 OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "robots", "user_agent"),
-        *("qdrant_collection", "chromium", "browser_sandbox", "serve_hosts", "ask_token"),
-        *("parallel_sessions", "drain_seconds", "log", "otel"),
+        *("chromium", "browser_sandbox", "serve_hosts"),
+        *("parallel_sessions", "drain_seconds", "log"),
     }
 )
 #: Settings that end in this name servers, and are reserved too.

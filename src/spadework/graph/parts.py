@@ -67,7 +67,7 @@ class Opened(Value):
             settings={
                 name: _USERINFO.sub("", value) if isinstance(value, str) else value
                 for name, value in settings.model_dump(mode="json").items()
-                if name not in SECRETS | {"home", "common_home"}
+                if name not in SECRETS | {"home"}
             },
         )
 

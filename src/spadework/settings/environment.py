@@ -92,6 +92,7 @@ _CONSTANT = frozenset(
         *("MODEL_STREAM", "STRUCTURED_OUTPUT"),
         *("SEARCH_RESULTS", "PARALLEL_PAGES", "PAGE_SECONDS", "MIN_LEVEL"),
         *("STANDARDS", "KNOWLEDGE_DAYS", "WINDOW_TOKENS"),
+        *("ASK_TOKEN", "COMMON_HOME", "QDRANT_COLLECTION", "OTEL"),
     }
 )
 _LOG = logging.getLogger(__name__)

@@ -80,13 +80,13 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     knowledge: bool = True
     """Keep the web pages that are read, and search them before the web."""
     qdrant_url: str = Field("", validation_alias=provider_alias("QDRANT_URL"))
-    """Address of a Qdrant server that keeps the pages. Empty: they are kept under `home`."""
+    """Address of a Qdrant server that keeps the pages, in the collection `spadework`; users have
+    their own. Empty: they are kept under `home`.
+    """
     qdrant_api_key: SecretStr | None = Field(
         None, validation_alias=provider_alias("QDRANT_API_KEY")
     )
     """API key of the Qdrant server. Also QDRANT_API_KEY."""
-    qdrant_collection: str = Field("spadework", pattern=r"^[\w-]{1,100}$")
-    """Collection on the Qdrant server. Everybody who names the same one shares its pages."""
 
     # Asking back
     clarify: bool = False
