@@ -21,7 +21,7 @@ from spadework.tools.stores.disk_faults import said_of
 from spadework.tools.stores.private_files import is_session_id, private_file
 
 #: Increase VERSION when the rows' content changes.
-INDEX, VERSION = "sessions.sqlite", 4
+INDEX, VERSION = "sessions.sqlite", 5
 #: A file changed more recently may change again within a clock tick.
 SETTLED_NS = 2_000_000_000
 #: The first batch is small, for callers who want only the newest.
