@@ -28,11 +28,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "quote": ("N", "show the quotes from source N, and where its page is stored"),
     "conflicts": ("", "show where the sources disagree"),
     "export": ("FILE", "write the report to FILE.md, .html, .pdf, .docx or .json; .bib: sources"),
-    "stop": ("", "during a run: write the report now"),
     "resume": ("[ID]", "resume the run you left, or the session ID"),
     "new": ("", "forget earlier questions: the next one starts afresh"),
     "help": ("", "show this list"),
-    "quit": ("", "leave (also Ctrl-D)"),
+    "quit": ("", "leave (also Ctrl-D); during a run, Ctrl-C writes the report now"),
 }
 #: `/plan` is a command, `/etc/hosts` is not.
 _COMMAND = re.compile(r"/([A-Za-z]*)(?:\s+(.*))?", re.DOTALL)
@@ -113,7 +112,7 @@ class Reply(NamedTuple):
 def how_to_answer() -> str:
     """Return the help line for answering a plan."""
     forms = ", ".join(FORMS)
-    return f"Enter: accept · or type a change: {forms} · e: edit the list · /stop: leave"
+    return f"Enter: accept · or type a change: {forms} · e: edit the list · Ctrl-C: leave"
 
 
 def choice(options: Sequence[str], line: str) -> str | None:

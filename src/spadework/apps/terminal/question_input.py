@@ -303,8 +303,8 @@ def _command(name: str, typed: str) -> Completion:
     )
 
 
-#: Commands that leave the run instead of answering its question.
-LEAVE = ("/stop", "/quit")
+#: Leaves the run instead of answering its question.
+LEAVE = "/quit"
 
 
 class Questions:
@@ -331,7 +331,7 @@ class Questions:
         )
         while True:
             line = await self._prompt.line()
-            if line.strip() in LEAVE:
+            if line.strip() == LEAVE:
                 return None
             if (said := choice(asked.options, line)) is not None:
                 return said
@@ -358,7 +358,7 @@ class Questions:
                 recent = " (pages of the last year)" if shown.freshness == "recent" else ""
                 self._show(f"Plan{recent}:", names(shown), how_to_answer())
             line = await self._prompt.line()
-            if line.strip() in LEAVE:
+            if line.strip() == LEAVE:
                 return None
             reply = read_reply(reply.plan, line)
             if reply.edit:
