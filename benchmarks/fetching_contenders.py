@@ -29,9 +29,7 @@ async def spadework() -> AsyncIterator[ReadAll]:
     from spadework.tools.fetch.page_pool import Came, Limits, read_many
     from spadework.tools.fetch.page_reader import Reader
 
-    settings = Settings(
-        allow_hosts=("127.0.0.1",), parallel_per_host=AT_ONCE, parallel_pages=AT_ONCE
-    )
+    settings = Settings(allow_hosts=("127.0.0.1",), parallel_per_host=AT_ONCE)
     async with Web(settings) as web:
         reader = Reader(web)
 

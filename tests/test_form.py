@@ -16,5 +16,4 @@ def test_a_caller_names_no_server_no_folder_and_no_secret() -> None:
         "chromium",
         "token",
         "mcp_search",
-        "qdrant_collection",
     }

@@ -18,6 +18,8 @@ from spadework.settings.environment import unread
             "SPADEWORK_MINUTS is not a setting and is ignored. Did you mean SPADEWORK_MINUTES?",
         ),
         ("MCP_MAX_TOKENS", "is not a setting and is ignored. See docs/settings.md."),
+        ("CRAWL_TIMEOUT_SECONDS", "is not a setting and is ignored. See docs/settings.md."),
+        ("SPADEWORK_LEAD_MODEL", "is no longer a setting; the default applies."),
         ("SPADEWORK_XYZZY", "See docs/settings.md."),
         (
             "SPADEWORK_RRF_K",
@@ -34,22 +36,17 @@ def test_a_variable_that_no_setting_reads_is_named(name: str, said: str) -> None
 def test_what_is_read_is_not_named() -> None:
     names = {f"SPADEWORK_{field.upper()}": "" for field in Settings.model_fields}
     names |= {"SPADEWORK_PROXY": "", "OPENAI_API_KEY": "", "spadework_minutes": "3"}
-    names |= {"DEFAULT_NUM_RESULTS": "3"}  # the setting that it stands for is set
+    names |= {"LOG_LEVEL": "3"}  # the setting that it stands for is set
     assert list(unread(Settings.model_fields, names)) == []
 
 
 @pytest.mark.parametrize(
     ("name", "setting"),
     [
-        ("DEFAULT_NUM_RESULTS", "search_results"),
         ("DEFAULT_SEARCH_COUNTRY", "search_country"),
         ("DEFAULT_SEARCH_LANGUAGE", "search_language"),
         ("DEFAULT_RELEVANCE_THRESHOLD", "min_relevance"),
-        ("DEFAULT_CONCURRENT_CRAWLS", "parallel_pages"),
-        ("MAX_CONCURRENT_CRAWLS", "parallel_pages"),
-        ("CRAWL_TIMEOUT_SECONDS", "page_seconds"),
         ("CLEANLINESS_THRESHOLD", "clean"),
-        ("TARGET_TOKENS", "window_tokens"),
         ("LOG_LEVEL", "log"),
     ],
 )

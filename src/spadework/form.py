@@ -15,9 +15,9 @@ from spadework.errors import must_be
 #: store callers' values as plain text, and drop those not in the form.
 OWNERS = frozenset(
     {
-        *("home", "library", "allow_hosts", "prices", "standards", "robots", "user_agent"),
-        *("qdrant_collection", "chromium", "browser_sandbox", "serve_hosts", "ask_token"),
-        *("parallel_sessions", "drain_seconds", "log", "otel"),
+        *("home", "library", "allow_hosts", "prices", "robots", "user_agent"),
+        *("chromium", "browser_sandbox", "serve_hosts"),
+        *("parallel_sessions", "drain_seconds", "log"),
     }
 )
 #: Settings that end in this name servers, and are reserved too.

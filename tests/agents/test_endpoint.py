@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from spadework.agents.evidence.expectation import standard_of
 from spadework.agents.llm.client import Model
 from spadework.agents.llm.reply import translate
 from spadework.agents.report.material import Entry
@@ -254,7 +255,8 @@ async def test_whatever_is_answered_is_an_answer_or_a_model_error(
     model: Server, body: str, stream: bool
 ) -> None:
     model.script("", Fault("raw", words=f"data: {body}\n\n" if stream else body))
-    async with client(model.url, model_stream=stream) as asking:
+    model.streams_only = stream
+    async with client(model.url) as asking:
         with pytest.raises(ModelError):
             await asking.ask("writer", line(1), Verse, seconds=10)
 
@@ -378,24 +380,22 @@ async def test_an_empty_answer_is_asked_for_once_more(model: Server) -> None:
     assert [role for role, _ in model.requests[1].messages] == ["system", "user", "user"]
 
 
-@pytest.mark.parametrize("stream", [False, True])
-async def test_whether_a_server_streams_is_learned_and_remembered(
-    model: Server, stream: bool
-) -> None:
-    refused = (
-        "This deployment does not support streaming: set stream to false."
-        if stream
-        else "This model only supports stream mode: please enable the stream parameter."
-    )
+async def test_whether_a_server_streams_is_learned_and_remembered(model: Server) -> None:
+    refused = False
+    words = {
+        True: "This deployment does not support streaming: set stream to false.",
+        False: "This model only supports stream mode: please enable the stream parameter.",
+    }
 
     def answer(request: ChatRequest) -> Plain:
-        return Fault("refused", words=refused) if request.stream is stream else GOOD
+        return Fault("refused", words=words[refused]) if request.stream is refused else GOOD
 
     model.script("", answer)
-    for run in range(2):
-        async with client(model.url, model_stream=stream) as asking:
+    for run in range(4):
+        refused = run >= 2
+        async with client(model.url) as asking:
             assert await asking.ask("writer", line(run), Verse, seconds=60) == Verse(**GOOD)
-    assert [request.stream for request in model.requests] == [stream, not stream, not stream]
+    assert [request.stream for request in model.requests] == [False, True, True, True, False, False]
 
 
 async def test_a_request_that_a_server_cuts_in_silence_is_made_to_fit(model: Server) -> None:
@@ -465,5 +465,5 @@ def _assessment(passages: list[dict[str, str]], known: list[Entry]) -> Prompt:
         known=known,
         passages=passages,
         marks=(7, 8),
-        standard=Settings().standard("factual"),
+        standard=standard_of("fact"),
     )

@@ -16,6 +16,7 @@ from spadework.graph.research import build_graph
 from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
 from spadework.settings import Settings
+from spadework.tools.search.provider import RESULTS
 from spadework.tools.stores.journal import Journal
 from spadework.tools.text import tokens
 from spadework.tools.text.passages import MOST_CHARS, is_long, shorten_question
@@ -79,14 +80,15 @@ async def test_in_quick_effort_nothing_is_searched_before_the_plan(
 
 
 async def test_forty_titles_are_shown_at_most(
-    model: Model, world: World, searx: Searx, settings: Settings
+    model: Model, world: World, searx: Searx, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(RESULTS, "normal", 50)
     urls = [
         world.put("blog", f"/{n}", f"<title>Town {n}</title><main><p>Town {n}.</p></main>")
         for n in range(50)
     ]
     searx.script("", urls)
-    await research(QUESTION, settings.with_(search_results=50, pages=2))
+    await research(QUESTION, settings.with_(pages=2))
     assert asked(model).user.partition("Titles of a first")[2].count("\n- ") <= 40
 
 

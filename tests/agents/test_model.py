@@ -337,12 +337,12 @@ async def test_usage_and_money_are_known_whether_the_server_counts_or_not(
     model: Server, tmp_path: Path, stream: bool, counts: bool
 ) -> None:
     model.script("", GOOD)
-    model.counts = counts
+    model.counts, model.streams_only = counts, stream
     prices = {"world-model": (1.0, 10.0)}
-    async with asking(model, tmp_path, model_stream=stream, prices=prices) as (client, budget):
+    async with asking(model, tmp_path, prices=prices) as (client, budget):
         assert await client.ask("writer", PROMPT, Verse, seconds=10) == Verse(**GOOD)
-    [request] = model.requests
-    assert request.stream == stream
+    request = model.requests[-1]
+    assert [request.stream for request in model.requests] == [False, True][: 1 + stream]
     used = budget.used
     assert used.tokens_in == pytest.approx(request.tokens_in, rel=0.5)
     assert used.tokens_out == pytest.approx(len(str(GOOD)) / 4, rel=0.5)

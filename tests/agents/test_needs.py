@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from spadework.graph.nodes.distil import WINDOW_TOKENS
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Result
@@ -131,9 +132,10 @@ async def test_a_model_is_shown_the_rows_of_a_long_table_that_fit_with_the_names
         )
 
     model.script("AssessmentAnswer", assess)
+    monkeypatch.setitem(WINDOW_TOKENS, "normal", 3_000)
     result = await research(
         "How many inhabitants does Port Aldermere have?",
-        Settings.load(iterations=1, window_tokens=3_000),
+        Settings.load(iterations=1),
     )
     [request] = [r for r in model.requests if r.schema_name == "AssessmentAnswer"]
     assert "rows under | Town | Inhabitants | Lighthouse |" in request.prompt

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from spadework.agents.evidence.expectation import shortfalls
-from spadework.settings import Settings
-from spadework.settings.model_choice import Standard
+from spadework.agents.evidence.expectation import Standard, shortfalls, standard_of
 from spadework.values import CODE, Coverage, Evidence, Plan, Quality, Shortfall, Topic
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
@@ -113,13 +111,8 @@ def test_a_question_about_now_wants_fresh_pages(age: int | None, lacks: set[str]
     assert kinds(plan(freshness="now"), evidence(DEFINED, published_at=published)) == lacks
 
 
-def test_a_standard_is_set_for_a_type_of_question_or_for_any() -> None:
-    usual = Settings.load()
-    assert [usual.standard(kind).domains for kind in ("compare", "fact")] == [3, 1]
-    own = usual.with_(standards={"any": {"quality": 5, "domains": 2}, "latest": {"seconds": 9}})
-    asked = own.standard("latest")
-    assert (asked.quality, asked.domains, asked.seconds, asked.searches) == (5, 2, 9, 3)
-    assert own.standard("fact").seconds == 30
+def test_a_question_of_several_voices_wants_three_domains() -> None:
+    assert [standard_of(kind).domains for kind in ("compare", "latest", "fact")] == [3, 3, 1]
 
 
 def test_fewer_than_three_domains_recommend_a_search_elsewhere() -> None:

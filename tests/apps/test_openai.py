@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import os
 import re
 import socket
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import httpx
 import openai
 import pytest
 import uvicorn
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 from openai import AsyncOpenAI
+from pydantic import BaseModel
 from starlette.applications import Starlette
 
 from spadework.apps.openai import api
+from spadework.apps.openai import chat_request as completions
 from spadework.apps.openai.api import openai_routes
+from spadework.apps.openai.chat_request import MODELS
 from spadework.apps.openai.responses import ResponseRequest
 from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
@@ -533,40 +537,53 @@ async def test_a_quiet_run_shows_signs_of_life(
     assert line == ": still researching"
 
 
-@pytest.mark.process
+def some(kind: Any) -> st.SearchStrategy[Any]:
+    """JSON values of an annotation, or of a model with all of its fields or some."""
+    base, inner = get_origin(kind) or kind, get_args(kind)
+    if isinstance(base, type) and issubclass(base, BaseModel):
+        fields = {name: some(field.annotation) for name, field in base.model_fields.items()}
+        needed = {n: fields.pop(n) for n, field in base.model_fields.items() if field.is_required()}
+        return st.fixed_dictionaries(needed, optional=fields)
+    if base is Annotated:
+        return some(inner[0])
+    if base is Literal:
+        return st.sampled_from(inner)
+    if base in (Union, UnionType):
+        return st.one_of(*map(some, inner))
+    if base is list:
+        return st.lists(some(inner[0]), max_size=3)
+    plain = {NoneType: st.none(), bool: st.booleans(), int: st.integers(-2, 2_000)}
+    plain |= {str: st.text(max_size=30), float: st.floats(0, 2)}
+    return plain.get(base, st.dictionaries(st.text(max_size=9), st.integers(), max_size=2))
+
+
 @pytest.mark.full
 @pytest.mark.timeout(240)
-async def test_no_request_that_fits_the_document_breaks_it(
-    served: tuple[str, Runs], tmp_path: Path
+@pytest.mark.parametrize(
+    ("path", "kind", "called"),
+    [
+        ("chat/completions", completions.ChatRequest, "chat.completion"),
+        ("responses", ResponseRequest, "response"),
+    ],
+)
+@given(data=st.data())
+@hypothesis_settings(
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+async def test_no_request_that_fits_the_model_breaks_it(
+    served: tuple[str, Runs], path: str, kind: type[BaseModel], called: str, data: st.DataObject
 ) -> None:
-    async with httpx.AsyncClient() as plain:
-        described = (await plain.get(f"{served[0]}/openapi.json")).json()
-    answering = {"/v1/chat/completions", "/v1/responses"}
-    assert set(described["paths"]) == {"/v1/models", "/v1/models/{name}", *answering}
-    document = tmp_path / "openapi.json"
-    document.write_text(json.dumps(described))
-    command = [
-        str(Path(sys.executable).parent / "schemathesis"),
-        "run",
-        str(document),
-        "--url",
-        served[0].removesuffix("/v1"),
-    ]
-    command += [
-        "--checks",
-        "not_a_server_error,response_schema_conformance,content_type_conformance,status_code_conformance",
-    ]
-    command += ["--max-examples", "25", "--seed", "1", "--no-color", "--request-timeout", "30"]
-    env = os.environ | {
-        "PYTHONPATH": str(Path(__file__).parents[2]),
-        "SCHEMATHESIS_HOOKS": "tests.world.fuzzing",
-    }
-    pipe = asyncio.subprocess.PIPE
-    fuzzing = await asyncio.create_subprocess_exec(
-        *command, stdout=pipe, stderr=asyncio.subprocess.STDOUT, cwd=tmp_path, env=env
-    )
-    said, _ = await fuzzing.communicate()
-    assert fuzzing.returncode == 0, said.decode()[-4000:]
+    asked = data.draw(some(kind)) | {"model": data.draw(st.sampled_from([*MODELS, "other"]))}
+    async with httpx.AsyncClient(timeout=30) as plain:
+        answer = await plain.post(f"{served[0]}/{path}", json=asked)
+    assert answer.status_code in (200, 400, 404), answer.text
+    if answer.status_code != 200:
+        assert {"message", "type", "param", "code"} <= answer.json()["error"].keys()
+    elif asked.get("stream"):
+        assert answer.headers["content-type"].startswith("text/event-stream")
+    else:
+        assert answer.json()["object"] == called
+        assert answer.json().keys() >= {"id", "model", "usage"}
 
 
 async def test_where_the_process_is_full_the_place_in_the_queue_is_told(settings: Settings) -> None:

@@ -104,8 +104,8 @@ def test_all_that_is_known_of_a_file_is_told(terminal: Terminal) -> None:
         (["http://"], 2, "http://"),
         (["https://[::1"], 2, "https://[::1"),
         (["ftp://example.org/a"], 2, "ftp://example.org/a"),
-        (["https://example.org/", "--level", "7"], 2, "'7'"),
-        (["https://example.org/", "--level", "high"], 2, "'high'"),
+        (["https://example.org/", "--level", "7"], 2, "--level"),
+        (["https://example.org/", "--level", "high"], 2, "--level"),
         (["http://127.0.0.1:9/a"], 1, "127.0.0.1"),
     ],
 )

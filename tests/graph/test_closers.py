@@ -75,7 +75,7 @@ async def versed(client: Client) -> None:
 
 @pytest.mark.parametrize("turns", [1, 2, 3])
 async def test_several_models(model: Model, env: int, tmp_path: Path, turns: int) -> None:
-    settings = Settings.load(lead_model="openai:other", home=tmp_path)
+    settings = Settings.load(writer_model="openai:other", home=tmp_path)
     journal = await Journal.open(tmp_path / "journal.sqlite", Budget())
     client = Client(settings, Budget(), journal, "openai:world-model")
     await versed(client)

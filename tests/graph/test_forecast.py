@@ -197,7 +197,7 @@ async def test_the_plan_of_a_question_asked_before_is_used_again(
     ("second", "changes"),
     [
         ("Who lives there?", {}),
-        (QUESTION, {"lead_model": "openai:other"}),
+        (QUESTION, {"model": "openai:other"}),
         (QUESTION, {"effort": "deep"}),
     ],
 )

@@ -109,7 +109,7 @@ async def test_where_too_few_would_be_left_those_against_are_read_last(
 ) -> None:
     found(world, searx, *WORDS)
     model.script("HitsAnswer", against("census", "harbour", "lottery"))
-    await research(QUESTION, settings.with_(parallel_pages=1))
+    await research(QUESTION, settings.with_(parallel_per_host=1))
     assert read(world)[0] == "/weather"
     assert len(read(world)) == len(WORDS)
 
@@ -119,7 +119,7 @@ async def test_a_model_that_is_against_everything_changes_nothing(
 ) -> None:
     found(world, searx, *WORDS)
     model.script("HitsAnswer", against("blog", "."))
-    await research(QUESTION, settings.with_(parallel_pages=1))
+    await research(QUESTION, settings.with_(parallel_per_host=1))
     assert [path.strip("/") for path in read(world)] == list(WORDS)
 
 

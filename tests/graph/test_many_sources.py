@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.graph.nodes.distil import SHOWN_TOKENS
+from spadework.graph.nodes.distil import SHOWN_TOKENS, WINDOW_TOKENS
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.tools.text.tokens import count
@@ -32,11 +32,11 @@ def settings(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
     play_reader(model, TOPICS)
     model.script("SectionAnswer", lambda r: written(*((q, [i]) for i, q in evidence(r))))
     monkeypatch.setitem(SHOWN_TOKENS, "deep", SHOWN)
+    monkeypatch.setitem(WINDOW_TOKENS, "deep", WINDOW)
     return Settings.load(
         library=(tmp_path / "harbour",),
         search="library",
         effort="deep",
-        window_tokens=WINDOW,
     )
 
 
@@ -67,8 +67,9 @@ async def test_each_of_many_sources_is_cited_or_named_with_its_reason(
 async def test_what_fits_one_window_is_judged_topic_by_topic(
     model: Model, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(SHOWN_TOKENS, "deep", 24_000)
-    await research(QUESTION, settings.with_(window_tokens=24_000))
+    for tokens in (SHOWN_TOKENS, WINDOW_TOKENS):
+        monkeypatch.setitem(tokens, "deep", 24_000)
+    await research(QUESTION, settings)
     asked = [request.schema_name for request in model.requests]
     assert asked.count("AssessmentAnswer") == TOPICS
     assert "ReadingAnswer" not in asked

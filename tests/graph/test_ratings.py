@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from spadework.agents.evidence import expectation
 from spadework.graph import finish
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -49,7 +50,8 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     searx.script("lamp", [first])
     model.script("AssessmentAnswer", covered())
     monkeypatch.setattr(finish, "MARGINAL_UTILITY", 0)
-    return Settings.load(knowledge=False, standards={"any": {"domains": 1}})
+    monkeypatch.setattr(expectation, "SEVERAL", 1)
+    return Settings.load(knowledge=False)
 
 
 def covered(*ratings: float, quotes: Sequence[str] = (LAMP, MORE, CODE)) -> Any:
@@ -131,10 +133,11 @@ async def test_what_code_finds_lacking_causes_a_round(
     kind: str,
     searched: str,
     changes: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     planned(model, question_type, **changes)
-    standards = {"compare": {"domains": 2}, "any": {"domains": 1}, "latest": {"domains": 1}}
-    result, rated = await run(settings.with_(standards=standards))
+    monkeypatch.setattr(expectation, "SEVERAL", 2 if question_type == "compare" else 1)
+    result, rated = await run(settings)
     assert result.iterations > 1
     assert len(rated) > 1
     assert any(searched in query for query in searx.queries[1:])
@@ -168,7 +171,7 @@ async def test_missing_dates_of_news_cause_a_round_that_finds_them(
     searx.script("lighthouse lamp", [world.put("blog", "/a", PAGE.format("A", undated, ""))])
     model.script("AssessmentAnswer", covered(quotes=(undated, dated)))
     planned(model, "latest")
-    result, rated = await run(settings.with_(standards={"any": {"domains": 1}}))
+    result, rated = await run(settings)
     assert "lighthouse latest news date" in searx.queries[1:]
     assert (result.iterations, len(rated)) == (2, 2)
     assert "dates" not in {shortfall.kind for shortfall in result.shortfalls}

@@ -17,6 +17,7 @@ from spadework.agents.llm.client import Model as ModelClient
 from spadework.errors import SettingsError
 from spadework.events import Assessed, Planned
 from spadework.graph.context import SessionContext, new_session_id
+from spadework.graph.nodes.distil import WINDOW_TOKENS
 from spadework.graph.nodes.read import read_pages
 from spadework.graph.pages import provider_search
 from spadework.graph.research import graph
@@ -140,7 +141,7 @@ async def test_a_gap_takes_one_more_round_that_searches_only_the_gap(
 
 
 async def test_no_passage_is_sent_twice_to_the_assessor_of_a_topic(
-    model: Model, settings: Settings
+    model: Model, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     play(
         model,
@@ -149,8 +150,8 @@ async def test_no_passage_is_sent_twice_to_the_assessor_of_a_topic(
         gaps={"Lighthouse": "Aldermere harbour history"},
     )
     # With room for more all of it would be shown at once.
-    narrow = settings.model_copy(update={"window_tokens": 1000})
-    await research("What is known about Port Aldermere?", narrow)
+    monkeypatch.setitem(WINDOW_TOKENS, settings.effort, 1000)
+    await research("What is known about Port Aldermere?", settings)
     asked = [
         r
         for r in model.requests

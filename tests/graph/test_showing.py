@@ -25,6 +25,6 @@ def test_the_first_passages_are_shown_for_which_there_is_room() -> None:
 
 
 def test_topics_share_the_tokens_of_a_round() -> None:
-    settings = Settings(window_tokens=24_000)
+    settings = Settings(effort="deep")
     assert room_of(2, settings) == 24_000
-    assert room_of(8, settings) == 12_500
+    assert room_of(16, settings) == 12_500

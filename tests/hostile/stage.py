@@ -100,8 +100,8 @@ async def _environment(
     if attack.model:
         model = Model(background)
         play(model, TOPICS)
+        model.streams_only = attack.stream
         env |= model.env | {"OPENAI_BASE_URL": await building.service("model", model.url)}
-        env["SPADEWORK_MODEL_STREAM"] = str(attack.stream)
     if "embeddings" in attack.services:
         behind = Embeddings(background).url
         env["SPADEWORK_EMBEDDINGS_URL"] = await building.service("embeddings", behind)

@@ -60,7 +60,7 @@ async def test_a_small_model_ends_with_a_report_whose_citations_all_resolve(
         iterations=1,
         model_seconds=300,
         model_parallel=2,
-        window_tokens=1_000,
+        context_tokens=3_000,
         reply_tokens=700,
     )
     result = await research("What is ferrolite and how do I use it?", settings)

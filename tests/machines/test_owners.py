@@ -49,7 +49,7 @@ async def test_the_sessions_of_a_user_are_known_to_that_user_alone(
             with pytest.raises(SettingsError, match="is only on this machine"):
                 await submit(shared, other, brief, known)
     again = anna.with_(home=settings.home / "third" / "users" / "anna")
-    again = again.with_(common_home=settings.home / "third")
+    again = again.within(settings.home / "third")
     await know_all(again)
     assert [listed.id for listed in list_sessions(again.home)] == [one]
 
@@ -61,6 +61,8 @@ def test_an_owner_leads_to_no_folder_outside(owner: str, settings: Settings) -> 
 
 
 async def test_a_home_outside_of_the_common_one_is_one_sentence(settings: Settings) -> None:
-    elsewhere = settings.with_(common_home=settings.home / "common")
-    with pytest.raises(SettingsError, match=r"home must be in common_home, .*, not "):
+    elsewhere = settings.within(settings.home / "common")
+    with pytest.raises(
+        SettingsError, match=r"home must be in .*, where machines share a database, not "
+    ):
         await Session.start(QUESTION, settings=elsewhere).result()

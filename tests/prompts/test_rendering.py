@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
+from spadework.agents.evidence.expectation import Standard
 from spadework.agents.report.material import Entry, entries_of
 from spadework.prompts import FENCE, render
-from spadework.settings.model_choice import Standard
 from spadework.values import Evidence, Hit, Plan, Query, Question, Topic
 
 GOLDEN = Path(__file__).resolve().parent / "golden"

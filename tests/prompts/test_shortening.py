@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spadework.agents.evidence.expectation import Standard
 from spadework.agents.report.material import Entry
 from spadework.prompts import ESSENTIAL, Prompt, render, shorten_prompt
-from spadework.settings.model_choice import Standard
 from spadework.values import Query, Topic
 
 TOPIC = Topic(

@@ -84,12 +84,14 @@ async def test_quotes_from_known_pages_stand_in_the_files_of_the_new_session(
 
 
 async def test_what_is_stale_is_searched_and_fetched_again_and_replaces_what_was_known(
-    world: World, settings: Settings
+    world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await research(QUESTION, settings)
     for n, site in enumerate(SITES):
         world.put(site, f"/ferry-{n}", ferry(n, passengers=300))
-    second = await research(QUESTION, settings.with_(knowledge_days=0))
+    with monkeypatch.context() as patched:
+        patched.setattr("spadework.tools.knowledge.entry.KEPT_DAYS", 0)
+        second = await research(QUESTION, settings)
     assert len(asked(world)) == 2 * len(SITES)
     assert "300" in second.report
     third = await research(QUESTION, settings)

@@ -40,7 +40,7 @@ async def test_limits_hold_for_all_sessions_together(
     world.delay = searx.delay = model.delay = 0.05
     settings = Settings.load(
         **{"max_level": 0, "cache_mb": 0, "knowledge": False, "minutes": 2},
-        **{"model_parallel": MOST, "parallel_per_host": MOST, "parallel_pages": 8},
+        **{"model_parallel": MOST, "parallel_per_host": MOST},
         search_limits={"searxng": (100, MOST)},
     )
     began = time.monotonic()

@@ -212,13 +212,18 @@ async def test_a_session_with_a_library_is_replayed_when_its_files_are_gone(
 
 
 async def test_a_session_in_which_much_went_wrong_is_replayed_to_the_same_report(
-    with_model: Settings, world: World, searx: Searx, model: Model
+    with_model: Settings,
+    world: World,
+    searx: Searx,
+    model: Model,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("spadework.graph.nodes.read.PAGE_SECONDS", 2)
     model.script("AssessmentAnswer", "No JSON at all.", Fault("truncated"), Fault("refusal"))
     model.script("", Fault("reject_json_schema"))
     searx.fail("truncated", query="lighthouse")
     world.hanging = {"news"}
-    settings = with_model.with_(page_seconds=2, model_seconds=5)
+    settings = with_model.with_(model_seconds=5)
     result = await research(QUESTION, settings)
     assert {"assessor", "search"} <= {problem.stage for problem in result.problems}
     silence(world, searx, model)

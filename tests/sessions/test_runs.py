@@ -17,6 +17,7 @@ from spadework.sessions.runs import SERVED, Runs
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_progress
 from spadework.sessions.storage.session_file import LOG
+from spadework.sessions.users import People
 from spadework.settings import Settings
 
 
@@ -82,6 +83,23 @@ async def test_a_run_cut_off_with_its_server_is_taken_up_by_the_next(settings: S
     assert isinstance(told[-1][1], Finished)
     assert not (session.folder / SERVED).exists()
     assert await after.take_up() == []
+    await after.close()
+
+
+async def test_a_run_of_a_user_is_taken_up_as_a_part_of_the_server(settings: Settings) -> None:
+    anna = People(settings.with_(approve=True)).settings_of("anna")
+    runs = Runs(anna)
+    session = Session.start("What is the Quillon?", settings=anna)
+    runs.start(session)
+    await _until(runs, session.session_id, Asked)
+    await runs.close()
+
+    after = Runs(anna)
+    [run] = await after.take_up()
+    assert (run.session.settings.owner, run.session.settings.common) == (
+        "users/anna",
+        settings.home,
+    )
     await after.close()
 
 

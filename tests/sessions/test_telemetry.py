@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from spadework.sessions.record import telemetry
 from spadework.settings import Settings
 from spadework.values import Result
 from tests.world.background import Background, listen
@@ -73,7 +74,7 @@ class Collector:
 
 def observed(url: str, **env: str) -> Result:
     """The result of a question of a process that tells a collector of it."""
-    otel = {"SPADEWORK_OTEL": "true", "OTEL_EXPORTER_OTLP_ENDPOINT": url}
+    otel = {"OTEL_EXPORTER_OTLP_ENDPOINT": url}
     done = subprocess.run(
         [sys.executable, "-m", "spadework", "ask", ASKED, "--json"],
         env={**os.environ, **otel, **env},
@@ -134,3 +135,16 @@ def test_a_run_is_told_of_by_the_conventions_for_generative_ai(
 def test_a_collector_that_is_not_there_costs_no_report(settings: Settings) -> None:
     searching = {"SPADEWORK_SEARCH": "library", "SPADEWORK_LIBRARY": str(settings.library[0])}
     assert observed("http://127.0.0.1:9", **searching).status == "completed"
+
+
+def test_without_the_packages_it_is_said_that_no_run_is_exported(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert telemetry.providers() is None
+    assert not caplog.records
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    assert telemetry.providers() is None
+    [said] = [record.getMessage() for record in caplog.records]
+    assert "runs are not exported" in said
+    assert "otel" in said

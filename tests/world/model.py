@@ -33,7 +33,9 @@ class Model:
     `tells`: what its list says of every model beside the name.
     `counts`: say in every answer how many tokens it took.
     `strict`: refuse what OpenAI refuses (schemas that break strict mode, parameters a reasoning
-    model does not take). `requests` are the chat requests, `asked` all requests.
+    model does not take).
+    `streams_only`: refuse a request whose answer is not streamed.
+    `requests` are the chat requests, `asked` all requests.
     """
 
     def __init__(self, background: Background) -> None:
@@ -53,6 +55,7 @@ class Model:
         self.context_tokens: int | None = None
         self.most_at_once: int | None = None
         self.strict = True
+        self.streams_only = False
         self.counts = True
         self._script = Script()
 
@@ -114,6 +117,8 @@ class Model:
         wrong = complaint(request) if self.strict else ""
         if wrong:
             return refusal(400, wrong)
+        if self.streams_only and not request.stream:
+            return refusal(400, "This model only supports stream mode: set stream to true.")
         answer = self._overcharged(request) or await self._script.answer(request)
         await asyncio.sleep(self.delays.get(request.schema_name, self.delay))
         failed = answer.response(request) if isinstance(answer, Fault) else None

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
+from spadework.agents.evidence.expectation import standard_of
 from spadework.agents.evidence.multi_hop import asks_for_a_relation
 from spadework.agents.evidence.passages import Judgement, Numbered, PassageView, Spot
 from spadework.agents.extractive import assessor as extractive
@@ -116,7 +117,7 @@ async def assess(
             topic=topic,
             known=known,
             passages=numbered.as_prompt(),
-            standard=model.settings.standard(plan.question_type),
+            standard=standard_of(plan.question_type),
         )
         answer = await model.ask("assessor", prompt, AssessmentAnswer, seconds=seconds)
         told = [one for one in answer.differences if not is_injection(one)]
@@ -306,7 +307,7 @@ async def judge_ledger(
             question=plan.question,
             topic=topic,
             lines=[line_of(e) for e in own if e.kind != "columns"],
-            standard=model.settings.standard(plan.question_type),
+            standard=standard_of(plan.question_type),
         )
         answer = await model.ask("assessor", prompt, LedgerAnswer, seconds=seconds)
         judgement = judgement_of(answer, shown)

@@ -32,6 +32,7 @@ from spadework.settings import Settings
 from spadework.tools.fetch.page_reader import Reader
 from spadework.tools.library.library import Library
 from spadework.tools.ranking.link_authority import LinkStore
+from spadework.tools.search.provider import RESULTS
 from spadework.tools.stores.disk import in_time
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.private_files import is_session_id
@@ -109,6 +110,8 @@ class SessionContext:
         self.links = LinkStore(self.folder / "links")
         self.figures = LinkStore(self.folder / "figures", most_chars=2_000)
         self.search = parts.search
+        #: Maximum hits requested per query.
+        self.most_hits = RESULTS[self.settings.effort]
         self.web, self.browser = parts.web, parts.browser
         self.reader = Reader(self.web, self.browser)
         self.libraries = parts.libraries

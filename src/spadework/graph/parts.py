@@ -22,7 +22,7 @@ from spadework.deadline import WRITE_NOW, shares_of
 from spadework.errors import ModelError, SpadeworkError
 from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.graph.pages.page_cache import PageCache
-from spadework.settings import Role, Settings
+from spadework.settings import Settings
 from spadework.tools.dense.passage_vectors import Meaning, meaning_of
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
@@ -74,11 +74,18 @@ class Opened(Value):
             settings={
                 name: _USERINFO.sub("", value) if isinstance(value, str) else value
                 for name, value in settings.model_dump(mode="json").items()
-                if name not in SECRETS | {"home", "common_home"}
-            }
-            # Models are recorded even if only an API key selected them.
-            | {f"{role}_model": m for role in get_args(Role) if (m := settings.model_for(role))},
+                if name not in SECRETS | {"home"}
+            },
         )
+
+    def settings_again(self, home: Path) -> Settings:
+        """Return the recorded settings for a replay, which must not depend on the user's keys."""
+        kept = {name: told for name, told in self.settings.items() if name in Settings.model_fields}
+        settings = Settings.load(**{**kept, "home": home})
+        keys: dict[str, SecretStr | None] = dict.fromkeys(SECRETS)
+        if self.model and not (settings.model or settings.openai_base_url):
+            keys["openai_api_key"] = SecretStr("replayed")  # a key alone had selected the models
+        return settings.model_copy(update=keys)
 
     def as_json(self) -> dict[str, Any]:
         """Return the record as a JSON object."""

@@ -63,7 +63,7 @@ async def _claim(shared: SharedSessions, settings: Settings, session_id: str, wo
     kept = await shared.find(session_id)
     if kept is None:
         return
-    home = settings.with_(home=home_of(kept.owner, settings), common_home=settings.common)
+    home = settings.with_(home=home_of(kept.owner, settings)).within(settings.common)
     if await on_disk(is_held, home.home / "sessions" / session_id):
         raise SessionBusy("another process on this machine is working on it")
     claim = await shared.take(session_id, worker)
@@ -81,9 +81,8 @@ async def _fail(shared: SharedSessions, session_id: str, text: str) -> None:
 
 
 def _session(settings: Settings, kept: Kept, folder: Path) -> Session:
-    asked = json.loads(kept.metadata)["settings"]
-    here = {"home": settings.home, "common_home": settings.common}
-    session = Session.resume(kept.id, settings=settings.with_(**{**asked, **here}))
+    asked = json.loads(kept.metadata)["settings"] | {"home": settings.home}
+    session = Session.resume(kept.id, settings=settings.with_(**asked))
     brief = Brief.of(json.loads(kept.brief))
     files = tuple(str(folder / name) for name in brief.attachments)
     session.brief = replace(brief, attachments=files)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from spadework.errors import SessionError, SessionUnreadable
 from spadework.events import Event
-from spadework.graph.parts import SECRETS, Opened, Replay
+from spadework.graph.parts import Opened, Replay
 from spadework.sessions.brief import Brief
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_metadata, read_result, session_folder
@@ -83,11 +83,7 @@ async def _session(home: Path, session_id: str, recording: Recording) -> Session
     if told is None or brief is None:
         why = "exports leave it out, and some sessions make none"
         raise SessionError(f"Session {session_id} has no recording: {why}.")
-    known = Opened.model_validate(told).settings
-    kept = {name: value for name, value in known.items() if name in Settings.model_fields}
-    settings = Settings.load(**{**kept, "home": home})
-    # A replay must not depend on the user's keys.
-    settings = settings.model_copy(update=dict.fromkeys(SECRETS))
+    settings = Opened.model_validate(told).settings_again(home)
     session = Session.resume(session_id, settings=settings)
     session.brief = Brief.of(brief)
     return session

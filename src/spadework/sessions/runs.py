@@ -133,14 +133,18 @@ class Runs:
         runs = []
         for mark in sorted((self.settings.home / "sessions").glob(f"*/{SERVED}")):
             with suppress(SpadeworkError, OSError):
-                runs.append(self.start(Session.resume(mark.parent.name, home=self.settings.home)))
+                runs.append(self.start(self._resumed(mark.parent.name)))
         return runs
 
     async def find(self, session_id: str) -> None:
         """Copy a session that the workers have to this machine, and watch it."""
         backend = backend_of(self.settings)
         if session_id not in self._runs and await backend.find(self.settings, session_id):
-            self.start(await asyncio.to_thread(Session.resume, session_id, home=self.settings.home))
+            self.start(await asyncio.to_thread(self._resumed, session_id))
+
+    def _resumed(self, session_id: str) -> Session:
+        home, common = self.settings.home, self.settings.common
+        return Session.resume(session_id, home=home, common=common)
 
     def find_running(self, session_id: str) -> Run | None:
         """Return a session's run, or None if it is not running here."""

@@ -239,15 +239,23 @@ class Session:
         return cls(new_session_id(), brief, settings, budget or Budget.of(settings))
 
     @classmethod
-    def resume(cls, session_id: str, *, settings: Settings | None = None, **changed: Any) -> Self:
-        """Return a stored session to continue with `changed` settings. Raises SessionNotFound or
-        SessionUnreadable.
+    def resume(
+        cls,
+        session_id: str,
+        *,
+        settings: Settings | None = None,
+        common: Path | None = None,
+        **changed: Any,
+    ) -> Self:
+        """Return a stored session to continue with `changed` settings. `common` is the home of the
+        server whose user's session it is. Raises SessionNotFound or SessionUnreadable.
         """
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
         asked = {name: value for name, value in changed.items() if value is not None}
         taken, set_aside = take_settings(metadata)
         kept = settings or Settings.load(**{**taken, "home": home, **asked})
+        kept = kept.within(common) if common else kept
         begun = vars(metadata.limits) if metadata.limits else {}
         limits = {name: value for name, value in begun.items() if name not in asked}
         budget = Budget(**{**vars(Budget.of(kept).limits), **limits})
@@ -354,8 +362,6 @@ class Session:
     async def _begin(self) -> Records:
         """Store the question before waiting, so that it can be resumed."""
         await quotas.check(self.settings, replayed=bool(self._replay))
-        if self.settings.otel:
-            await asyncio.to_thread(telemetry.providers)  # before anything is charged
         await asyncio.to_thread(make_folder, self.folder)
         with hold_session(self.folder):
             limits = self.budget.limits
@@ -423,8 +429,7 @@ class Session:
             return
         if self.brief.kind == "research":
             TALLY.look_at(records.metadata, course.result, course)
-        if self.settings.otel:
-            await asyncio.to_thread(telemetry.tell, course, course.result, telemetry.providers())
+        await asyncio.to_thread(telemetry.tell, course, course.result)
 
     def _work(self, context: SessionContext, records: Records) -> AsyncGenerator[Event, None]:
         if self.brief.kind == "research":

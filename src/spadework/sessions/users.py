@@ -249,14 +249,8 @@ class People:
     def settings_of(self, name: str) -> Settings:
         """Return a user's settings, limited to their home. Raises SettingsError for a bad name."""
         if name not in self._settings:
-            own = user_name(name)
-            server = self.settings
-            short = hashlib.sha256(own.encode()).hexdigest()[:32]
-            self._settings[name] = server.with_(
-                home=server.home / USERS / own,
-                common_home=server.common,
-                qdrant_collection=f"{server.qdrant_collection[:60]}-{short}",
-            )
+            home = self.settings.home / USERS / user_name(name)
+            self._settings[name] = self.settings.with_(home=home).within(self.settings.common)
         return self._settings[name]
 
     def names(self) -> Iterator[str]:

@@ -47,6 +47,8 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     )
 
     _given: frozenset[str] = PrivateAttr(default=frozenset())
+    #: The server's home, where this is the home of one of its users.
+    _common: Path | None = PrivateAttr(default=None)
 
     @model_validator(mode="wrap")
     @classmethod
@@ -58,7 +60,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         except ValidationError as error:
             raise SettingsError(sentence(error, cls.model_fields)) from None
 
-    @field_validator("home", "common_home", "library", mode="after")
+    @field_validator("home", "library", mode="after")
     @classmethod
     def _absolute(cls, value: Any) -> Any:
         if isinstance(value, Path):
@@ -98,12 +100,19 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         asked = {name: value for name, value in changes.items() if value is not None}
         made = self.load(**kept | asked)
         made._given = self._given | frozenset(asked)
+        made._common = self._common
+        return made
+
+    def within(self, common: Path) -> Self:
+        """Return a copy for a user whose home is in `common`, the home of their server."""
+        made = self.model_copy()
+        made._common = absolute(common)
         return made
 
     @property
     def common(self) -> Path:
-        """The home for everything that belongs to no single user."""
-        return self.common_home or self.home
+        """The home for what belongs to no single user, such as indexes of libraries."""
+        return self._common or self.home
 
     @property
     def owner(self) -> str:
@@ -111,13 +120,14 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         server's owner. Raises SettingsError for a home elsewhere.
         """
         if not self.home.is_relative_to(self.common):
-            wanted = f"in common_home, {self.common}, where machines share a database"
+            wanted = f"in {self.common}, where machines share a database"
             raise SettingsError(must_be("home", wanted, str(self.home)))
         return "" if self.home == self.common else self.home.relative_to(self.common).as_posix()
 
     def model_for(self, role: Role) -> str:
         """Return the model of a role as PROVIDER:NAME, or "" for the extractive role."""
-        named = getattr(self, f"{role}_model") or self.model
+        own = {"lead": "", "writer": self.writer_model}.get(role, self.judge_model)
+        named = own or self.model
         if named or not self.openai_api_key or self.openai_base_url:
             return named
         return DEFAULT_SMALL_MODEL if role in ("judge", "cleaner") else DEFAULT_MODEL

@@ -71,16 +71,16 @@ PREFIX = "SPADEWORK_"
 _OTHERS = frozenset({"PROXY", "MCP_CONNECTION"})
 #: Variables of other research servers and our setting for each; "" if ours is a constant.
 _ELSEWHERE = {
-    "DEFAULT_NUM_RESULTS": "search_results",
+    "DEFAULT_NUM_RESULTS": "",
     "DEFAULT_SEARCH_COUNTRY": "search_country",
     "DEFAULT_SEARCH_LANGUAGE": "search_language",
     "DEFAULT_RELEVANCE_THRESHOLD": "min_relevance",
-    "DEFAULT_CONCURRENT_CRAWLS": "parallel_pages",
-    "MAX_CONCURRENT_CRAWLS": "parallel_pages",
-    "CRAWL_TIMEOUT_SECONDS": "page_seconds",
+    "DEFAULT_CONCURRENT_CRAWLS": "",
+    "MAX_CONCURRENT_CRAWLS": "",
+    "CRAWL_TIMEOUT_SECONDS": "",
     "CLEANLINESS_THRESHOLD": "clean",
     "MCP_MAX_TOKENS": "",
-    "TARGET_TOKENS": "window_tokens",
+    "TARGET_TOKENS": "",
     "LOG_LEVEL": "log",
 }
 _LOG = logging.getLogger(__name__)

@@ -18,12 +18,8 @@ class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
     # Serving
     token: SecretStr | None = None
-    """Token that requests to `serve` must carry. Unset: none on this machine; one is made and
-    printed when listening beyond it.
-    """
-    ask_token: bool = False
-    """Require a token on this machine too, for the web page, MCP over HTTP and `/v1`, since other
-    users could reach the server.
+    """Token that requests to `serve` and MCP over HTTP must carry, on this machine too. Unset: none
+    on this machine; one is made and printed when listening beyond it.
     """
     serve_hosts: Listed[str] = ()
     """Host names that `serve` answers to, besides addresses and this machine's own name."""
@@ -55,10 +51,6 @@ class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
     trusted_proxies: Listed[str] = ()
     """Addresses and networks of the reverse proxies that name users, such as
     `127.0.0.1,10.0.0.0/24`. No client may connect from them without the proxy setting its header.
-    """
-    common_home: Path | None = None
-    """Folder for what belongs to no user: indexes of libraries, qualification tests of models.
-    Unset: `home`.
     """
     user_runs: int = Field(0, ge=0, le=10_000)
     """Maximum concurrent runs of one user; more wait in the queue. 0: no limit."""
@@ -92,17 +84,13 @@ LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 
 
 class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """The logs of a run, and its export to OpenTelemetry."""
+    """The logs of a run."""
 
     # Logs
     log: str = ""
     """What to log in `logs/` of a session, one file per concern: a level (debug, info, warning,
     error) for all, or for some (`search=debug,model=info`) of search, crawl, clean, model and
     orchestrator. Unset: nothing. Queries and reasons appear at debug only.
-    """
-    otel: bool = False
-    """Export every run to OpenTelemetry as spans and metrics, by its conventions for generative AI.
-    Needs the extra `otel`; OpenTelemetry's own variables set the destination.
     """
 
     @field_validator("log", mode="after")

@@ -1,4 +1,4 @@
-"""Settings for models, knowledge, asking back, evidence and the budget."""
+"""Settings for models, knowledge, asking back and the budget."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pydantic import BaseModel, Field, SecretStr
 
 from spadework.form import by_effort
 from spadework.settings.environment import Effort, provider_alias
-from spadework.values import QuestionType
 
 
 class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
@@ -18,18 +17,10 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Chat model as PROVIDER:NAME, such as openai:gpt-5-mini. Empty: the default of the key, or
     none.
     """
-    lead_model: str = ""
-    """Model of the lead, who plans. Empty: `model`."""
-    assessor_model: str = ""
-    """Model of the assessor, who judges coverage. Empty: `model`."""
     judge_model: str = ""
-    """Model that judges how clean pages are and looks at hits; small and cheap. Empty: `model`."""
-    cleaner_model: str = ""
-    """Model that cleans pages; small and cheap. Empty: `model`."""
+    """Model that looks at hits, cleans pages, and judges coverage and sentences. Empty: `model`."""
     writer_model: str = ""
     """Model of the writer. Empty: `model`."""
-    verifier_model: str = ""
-    """Model of the verifier. Empty: `model`."""
     openai_api_key: SecretStr | None = Field(
         None, validation_alias=provider_alias("OPENAI_API_KEY")
     )
@@ -44,10 +35,6 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
     fallback_api_key: SecretStr | None = None
     """API key of the fallback model's server. Unset: the same key as for the other models."""
-    structured_output: Literal["auto", "json_schema", "function_calling", "json_mode"] = "auto"
-    """How structured answers are requested. auto: JSON schema, then function calling, then JSON
-    mode.
-    """
     reply_tokens: int = Field(8_000, ge=100, le=100_000)
     """Maximum tokens in one model answer."""
     context_tokens: int = Field(0, ge=0, le=10_000_000)
@@ -60,8 +47,6 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Maximum concurrent model calls per endpoint, over all sessions of a process or, with a
     database, of all machines. Reduced while the endpoint reports that it is busy.
     """
-    model_stream: bool = False
-    """Stream answers, for servers or proxies that close silent connections."""
     embeddings: str = ""
     """Embedding model, such as text-embedding-3-small. Empty: none, so search is by words only."""
     embeddings_url: str = ""
@@ -82,23 +67,8 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
 
 
-#: Question types that need evidence from SEVERAL domains.
-SEVERAL_VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
-SEVERAL = 3
-
-
-class Standard(BaseModel, frozen=True, extra="forbid"):
-    """Minimums for the evidence of a question, and the searches made below them."""
-
-    quality: float = Field(7.5, ge=0, le=10)
-    target: float = Field(8.0, ge=0, le=10)
-    domains: int = Field(1, ge=0, le=100)
-    searches: int = Field(3, ge=0, le=5)
-    seconds: float = Field(30, gt=0, le=600)
-
-
 class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Report length, knowledge kept between runs, questions to the user, and evidence."""
+    """Report length, knowledge kept between runs, and questions to the user."""
 
     # The report
     length: Literal["short", "normal", "long"] = "normal"
@@ -109,46 +79,20 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     # Knowledge
     knowledge: bool = True
     """Keep the web pages that are read, and search them before the web."""
-    knowledge_days: float = Field(7, ge=0, le=3_650)
-    """Days after which a kept page is stale and fetched again."""
-
     qdrant_url: str = Field("", validation_alias=provider_alias("QDRANT_URL"))
-    """Address of a Qdrant server that keeps the pages. Empty: they are kept under `home`."""
+    """Address of a Qdrant server that keeps the pages, in the collection `spadework`; users have
+    their own. Empty: they are kept under `home`.
+    """
     qdrant_api_key: SecretStr | None = Field(
         None, validation_alias=provider_alias("QDRANT_API_KEY")
     )
     """API key of the Qdrant server. Also QDRANT_API_KEY."""
-    qdrant_collection: str = Field("spadework", pattern=r"^[\w-]{1,100}$")
-    """Collection on the Qdrant server. Everybody who names the same one shares its pages."""
 
     # Asking back
     clarify: bool = False
     """Ask the user where the question can mean several things. On in chat and on the web page."""
     approve: bool = False
     """Show the plan and wait for approval or changes. On in chat and on the web page."""
-
-    # Evidence
-    window_tokens: int = Field(
-        default_factory=by_effort(quick=8_000, normal=8_000, deep=24_000), ge=500, le=1_000_000
-    )
-    """Maximum tokens of pages shown to a model for a topic; less where its context or speed
-    requires. Unset: 8000, deep 24000.
-    """
-
-    standards: dict[QuestionType | Literal["any"], Standard] = Field(default_factory=dict)
-    """Standards for evidence, by type of question or for all: quality (7.5 of 10) and domains (3
-    where a question compares, evaluates, lists or asks for news, else 1), below which a topic is
-    searched again; the quality to aim at (8.0); how many recommended searches a round makes for a
-    topic (3), and the seconds each may take (30). As JSON: {"latest": {"domains": 5}}.
-    """
-
-    def standard(self, question_type: QuestionType) -> Standard:
-        """Return the evidence standard for a question type."""
-        own = {"domains": SEVERAL} if question_type in SEVERAL_VOICES else {}
-        for name in ("any", question_type):
-            if found := self.standards.get(name):
-                own |= found.model_dump(exclude_unset=True)
-        return Standard(**own)
 
 
 class Budgets(BaseModel, defer_build=True, use_attribute_docstrings=True):

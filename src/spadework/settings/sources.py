@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
 
-from spadework.form import by_effort
 from spadework.settings.environment import Cleaning, Country, Day, Listed, Sites, provider_alias
 from spadework.values.question import LANGUAGE
 from spadework.values.search import StatedKind
@@ -71,10 +70,6 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Maximum searches per second and at once, by provider, as JSON such as {"brave": [1, 1]}.
     Other providers: the limits they document.
     """
-    search_results: int = Field(
-        default_factory=by_effort(quick=15, normal=15, deep=30), ge=1, le=100
-    )
-    """Hits requested per query. Unset: 15, deep 30."""
 
     # Ranking
     preset: Literal["default", "precise", "balanced", "recall"] = "default"
@@ -86,14 +81,10 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
 class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Fetching, reading and cleaning of pages."""
 
-    parallel_pages: int = Field(5, ge=1, le=10)
-    """Pages read concurrently per topic."""
     parallel_per_host: int = Field(2, ge=1, le=10)
     """Concurrent connections to one host, over all sessions of a process or, with a database, of
     all machines.
     """
-    page_seconds: float = Field(60, gt=0, le=600)
-    """Maximum seconds to wait for one page, over all levels."""
     page_bytes: int = Field(10_000_000, ge=1_000)
     """Maximum size of a decoded page body, in bytes."""
     clean: Cleaning = "default"
@@ -103,8 +94,6 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """
     cache_mb: int = Field(500, ge=0, le=1_000_000)
     """Maximum megabytes of cached pages on disk, for all sessions. 0: no cache."""
-    min_level: int = Field(0, ge=0, le=2)
-    """First level tried for a page."""
     max_level: int = Field(2, ge=0, le=2)
     """Last level tried for a page: 0 plain HTTP, 1 browser-like headers, 2 a browser.
     """

@@ -45,9 +45,15 @@ async def test_beyond_this_machine_a_token_is_asked() -> None:
             assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
 
 
-async def test_a_setting_asks_for_a_token_on_this_machine_too() -> None:
-    settings = Settings.load(search="library", ask_token=True)
-    async with served(settings) as url:
+async def test_a_token_that_is_set_is_asked_on_this_machine_too() -> None:
+    async with served(Settings.load(search="library", token="right-token")) as url:
+        assert await answered(url) == 401
+        assert await answered(url, Authorization="Bearer right-token") == 200
+
+
+async def test_a_token_is_made_beyond_this_machine_if_none_is_set() -> None:
+    settings = Settings.load(search="library")
+    async with served(settings, host="0.0.0.0") as url:
         assert await answered(url) == 401
         token = (settings.home / ".serve-token").read_text()
         assert await answered(url, Authorization=f"Bearer {token}") == 200
@@ -55,7 +61,7 @@ async def test_a_setting_asks_for_a_token_on_this_machine_too() -> None:
             assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
     # An empty file, of a disk that was full, is no token that opens.
     (settings.home / ".serve-token").write_text("")
-    async with served(settings) as url:
+    async with served(settings, host="0.0.0.0") as url:
         assert await answered(url) == 401
         assert await answered(url, Authorization="Bearer") == 401
 

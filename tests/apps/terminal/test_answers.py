@@ -17,7 +17,6 @@ from spadework.apps.terminal.commands import (
     names,
     parse,
     read_reply,
-    replace_topics,
     source_number,
 )
 from spadework.values import Plan, Topic
@@ -155,13 +154,6 @@ def test_what_makes_no_sense_changes_nothing_and_is_for_a_model(line: str) -> No
 @pytest.mark.parametrize("line", ["", "y", "Yes!", "ok", "go", "start"])
 def test_a_yes_accepts(line: str) -> None:
     assert read_reply(PLAN, line).done
-
-
-def test_an_edited_list_is_the_plan() -> None:
-    assert names(replace_topics(PLAN, "Use\n\n  New one \n").plan) == ["Use", "New one"]
-    assert replace_topics(PLAN, " \n").reason
-    assert replace_topics(PLAN, "\n".join(map(str, range(13)))).reason
-    assert read_reply(PLAN, "e").edit
 
 
 @given(

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from spadework.apps.terminal.live_view import Keys, Meter, clock, format_count, picture
+from spadework.apps.terminal.live_view import Meter, clock, format_count, picture
 from spadework.apps.view_model import SourceView, TopicView, ViewModel
 from spadework.budget import Limits
 from spadework.events import (
@@ -190,18 +187,3 @@ def test_tokens_are_short(n: int, said: str) -> None:
 
 def test_hours_are_said() -> None:
     assert (clock(59.9), clock(61), clock(3_605)) == ("0:59", "1:01", "1:00:05")
-
-
-@given(st.text(max_size=300))
-def test_typed_keys_give_lines_of_printable_characters(keys: str) -> None:
-    with Path(os.devnull).open() as terminal:
-        typing = Keys(terminal)
-        lines = typing.take(keys)
-    assert len(lines) == 0 or "\n" in keys or "\r" in keys
-    assert all(c.isprintable() for c in "".join([*lines, typing.typed]))
-    assert len(typing.typed) <= 200
-
-
-def test_arrows_and_backspace_while_typing() -> None:
-    with Path(os.devnull).open() as terminal:
-        assert Keys(terminal).take("/stq\x7fo\x1b[A\x1bOPp\rx\x15/y\n") == ["/stop", "/y"]

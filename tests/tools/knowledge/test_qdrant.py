@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from spadework.errors import KnowledgeError, SettingsError
 from spadework.sessions.one_call import research
+from spadework.sessions.users import People
 from spadework.settings import Settings
 from spadework.tools.knowledge import Which, store_of
 from spadework.tools.knowledge.qdrant import QdrantKnowledge, client_of, passage_vector, points_of
@@ -197,3 +198,14 @@ async def test_an_embedder_that_fails_is_named(qdrant: Qdrant) -> None:
     with pytest.raises(KnowledgeError, match=r"The endpoint of x cannot be reached"):
         await store.add(ALL)
     await store.close()
+
+
+async def test_a_user_of_a_server_sees_only_pages_of_their_own(
+    qdrant: Qdrant, tmp_path: Path
+) -> None:
+    people = People(Settings.load(home=tmp_path, qdrant_url=qdrant.url, qdrant_api_key=KEY))
+    anna, bob, owner = (store_of(people.settings_of(name)) for name in ("anna", "bob", ""))
+    await anna.add(ALL)
+    assert [await store.count() for store in (anna, bob, owner)] == [3, 0, 0]
+    for store in (anna, bob, owner):
+        await store.close()

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 
-from spadework.settings import Settings
 from spadework.tools.knowledge import Recalled
 from spadework.tools.knowledge.entry import DOMAINS, RELEVANT, enough, fresh_since, relevant
 from spadework.values import Freshness, Query, Task, Topic
@@ -73,11 +72,10 @@ def test_most_of_what_the_topic_must_cover_has_to_stand_there() -> None:
 def test_how_old_a_page_may_be_hangs_on_what_is_asked(
     freshness: Freshness, text: str, allowed: timedelta | None
 ) -> None:
-    since = fresh_since([Query(text=text, freshness=freshness)], Settings(), NOW)
+    since = fresh_since([Query(text=text, freshness=freshness)], NOW)
     assert since == (None if allowed is None else NOW - allowed)
 
 
-def test_the_strictest_query_counts_and_no_days_means_never() -> None:
-    assert fresh_since([ORIGINAL, Query(text="ferry", freshness="now")], Settings(), NOW) is None
-    assert fresh_since([ORIGINAL], Settings(knowledge_days=0), NOW) is None
-    assert fresh_since([], Settings(), NOW) is None
+def test_the_strictest_query_counts() -> None:
+    assert fresh_since([ORIGINAL, Query(text="ferry", freshness="now")], NOW) is None
+    assert fresh_since([], NOW) is None

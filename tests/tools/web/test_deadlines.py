@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from spadework.agents.llm import probe as model_probe
+from spadework.agents.llm.limits import Lessons
 from spadework.agents.llm.probe import default_model
 from spadework.budget import Budget
 from spadework.errors import FetchError, KnowledgeError, ModelError, SearchError, SpadeworkError
@@ -141,10 +142,12 @@ def _model(*, stream: bool) -> Exchange:
 async def _asking(url: str, *, stream: bool) -> AsyncIterator[Any]:
     from spadework.agents.llm.client import Model
 
-    settings = Settings(
-        openai_base_url=url, model="openai:m", context_tokens=8_000, model_stream=stream
-    )
+    settings = Settings(openai_base_url=url, model="openai:m", context_tokens=8_000)
     settings.home.mkdir(parents=True, exist_ok=True)
+    lessons = Lessons(settings.home, f"{url}\nopenai:m")  # as after a request that was refused
+    await lessons.load()
+    lessons.learn(streams=stream)
+    await lessons.save()
     async with AsyncExitStack() as closing:
         journal = await Journal.open(settings.home / f"{time.monotonic_ns()}.sqlite", Budget())
         closing.push_async_callback(journal.close)

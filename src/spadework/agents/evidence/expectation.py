@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from spadework.agents.evidence.confirmation import FACTS
 from spadework.agents.extractive.writer import rows_in
-from spadework.settings.model_choice import Standard
 from spadework.tools.text.facts import dates, names, numbers, spelled_numbers, stems
 from spadework.tools.text.language import Phrases, language, language_of, spoken
 from spadework.tools.web.urls import domain_of
@@ -26,6 +25,26 @@ from spadework.values import (
     Shortfall,
     Topic,
 )
+
+#: Question types that need evidence from SEVERAL domains.
+SEVERAL_VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
+SEVERAL = 3
+
+
+class Standard(NamedTuple):
+    """Minimums for the evidence of a question, below which a topic is searched again: the quality
+    (0 to 10) and the domains. `target` is the quality to aim at.
+    """
+
+    quality: float = 7.5
+    target: float = 8.0
+    domains: int = 1
+
+
+def standard_of(question_type: QuestionType) -> Standard:
+    """Return the evidence standard for a question type."""
+    return Standard(domains=SEVERAL if question_type in SEVERAL_VOICES else 1)
+
 
 _TECHNICAL = re.compile(
     r"\b(?:commands?|scripts?|programs?|apis?|syntax|configur\w+|snippets?|functions?)\b",

@@ -284,8 +284,7 @@ class Model:
     async def _reply(
         self, place: Place, turn: Turn, messages: list[Message], answer: type[BaseModel]
     ) -> str:
-        wanted = self._settings.structured_output
-        rungs: Sequence[Method] = LADDER if wanted == "auto" else (wanted,)
+        rungs: Sequence[Method] = LADDER
         if place in self._rungs:
             rungs = (self._rungs[place],)
         elif before := await self._journal.noted("rung", place.name, before=True):

@@ -271,7 +271,7 @@ class Endpoint:
         if lesson.parameter == "temperature":
             self._lessons.learn(temperature=False)
         elif lesson.parameter == "stream":
-            self._lessons.learn(streams=not self._streams())
+            self._lessons.learn(streams=not self._lessons.known.streams)
         else:
             longer = lesson.parameter == "max_tokens"
             self._lessons.learn(room="max_completion_tokens" if longer else "max_tokens")
@@ -305,11 +305,7 @@ class Endpoint:
         cold = known.temperature and not reasons(self._model)
         streamed = {"stream": True, "stream_options": {"include_usage": True}}
         body = {known.room or first: room} | ({"temperature": 0} if cold else {})
-        return body | (streamed if self._streams() else {})
-
-    def _streams(self) -> bool:
-        known = self._lessons.known.streams
-        return self._settings.model_stream if known is None else known
+        return body | (streamed if known.streams else {})
 
     def _price(self, tokens_in: int, tokens_out: int) -> float | None:
         price = self._settings.prices.get(self._model)

@@ -22,11 +22,13 @@ _MARKS = {"works": "ok   ", "slow": "slow ", "broken": "wrong", "hint": "note "}
 def read(
     page: Annotated[str, typer.Argument(metavar="URL|FILE", help="A web address or a file.")] = "",
     level: Annotated[
-        str | None,
+        int,
         typer.Option(
-            "--level", help="First level to try: 0 plain HTTP, 1 with browser headers, 2 a browser."
+            min=0,
+            max=2,
+            help="First level to try: 0 plain HTTP, 1 with browser headers, 2 a browser.",
         ),
-    ] = None,
+    ] = 0,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="Print the text and its metadata as one JSON object."),
@@ -36,8 +38,7 @@ def read(
     """Print one page as clean Markdown."""
     from spadework.apps.commands.lookups import read_one
 
-    settings = options.settings_from(home=home, min_level=level)
-    read_one(page, settings, as_json=as_json)
+    read_one(page, options.settings_from(home=home), level, as_json=as_json)
 
 
 def search(
@@ -45,8 +46,8 @@ def search(
     query: Annotated[str, typer.Argument(help="What to search for.")],
     search: options.Search = None,
     library: options.Libraries = None,
-    search_results: Annotated[
-        str | None, typer.Option("--limit", help="Maximum hits per provider.")
+    limit: Annotated[
+        int | None, typer.Option(min=1, max=100, help="Maximum hits per provider.")
     ] = None,
     search_country: options.Country = None,
     search_language: options.Language = None,
@@ -63,7 +64,7 @@ def search(
     """Print ranked hits."""
     from spadework.apps.commands.lookups import search_once
 
-    search_once(query, as_json, options.settings_of(context))
+    search_once(query, as_json, options.settings_of(context), limit or 0)
 
 
 def index(

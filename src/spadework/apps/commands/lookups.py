@@ -28,13 +28,13 @@ from spadework.values import Page
 from spadework.visible import one_line
 
 
-def read_one(page: str, settings: Settings, *, as_json: bool) -> None:
-    """Print a page as Markdown or, with `as_json`, as JSON with metadata. Raises SettingsError for
-    a bad address or file, FetchError for an unreadable page.
+def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> None:
+    """Print a page, read from `level` on, as Markdown or, with `as_json`, as JSON with metadata.
+    Raises SettingsError for a bad address or file, FetchError for an unreadable page.
     """
     if not page:
         raise SettingsError("Say what to read: an address or a file.")
-    read = asyncio.run(_read(page, settings))
+    read = asyncio.run(_read(page, settings, level))
     if as_json:
         # Always false, because our own reader reads all pages.
         facts = read.model_dump(mode="json") | {"trafilatura": False}
@@ -43,20 +43,20 @@ def read_one(page: str, settings: Settings, *, as_json: bool) -> None:
         say(read.markdown)
 
 
-def _read(page: str, settings: Settings) -> Coroutine[Any, Any, ReadPage]:
+def _read(page: str, settings: Settings, level: int) -> Coroutine[Any, Any, ReadPage]:
     if "://" in page:
         from spadework.sessions.lookups.page_sessions import read  # not needed for a file
 
-        return read(page, settings)
+        return read(page, settings, level=level)
     return read_file(Path(page), settings)
 
 
 SNIPPET_CHARS = 160
 
 
-def search_once(query: str, as_json: bool, settings: Settings) -> None:
+def search_once(query: str, as_json: bool, settings: Settings, limit: int) -> None:
     """Print the fused hits, ranked as in a run. Exits with 1 if every provider failed."""
-    found = asyncio.run(search(query, settings, tell=say_aside))
+    found = asyncio.run(search(query, settings, limit=limit, tell=say_aside))
     for said in (*found.notices, *found.failed):
         say(said, err=True)
     if as_json:

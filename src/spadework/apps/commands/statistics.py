@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spadework.apps.messages import say, say_aside
-from spadework.sessions.metrics.session_figures import Figures, Worth
+from spadework.sessions.metrics.session_figures import Figures
 from spadework.sessions.metrics.statistics import Statistics, statistics
 
 SHOWN = 20
-SORTS = {"kind": "query", "provider": "provider", "round": "round"}
 
 
 def print_statistics(home: Path, as_json: bool) -> None:
@@ -39,12 +38,8 @@ def lines(found: Statistics) -> list[str]:
     if not found.sessions:
         return ["There are no finished sessions yet.", *_to_look_at(found)]
     newest = f"; the newest {SHOWN}:" if len(found.sessions) > SHOWN else ""
-    parts = [
-        [f"Sessions: {len(found.sessions)}{newest}", "", *_sessions(found.sessions[:SHOWN])],
-        ["", "Where the evidence in the reports came from:", "", *_worth(found)],
-        ["", "What each round added (mean coverage before and after):", "", *_gains(found)],
-    ]
-    return [line for part in (*parts, _to_look_at(found)) for line in part]
+    head = f"Sessions: {len(found.sessions)}{newest}"
+    return [head, "", *_sessions(found.sessions[:SHOWN]), *_to_look_at(found)]
 
 
 def _to_look_at(found: Statistics) -> list[str]:
@@ -85,27 +80,6 @@ def foreseen(f: Figures) -> str:
     low, _, high, runs = f.foreseen
     told = f"{low:.1f}-{high:.1f}" if high < SHOWN else f"{low:.0f}-{high:.0f}"
     return told if runs else f"({told})"
-
-
-def worth_name(worth: Worth) -> str:
-    """Return the label of a provider, query kind or round."""
-    return worth.name if worth.by == "round" else f"{SORTS[worth.by]}: {worth.name}"
-
-
-def _worth(found: Statistics) -> list[str]:
-    rows = [
-        (worth_name(w), w.searches or "-", w.hits or "-", w.evidence, w.cited, w.alone)
-        for w in found.worth
-    ]
-    return _table("|searches|hits|quotes|in reports|found nowhere else", rows)
-
-
-def _gains(found: Statistics) -> list[str]:
-    rows = [
-        (g.session_id, g.round, f"{g.before:.2f}", f"{g.after:.2f}", g.evidence, g.cited)
-        for g in found.gains(SHOWN)
-    ]
-    return _table("session|round|before|after|quotes added|in report", rows)
 
 
 def _table(head: str, rows: Sequence[Sequence[object]]) -> list[str]:

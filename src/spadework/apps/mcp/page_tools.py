@@ -26,7 +26,14 @@ from spadework.apps.mcp.tool_outputs import (
 from spadework.errors import FetchError, NotAllowed, SearchError, SettingsError
 from spadework.prompts import fence, plain
 from spadework.sessions.lookups.page_sessions import FullPage, begun_with, page_of, reading_session
-from spadework.sessions.lookups.search_only import SEARCH_SECONDS, Looked, Ranked, search
+from spadework.sessions.lookups.search_only import (
+    SEARCH_SECONDS,
+    Looked,
+    Ranked,
+    hits_to_request,
+    search,
+)
+from spadework.tools.fetch.page_pool import PAGE_SECONDS
 from spadework.values import Page
 from spadework.visible import one_line
 
@@ -77,7 +84,7 @@ async def _read(call: Call, url: str, door: ToolContext) -> Path:
         session = reading_session(url, settings=door.settings)
     except SettingsError as error:
         raise NotAllowed(str(error)) from None
-    await run(session, call.report_progress, session.settings.page_seconds)
+    await run(session, call.report_progress, PAGE_SECONDS)
     return session.folder
 
 
@@ -156,7 +163,6 @@ async def serp_search(
     door = door_of(call)
     settings = door.settings.with_(
         search=provider or None,
-        search_results=max(max_results, door.settings.search_results),
         search_country=country or None,
         search_language=language or None,
         search_kinds="news" if news else None,
@@ -167,7 +173,8 @@ async def serp_search(
     await teller.say(f"Searching for “{query}”")
     # Callers can narrow the server's settings, not widen them.
     within = settings.with_(search_sites=sites).search_sites if sites else ()
-    looked = await teller.beat_during(search(query, settings, sites=within))
+    limit = hits_to_request(max_results, settings)
+    looked = await teller.beat_during(search(query, settings, limit=limit, sites=within))
     if not looked.answered:
         raise SearchError(f"Every search failed. {' '.join(looked.failed)}")
     return await asyncio.to_thread(

@@ -121,9 +121,9 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
         made = Session.start(query, settings=settings, follows=follows)
         return made.wishing(wishes)
     session_folder(settings.home, session_id)
-    return Session.resume(
-        session_id, home=settings.home, minutes=settings.minutes, clarify=False, approve=False
-    )
+    home, common = settings.home, settings.common
+    asked: dict[str, Any] = {"minutes": settings.minutes, "clarify": False, "approve": False}
+    return Session.resume(session_id, home=home, common=common, **asked)
 
 
 def _answer(result: Result, door: ToolContext) -> CallToolResult:

@@ -263,7 +263,8 @@ async def create_research_report(
 
 async def _close_session(session_id: str, door: ToolContext, call: Call) -> Result:
     """End a session without further search. Raises SessionBusy while it runs."""
-    session = Session.resume(session_id, home=door.settings.home, clarify=False, approve=False)
+    home, common = door.settings.home, door.settings.common
+    session = Session.resume(session_id, home=home, common=common, clarify=False, approve=False)
     session.stop()
     return await run(session, call.report_progress)
 

@@ -26,7 +26,6 @@ from spadework.apps.openai.completion_stream import (
     news_of,
     stream_chunks,
 )
-from spadework.apps.openai.openapi import openapi
 from spadework.apps.openai.responses import (
     ResponseRequest,
     named_here,
@@ -129,7 +128,6 @@ def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> lis
         Route("/v1/models/{name}", model),
         Route("/v1/chat/completions", _in_their_shape(door.complete), methods=["POST"]),
         Route("/v1/responses", _in_their_shape(door.respond), methods=["POST"]),
-        Route("/v1/openapi.json", document),
     ]
 
 
@@ -142,11 +140,6 @@ async def model(request: Request) -> Response:
     """Return one model."""
     name = request.path_params["name"]
     return JSONResponse(_model(name)) if name in MODELS else no_model(name).response()
-
-
-async def document(request: Request) -> Response:
-    """Return the OpenAPI document."""
-    return JSONResponse(openapi())
 
 
 class Door:

@@ -29,7 +29,7 @@ from spadework.apps.terminal.commands import (
     read_reply,
     source_number,
 )
-from spadework.apps.terminal.live_run import Progress, Run, progress_for
+from spadework.apps.terminal.live_run import Run, progress_for
 from spadework.apps.terminal.screen import is_plain, terminal_console
 from spadework.errors import BudgetSpent, SpadeworkError
 from spadework.events import Asked
@@ -185,7 +185,6 @@ class Chat:
             "quote": self._quote,
             "help": lambda _: self._screen.show(views.help_view()),
             "new": lambda _: self._new(),
-            "stop": lambda _: self._screen.say("Nothing is running."),
         }
 
     def go_on_from(self, session_id: str) -> None:
@@ -227,13 +226,7 @@ class Chat:
 
     async def _carry_out(self, session: Session) -> None:
         self._left = session.session_id
-        typed: list[Callable[[str], None]] = []
-        progress = progress_for(
-            session.budget, on_line=(lambda line: typed[0](line)) if self._screen.live else None
-        )
-        run = Run(session, progress, self._lines.answer)
-        typed.append(lambda line: _take_typed(line, run, progress))
-        result = await run.result()
+        result = await Run(session, progress_for(session.budget), self._lines.answer).result()
         if result is None:
             self._screen.say("You left the run. To continue it, type /resume.")
             return
@@ -283,14 +276,6 @@ def _export_result(result: Result, name: str) -> Path:
     Output(file).check()
     write_output(result, file)
     return file
-
-
-def _take_typed(line: str, run: Run, progress: Progress) -> None:
-    meant = parse(line)
-    if meant == Command("stop"):
-        run.interrupts.stop()
-    elif meant is not None:
-        progress.note("During a run, only /stop works.")
 
 
 def begin(settings: Settings, follows: str) -> None:

@@ -13,7 +13,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from spadework.agents.plan_edits import FORMS, WISH, YES, change_plan, with_names
+from spadework.agents.plan_edits import FORMS, WISH, YES, change_plan
 from spadework.apps.messages import number_of
 from spadework.apps.terminal.live_view import MARKS, state_words
 from spadework.apps.terminal.screen import stored_file
@@ -28,11 +28,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "quote": ("N", "show the quotes from source N, and where its page is stored"),
     "conflicts": ("", "show where the sources disagree"),
     "export": ("FILE", "write the report to FILE.md, .html, .pdf, .docx or .json; .bib: sources"),
-    "stop": ("", "during a run: write the report now"),
     "resume": ("[ID]", "resume the run you left, or the session ID"),
     "new": ("", "forget earlier questions: the next one starts afresh"),
     "help": ("", "show this list"),
-    "quit": ("", "leave (also Ctrl-D)"),
+    "quit": ("", "leave (also Ctrl-D); during a run, Ctrl-C writes the report now"),
 }
 #: `/plan` is a command, `/etc/hosts` is not.
 _COMMAND = re.compile(r"/([A-Za-z]*)(?:\s+(.*))?", re.DOTALL)
@@ -99,21 +98,20 @@ def source_number(argument: str, count: int) -> int | Wrong:
 
 
 class Reply(NamedTuple):
-    """The plan after a typed line. `reason` says why it did not change, `done` accepts it, and
-    `edit` requests the list for editing. `wish` is text that only a model understands.
+    """The plan after a typed line. `reason` says why it did not change, and `done` accepts it.
+    `wish` is text that only a model understands.
     """
 
     plan: Plan
     reason: str = ""
     done: bool = False
-    edit: bool = False
     wish: str = ""
 
 
 def how_to_answer() -> str:
     """Return the help line for answering a plan."""
     forms = ", ".join(FORMS)
-    return f"Enter: accept · or type a change: {forms} · e: edit the list · /stop: leave"
+    return f"Enter: accept · or type a change: {forms} · Ctrl-C: leave"
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
@@ -130,18 +128,8 @@ def read_reply(plan: Plan, line: str) -> Reply:
     line = one_line(line, 2_000)
     if line.strip(" .!").lower() in YES:
         return Reply(plan, done=True)
-    if line.lower() in ("e", "edit"):
-        return Reply(plan, edit=True)
     now, reason, understood = change_plan(plan, line)
     return Reply(now, reason, wish="" if understood else line)
-
-
-def replace_topics(plan: Plan, text: str) -> Reply:
-    """Replace a plan's topics with an edited list, one per line."""
-    now, reason, _ = with_names(
-        plan, [one_line(line) for line in text.splitlines() if line.strip()]
-    )
-    return Reply(now, reason)
 
 
 def answer(plan: Plan, wanted: Plan, wish: str = "") -> str:

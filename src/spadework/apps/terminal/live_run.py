@@ -44,15 +44,13 @@ if TYPE_CHECKING:
     from spadework.apps.terminal.live_view import Live
 
 
-def progress_for(
-    budget: Budget, *, as_json: bool = False, on_line: Callable[[str], None] | None = None
-) -> Progress:
-    """Return a live view in a terminal, else lines or JSON. `on_line` receives typed lines."""
+def progress_for(budget: Budget, *, as_json: bool = False) -> Progress:
+    """Return a live view in a terminal, else lines or JSON."""
     if as_json or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
         return Lines(as_json=as_json)
     from spadework.apps.terminal.live_view import Live
 
-    return Live(budget, on_line)
+    return Live(budget)
 
 
 Progress: TypeAlias = "Lines | Live"
@@ -203,10 +201,6 @@ class Interrupts:
         """Handle Ctrl-C."""
         if self._stopping:
             self.left.set()
-        self.stop()
-
-    def stop(self) -> None:
-        """Stop searching and write the report."""
         self._stopping = True
         self._note("Stopping: writing the report with the evidence. Press Ctrl-C again to quit.")
         self._session.stop()

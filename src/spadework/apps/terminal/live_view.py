@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import codecs
 import contextlib
-import os
-import re
 import sys
-from collections.abc import Callable
 from typing import NamedTuple, TextIO
 
 from rich.cells import cell_len
@@ -155,84 +151,46 @@ try:
 except ImportError:  # pragma: no cover  (Windows: what is typed shows)
     termios = None  # type: ignore[assignment]
 
-MOST_TYPED = 200
-_SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]?|O.?|.)?", re.DOTALL)
-
 
 class Keys:
-    """Turns off a terminal's echo. With `on_line`, also reads typed lines."""
+    """Turns off a terminal's echo."""
 
-    def __init__(self, terminal: TextIO, on_line: Callable[[str], None] | None = None) -> None:
-        self.typed = ""
+    def __init__(self, terminal: TextIO) -> None:
         self._fd = terminal.fileno()
-        self._on_line = on_line
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="ignore")
         self._before: list[object] | None = None
 
     def start(self) -> None:
-        """Turn off echo and start reading."""
+        """Turn off echo."""
         if termios is None or self._before is not None or not in_foreground(self._fd):
             return
         self._before = termios.tcgetattr(self._fd)
         modes = termios.tcgetattr(self._fd)
-        modes[3] &= ~termios.ECHO & (~termios.ICANON if self._on_line else ~0)
+        modes[3] &= ~termios.ECHO
         termios.tcsetattr(self._fd, termios.TCSADRAIN, modes)
-        if self._on_line:
-            asyncio.get_running_loop().add_reader(self._fd, self._read)
 
-    def stop(self) -> None:
-        """Restore the terminal."""
+    def stop(self, *, forget: bool = False) -> None:
+        """Restore the terminal, and `forget` what was typed meanwhile."""
         if termios is None or self._before is None:
             return
-        if self._on_line:
-            asyncio.get_running_loop().remove_reader(self._fd)
+        how = termios.TCSAFLUSH if forget else termios.TCSADRAIN
         with contextlib.suppress(termios.error):
-            termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)  # type: ignore[arg-type]
+            termios.tcsetattr(self._fd, how, self._before)  # type: ignore[arg-type]
         self._before = None
-        self.typed = ""
-
-    def _read(self) -> None:
-        try:
-            data = os.read(self._fd, 4_096)
-        except OSError:
-            data = b""
-        if not data:
-            asyncio.get_running_loop().remove_reader(self._fd)
-            return
-        for line in self.take(self._decoder.decode(data)):
-            if self._on_line:
-                self._on_line(line)
-
-    def take(self, text: str) -> list[str]:
-        """Add typed text and return the lines it completes. The rest stays in `typed`."""
-        lines = []
-        for key in _SEQUENCE.sub("", text):
-            if key in "\r\n":
-                lines.append(self.typed)
-                self.typed = ""
-            elif key in "\x7f\b":
-                self.typed = self.typed[:-1]
-            elif key == "\x15":
-                self.typed = ""
-            elif key.isprintable() and len(self.typed) < MOST_TYPED:
-                self.typed += key
-        return lines
 
 
 FRAME = 0.125
-_HINT = "/stop or Ctrl-C: write the report now"
+_HINT = "Ctrl-C: write the report now"
 
 
 class Live:
-    """Shows a run on stderr until closed. With `on_line`, the user can type below it."""
+    """Shows a run on stderr until closed."""
 
-    def __init__(self, budget: Budget, on_line: Callable[[str], None] | None = None) -> None:
+    def __init__(self, budget: Budget) -> None:
         self._budget = budget
         self._view = ViewModel()
         self._status = ""
         self._panel = Panel(sys.stderr)
-        self._typing = on_line is not None
-        self._keys = Keys(sys.stdin if on_line else sys.stderr, on_line)
+        self._keys = Keys(sys.stderr)
         self._loop = asyncio.get_running_loop()
         self._ticking: asyncio.Task[None] | None = None
         self.go_on()
@@ -256,12 +214,15 @@ class Live:
         self._loop.call_soon_threadsafe(noted)
 
     def pause(self) -> None:
-        """Release the terminal."""
+        """Release the terminal for a question, which nothing typed before it must answer."""
+        self._release()
+        self._keys.stop(forget=True)
+
+    def _release(self) -> None:
         if self._ticking:
             self._ticking.cancel()
             self._ticking = None
         self._panel.clear()
-        self._keys.stop()
 
     def go_on(self) -> None:
         """Take over the terminal again."""
@@ -272,7 +233,8 @@ class Live:
     async def close(self) -> None:
         """Stop drawing and restore the terminal."""
         ticking = self._ticking
-        self.pause()
+        self._release()
+        self._keys.stop()
         if ticking:
             await asyncio.gather(ticking, return_exceptions=True)
 
@@ -289,9 +251,6 @@ class Live:
         extra = []
         if self._status and self._view.topics:
             extra.append(Text(f" {one_line(self._status)}", "bold"))
-        if self._typing and (typed := self._keys.typed):
-            extra.append(Text(f"› {typed[-max(1, columns - 3) :]}"))
-        elif self._typing:
-            extra.append(Text(f"› {_HINT}", "dim"))
+        extra.append(Text(f" {_HINT}", "dim"))
         lines = picture(self._view, meter, columns, max(1, rows - len(extra)), self._status)
         self._panel.draw([*lines, *(fit_line(line, columns) for line in extra)])

@@ -32,7 +32,6 @@ from spadework.apps.terminal.commands import (
     how_to_answer,
     names,
     read_reply,
-    replace_topics,
 )
 from spadework.apps.terminal.screen import WIDEST, can_ask
 from spadework.errors import SettingsError
@@ -239,20 +238,6 @@ class Prompt:
         """Read a line. Raises LeftError."""
         return await self._session.prompt_async(MARK)
 
-    async def lines(self, text: str) -> str:
-        """Let the user edit `text` until Ctrl-D, and return it. Raises LeftError."""
-        keys = KeyBindings()
-        keys.add("c-d")(lambda event: event.current_buffer.validate_and_handle())
-        session: PromptSession[str] = PromptSession(
-            input=self._session.input,
-            output=self._session.output,
-            key_bindings=keys,
-            interrupt_exception=LeftError,
-            multiline=True,
-            prompt_continuation=MARK,
-        )
-        return await session.prompt_async(MARK, default=text)
-
 
 def _history(file: Path | None) -> History:
     if file is None:
@@ -303,8 +288,8 @@ def _command(name: str, typed: str) -> Completion:
     )
 
 
-#: Commands that leave the run instead of answering its question.
-LEAVE = ("/stop", "/quit")
+#: Leaves the run instead of answering its question.
+LEAVE = "/quit"
 
 
 class Questions:
@@ -331,7 +316,7 @@ class Questions:
         )
         while True:
             line = await self._prompt.line()
-            if line.strip() in LEAVE:
+            if line.strip() == LEAVE:
                 return None
             if (said := choice(asked.options, line)) is not None:
                 return said
@@ -358,20 +343,10 @@ class Questions:
                 recent = " (pages of the last year)" if shown.freshness == "recent" else ""
                 self._show(f"Plan{recent}:", names(shown), how_to_answer())
             line = await self._prompt.line()
-            if line.strip() in LEAVE:
+            if line.strip() == LEAVE:
                 return None
             reply = read_reply(reply.plan, line)
-            if reply.edit:
-                reply = await self._edited(reply.plan)
         return answer(asked.plan, reply.plan)
-
-    async def _edited(self, plan: Plan) -> Reply:
-        self._say("One topic per line. Ctrl-D finishes; Ctrl-C leaves the list unchanged.")
-        try:
-            shown = "\n".join(one_line(name) for name in names(plan))
-            return replace_topics(plan, await self._prompt.lines(shown))
-        except LeftError:
-            return Reply(plan)
 
     def _show(self, head: str, lines: Sequence[str], how: str) -> None:
         numbered = [Text(f"  {n}. {one_line(line)}") for n, line in enumerate(lines, 1)]

@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from spadework.apps.commands.statistics import by, foreseen, worth_name
+from spadework.apps.commands.statistics import by, foreseen
 from spadework.apps.outputs import ENDINGS
 from spadework.apps.web.forms import whole_number
 from spadework.apps.web.history import (
@@ -179,11 +179,9 @@ async def statistics_page(request: Request) -> Response:
         request,
         "statistics.html",
         found=found,
-        name_of=worth_name,
         by=by,
         foreseen=foreseen,
         most_listed=MOST_LISTED,
-        questions={figures.session_id: figures.question for figures in found.sessions},
     )
 
 

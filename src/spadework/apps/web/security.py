@@ -110,14 +110,14 @@ class Access:
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
         """Return the access rules of a server at `host`. A token, made once per home, is required
-        beyond loopback, with users, or with `ask_token`. Raises SettingsError for a user header
+        beyond loopback, or with users. Raises SettingsError for a user header
         without trusted proxies, or an unusable database.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)
         people = People(settings)
         access = cls("", own, people, Proxies.of(settings))
-        asked = people.there or settings.ask_token or not is_loopback(host)
+        asked = people.there or not is_loopback(host)
         if settings.token:
             return replace(access, token=settings.token.get_secret_value())
         return replace(access, token=_kept_token(settings.home)) if asked else access

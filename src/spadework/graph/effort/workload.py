@@ -41,6 +41,8 @@ QUERIES = 4
 # Without one, so few pages missed answers (benchmarks/README.md).
 SIMPLE_QUERIES = 3
 SIMPLE_PAGES = 6
+#: Recommended searches that a round makes for a topic, and the seconds each may take.
+GAP_QUERIES, GAP_SECONDS = 3, 30.0
 #: Pages for a worker that fills a gap, at normal effort.
 GAP_PAGES = 5
 #: Factors on the preset's pages at deep effort, within the page limit.
@@ -71,13 +73,12 @@ def workload(plan: Plan, settings: Settings, *, model: bool) -> Workload:
     simple = model and (plan.complexity == "simple" or settings.effort == "quick")
     pages = min(SIMPLE_PAGES, most) if simple else most
     times = DEEP_TIMES[plan.complexity] if model else DEEP_TIMES_ALONE
-    standard = settings.standard(plan.question_type)
     return Workload(
         queries=SIMPLE_QUERIES if simple and not deep else QUERIES,
         pages=most * times if deep else pages,
-        gap_queries=standard.searches,
+        gap_queries=GAP_QUERIES,
         gap_pages=min(GAP_PAGES, most) * (DEEP_GAP_TIMES if deep else 1),
-        gap_seconds=standard.seconds,
+        gap_seconds=GAP_SECONDS,
         broad=deep,
         reads_on=not model,
     )

@@ -32,6 +32,7 @@ from spadework.graph.followup.earlier_report import (
     quote_sections,
     take_over,
 )
+from spadework.graph.nodes.distil import WINDOW_TOKENS
 from spadework.graph.nodes.recall import earlier_pages
 from spadework.graph.nodes.write import find_disputes
 from spadework.graph.state import Earlier, ResearchState, proofs
@@ -185,7 +186,7 @@ async def _by_model(
     seconds = context.budget.phase("write")
 
     async def ask(model: Model) -> dict[str, Any]:
-        window = context.settings.window_tokens
+        window = WINDOW_TOKENS[context.settings.effort]
         done = await revise(model, told, window=window, seconds=seconds)
         sections = list(done.sections)
         return {"sections": sections, "title": done.title, "places": dict(done.places)}

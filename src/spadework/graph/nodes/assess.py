@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 from spadework.agents.assessor import assess
 from spadework.agents.evidence.confirmation import CONFIRMING, confirm_fact
 from spadework.agents.evidence.counts import with_lists, with_tables
-from spadework.agents.evidence.expectation import holds_expected, shortfalls
+from spadework.agents.evidence.expectation import holds_expected, shortfalls, standard_of
 from spadework.agents.evidence.passages import Judgement, PassageView, to_people
 from spadework.agents.extractive.judge import ROOM
 from spadework.agents.extractive.writer import columns_of
@@ -111,7 +111,7 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         told = (*(old.differences if old else ()), *judgement.differences)
         coverage[topic.name] = found.model_copy(update={"differences": tuple(dict.fromkeys(told))})
     done = _round(number, before, before | coverage, (len(ledger), len(ledger) + len(added)))
-    standard = context.settings.standard(state["plan"].question_type)
+    standard = standard_of(state["plan"].question_type)
     lacking = shortfalls(state["plan"], before | coverage, [*ledger, *added], standard)
     return {
         "evidence": added,

@@ -51,11 +51,13 @@ async def readable(model: Model, room: int, seconds: float, share: int = 1) -> i
 
 #: Maximum page tokens shown to a model in a round, over all topics; if deep, in several calls.
 SHOWN_TOKENS: dict[Effort, int] = {"quick": 100_000, "normal": 100_000, "deep": 200_000}
+#: Of them, for a topic; less where the model's context or speed requires.
+WINDOW_TOKENS: dict[Effort, int] = {"quick": 8_000, "normal": 8_000, "deep": 24_000}
 
 
 def room_of(topics: int, settings: Settings) -> int:
     """Return the page tokens per topic."""
-    return min(settings.window_tokens, SHOWN_TOKENS[settings.effort] // max(1, topics))
+    return min(WINDOW_TOKENS[settings.effort], SHOWN_TOKENS[settings.effort] // max(1, topics))
 
 
 def first_within(parts: Sequence[PassageView], room: int) -> list[PassageView]:
@@ -275,8 +277,8 @@ async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
     """
     room = EXTRACTIVE
     if by_model:
-        settings, deep = context.settings, context.deep
-        chars = TOKEN_CHARS * (SHOWN_TOKENS["deep"] if deep else settings.window_tokens)
+        deep, window = context.deep, WINDOW_TOKENS[context.settings.effort]
+        chars = TOKEN_CHARS * (SHOWN_TOKENS["deep"] if deep else window)
         room = Room(chars, PER_PAGE, FLOOR, FILL * TOKEN_CHARS, SHARED, each=deep)
     return room.hurried if await context.narrowed(ACCELERATE, at) else room
 

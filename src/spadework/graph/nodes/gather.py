@@ -121,7 +121,7 @@ async def select(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
 
 
 async def _cached(context: SessionContext, task: Task, hits: Sequence[Hit]) -> list[str]:
-    since = fresh_since(task.queries, context.settings)
+    since = fresh_since(task.queries)
 
     async def here(url: str) -> bool:
         if await context.reader.holds(url):

@@ -22,6 +22,7 @@ from spadework.graph.pages.fetch import (
     name_for_people,
 )
 from spadework.tools.fetch.page_pool import (
+    PAGE_SECONDS,
     Began,
     Came,
     Failed,
@@ -37,6 +38,8 @@ from spadework.tools.stores.journal import Journal
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
 
+#: Pages read concurrently per topic.
+PARALLEL_PAGES = 5
 #: A page is slow after `SLOW_SECONDS`, or after this share of its time limit if that is less.
 SLOW_SHARE, SLOW_SECONDS = 0.3, 10.0
 #: Seconds beyond its deadline before a page named by the user is abandoned.
@@ -101,7 +104,7 @@ async def _read_hits(
     outcomes: list[Outcome[Hit, Page]] = []
     began: dict[str, float] = {}
     others: set[str] = set()
-    since, kinds = fresh_since(task.queries, context.settings), context.settings.search_kinds
+    since, kinds = fresh_since(task.queries), context.settings.search_kinds
 
     async def read(hit: Hit, seconds: float) -> Page:
         page = await read_page(context, hit, seconds, since)
@@ -126,13 +129,13 @@ async def _read_hits(
 
 
 def _limits(context: SessionContext, wanted: int) -> Limits:
-    settings, seconds = context.settings, context.budget.phase("read")
+    seconds = context.budget.phase("read")
     return Limits(
         wanted=wanted,
-        parallel=settings.parallel_pages,
-        per_group=settings.parallel_per_host,
-        page_seconds=settings.page_seconds,
-        slow_seconds=min(SLOW_SECONDS, SLOW_SHARE * min(settings.page_seconds, seconds)),
+        parallel=PARALLEL_PAGES,
+        per_group=context.settings.parallel_per_host,
+        page_seconds=PAGE_SECONDS,
+        slow_seconds=min(SLOW_SECONDS, SLOW_SHARE * min(PAGE_SECONDS, seconds)),
         until=asyncio.get_running_loop().time() + seconds,
     )
 
@@ -170,7 +173,7 @@ async def read_page(
 
 async def page_at(context: SessionContext, url: str) -> Page:
     """Return the page at a URL named by the user. Raises FetchError, or Stopped if told to stop."""
-    seconds = min(context.settings.page_seconds, context.budget.until_closing())
+    seconds = min(PAGE_SECONDS, context.budget.until_closing())
     reading = read_page(context, Hit(url=url), seconds)
     try:
         return await unless_stopped(context.stop, reading, seconds=seconds + GRACE_SECONDS)

@@ -79,10 +79,10 @@ async def recall_pages(
 async def _ask_store(
     context: SessionContext, question: str, task: Task, before: AbstractSet[str]
 ) -> Known:
-    since = fresh_since(task.queries, context.settings)
+    since = fresh_since(task.queries)
     if since is None:
         return Known()
-    limit = context.settings.search_results
+    limit = context.most_hits
     found = await asyncio.gather(
         *(
             context.page_cache.search(subject(text), limit=limit, since=since)

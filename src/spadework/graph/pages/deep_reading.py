@@ -16,7 +16,14 @@ from spadework.agents.researcher import reflect
 from spadework.deadline import BEST_ONLY, Late
 from spadework.graph.context import Emit, SessionContext
 from spadework.graph.evidence import entries
-from spadework.graph.nodes.distil import SHOWN_TOKENS, Looked, distil_pages, readable, show_passage
+from spadework.graph.nodes.distil import (
+    SHOWN_TOKENS,
+    WINDOW_TOKENS,
+    Looked,
+    distil_pages,
+    readable,
+    show_passage,
+)
 from spadework.graph.nodes.read import read_pages
 from spadework.graph.nodes.search import fused_hits, search_all
 from spadework.graph.nodes.select import Choosing, weigh_hits
@@ -53,7 +60,7 @@ async def in_shares(
         p.content_hash: await context.pages.get(p.content_hash) for ps in found.values() for p in ps
     }
     pages = {page.content_hash: page for page in state.get("pages", {}).values()}
-    window = context.settings.window_tokens
+    window = WINDOW_TOKENS[context.settings.effort]
     shares = await asyncio.to_thread(shares_of, found, pages, texts, (window, most))
     if len(shares) < 2:
         return None

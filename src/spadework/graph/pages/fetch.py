@@ -18,6 +18,7 @@ from spadework.graph.context import SessionContext
 from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.exchange import Fetched
+from spadework.tools.fetch.page_pool import PAGE_SECONDS
 from spadework.tools.fetch.page_reader import Fetch
 from spadework.tools.ranking.selection import LOCAL
 from spadework.tools.stores.exchanges import Piece, Request, Tape
@@ -64,7 +65,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
         return await fetch_recorded(context, request, timed)
 
     if context.journal.recording is not None:
-        seconds = max(seconds, context.settings.page_seconds)
+        seconds = max(seconds, PAGE_SECONDS)
     fetched, extracted = await context.reader.read(url, seconds=seconds, level=level, had=had)
     page = await _keep(context, fetched, extracted)
     cleaning = round(time.monotonic() - began - fetching, 3)

@@ -92,7 +92,7 @@ async def _hits(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit]:
     """Search once per session. Hits cached by other sessions are free."""
-    limit = context.settings.search_results
+    limit = context.most_hits
     new = False
 
     async def search() -> list[Hit]:
@@ -145,7 +145,7 @@ async def _asked_now(
     if isinstance(provider, Preparing):
         left = context.budget.step("search", least=LEAST_SECONDS)
         await unless_stopped(context.stop, provider.prepare(query), seconds=left)
-    limit = context.settings.search_results
+    limit = context.most_hits
     searching = context.search.ask(provider, query, limit=limit, seconds=seconds, charge=charge)
     try:
         return await unless_stopped(context.stop, searching, seconds=seconds + GRACE_SECONDS)
@@ -171,7 +171,7 @@ def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str,
     return {
         "provider": provider.name,
         "query": query.text,
-        "limit": context.settings.search_results,
+        "limit": context.most_hits,
         **wishes,
     }
 

@@ -23,6 +23,7 @@ from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.document_kinds import kind_of
 from spadework.tools.extract.extracted import Link
 from spadework.tools.fetch.guard import check_url
+from spadework.tools.fetch.page_pool import PAGE_SECONDS
 from spadework.tools.ranking.relevance import Bm25
 from spadework.tools.text.language import spoken
 from spadework.tools.text.passages import cut
@@ -71,7 +72,7 @@ async def read_file(path: Path, settings: Settings) -> ReadPage:
     began = time.monotonic()
     body, url = await asyncio.to_thread(_file, path)
     try:
-        found = await read_apart(body, media_type="", url=url, seconds=settings.page_seconds)
+        found = await read_apart(body, media_type="", url=url, seconds=PAGE_SECONDS)
         if not found.markdown.strip():
             raise Unreadable("it contains no text.")
     except FetchError as error:

@@ -139,13 +139,14 @@ def _text(folder: Path, page: Page) -> str:
     return read_page(folder, page.content_hash) or ""
 
 
-async def read(url: str, settings: Settings | None = None) -> ReadPage:
-    """Read a web page or library document (`library://…`) as a run would. Raises SettingsError for
-    an invalid address, FetchError if the page cannot be read.
+async def read(url: str, settings: Settings | None = None, *, level: int = 0) -> ReadPage:
+    """Read a web page or library document (`library://…`) as a run would, from `level` on. Raises
+    SettingsError for an invalid address, FetchError if the page cannot be read.
     """
     settings = settings or Settings.load()
     address = url if url.startswith(LOCAL) else checked_address(url)
     async with _context_for(address, settings) as context:
+        context.web.min_level = level
         try:
             page = await page_at(context, address)
         except FetchError as error:

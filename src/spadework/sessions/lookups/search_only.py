@@ -26,6 +26,7 @@ from spadework.settings import Settings
 from spadework.tools.extract.expected_type import foreseen
 from spadework.tools.ranking.relevance import query_terms, relevance_parts
 from spadework.tools.ranking.selection import Selection, preset_of, reason, select
+from spadework.tools.search.provider import RESULTS
 from spadework.tools.search.provider_choice import usable
 from spadework.tools.search.result_rows import add_filters
 from spadework.values import Forecast, Hit, Plan, Problem, Query, Usage, Value
@@ -57,17 +58,23 @@ class Looked(Value):
     answered: bool = True
 
 
+def hits_to_request(shown: int, settings: Settings) -> int:
+    """Return how many hits to request of each provider if `shown` are shown after ranking."""
+    return max(shown, RESULTS[settings.effort])
+
+
 async def search(
     query: str,
     settings: Settings | None = None,
     *,
+    limit: int = 0,
     sites: Sequence[str] = (),
     providers: Sequence[Any] = (),
     tell: Callable[[str], None] = lambda text: None,
 ) -> Looked:
     """Search with the settings' providers, or with `providers` (see `Session.search_with`), and
-    fuse the hits. The settings' limits and domains apply, narrowed to `sites`. `tell` receives
-    messages about slow steps.
+    fuse the hits. At most `limit` hits are requested of each (0: 15, deep 30). The settings'
+    limits and domains apply, narrowed to `sites`. `tell` receives messages about slow steps.
 
     Raises SettingsError for an empty query or unusable settings.
     """
@@ -81,6 +88,7 @@ async def search(
 
     budget = Budget.of(settings)
     async with temporary_context(settings, budget, tell, PagesAlone(tuple(providers))) as context:
+        context.most_hits = limit or context.most_hits
         answers = await search_all(context, task_of(asked), emit)
         await context.note_searching()
         return _look_up(context, asked, answers, told)

@@ -10,34 +10,6 @@ from typing import Any, Literal, NamedTuple
 PHASES = ("start", "plan", "search", "read", "assess", "write")
 
 
-class Worth(NamedTuple):
-    """What one provider, kind of query or round (`by`) contributed. `alone` counts cited quotes
-    that no other provider, kind or round found.
-    """
-
-    by: str
-    name: str
-    searches: int = 0
-    hits: int = 0
-    evidence: int = 0
-    cited: int = 0
-    alone: int = 0
-
-
-class Gain(NamedTuple):
-    """What a round gained: mean coverage score (0 to 1) before and after, new quotes, how many of
-    them are cited, and the final quality (0 to 10, None if not rated).
-    """
-
-    session_id: str
-    round: int
-    before: float
-    after: float
-    evidence: int
-    cited: int
-    quality: float | None = None
-
-
 class Figures(NamedTuple):
     """What one session found and cost. `seconds_limit` is 0 if unknown, `money` is None if a price
     was unknown, and `requests` include cached ones.

@@ -5,12 +5,14 @@ exported.
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from spadework.errors import SettingsError, how_to_install
+from spadework.errors import how_to_install
 from spadework.events import Called, Cleaned, Event, Read, Searched, Timed, Unanswered
 from spadework.sessions.record.course import Course
 from spadework.values import Result
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 NAME = "spadework"
 SECONDS = 2.0
+ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+_LOG = logging.getLogger(__name__)
 
 Attributes = dict[str, str | int | float]
 
@@ -41,10 +45,12 @@ class Providers(NamedTuple):
     metrics: MeterProvider
 
 
-def providers() -> Providers:
-    """Return this process's providers. By default, they send OTLP over HTTP as OpenTelemetry's
-    variables say. Raises SettingsError if packages are missing.
+def providers() -> Providers | None:
+    """Return this process's providers, or None unless OpenTelemetry's variables name an endpoint
+    and its packages are installed. By default, they send OTLP over HTTP as those variables say.
     """
+    if not os.environ.get(ENDPOINT):
+        return None
     try:
         from opentelemetry import metrics, trace
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -54,11 +60,10 @@ def providers() -> Providers:
         from opentelemetry.sdk.resources import SERVICE_NAME, Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
-    except ImportError as error:
-        raise SettingsError(
-            "The setting otel needs packages that are not installed.",
-            hint=f"To install them, run {how_to_install('otel')}.",
-        ) from error
+    except ImportError:
+        what = "%s is set, but runs are not exported. To install what that needs, run %s."
+        _LOG.warning(what, ENDPOINT, how_to_install("otel"))
+        return None
     resource = Resource.create({SERVICE_NAME: NAME})
     if not isinstance(trace.get_tracer_provider(), TracerProvider):
         made = TracerProvider(resource=resource)
@@ -70,8 +75,10 @@ def providers() -> Providers:
     return Providers(trace.get_tracer_provider(), metrics.get_meter_provider())
 
 
-def tell(course: Course, result: Result, to: Providers) -> None:
-    """Export a finished session. Waits up to SECONDS for each provider."""
+def tell(course: Course, result: Result) -> None:
+    """Export a finished session where there are providers. Waits up to SECONDS for each."""
+    if (to := providers()) is None:
+        return
     _trace(course, result, to.traces.get_tracer(NAME))
     _measure(course, to.metrics)
     for provider in to:

@@ -122,7 +122,8 @@ class Web:
         store = Store(settings.home / "cache", settings.cache_mb * 1_000_000)
         self._robots = Robots(settings.user_agent, self._robots_txt, store)
         self._cache = HttpCache(store, settings.allow_hosts)
-        self.min_level = settings.min_level
+        #: First level tried for a page.
+        self.min_level = 0
         self.cleaned = Cleaned(store)
         self._open = AsyncExitStack()
 

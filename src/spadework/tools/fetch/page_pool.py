@@ -14,6 +14,9 @@ C = TypeVar("C")
 R = TypeVar("R")
 Why = Literal["deadline", "stopped", "not needed", "budget"]
 
+#: Maximum seconds to wait for one page, over all levels.
+PAGE_SECONDS = 60.0
+
 
 @dataclass(frozen=True)
 class Limits:

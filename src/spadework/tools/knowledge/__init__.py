@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from importlib.util import find_spec
 
 from spadework.backend import backend_of
@@ -17,6 +18,8 @@ from spadework.tools.web.urls import host_of
 __all__ = ["Entry", "Knowledge", "Recalled", "Which", "knowledge_of", "store_of"]
 
 SERVER_SECONDS = 2.0
+#: On a Qdrant server; that of a user has a suffix.
+COLLECTION = "spadework"
 #: Maximum bytes (compressed). The least recently used pages are deleted first.
 MOST_BYTES = 200_000_000
 
@@ -48,4 +51,11 @@ def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
     key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else ""
     client = client_of(settings.qdrant_url, key, SERVER_SECONDS)
     where = host_of(settings.qdrant_url)  # contains nothing that could be a key
-    return QdrantKnowledge(client, settings.qdrant_collection, where, embedder(settings))
+    return QdrantKnowledge(client, _collection(settings), where, embedder(settings))
+
+
+def _collection(settings: Settings) -> str:
+    if not settings.owner:
+        return COLLECTION
+    user = hashlib.sha256(settings.home.name.encode()).hexdigest()[:32]
+    return f"{COLLECTION}-{user}"

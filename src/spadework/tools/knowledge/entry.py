@@ -10,7 +10,6 @@ from typing import Protocol, Self
 import zstandard
 
 from spadework.clock import today
-from spadework.settings import Settings
 from spadework.tools.ranking.query_operators import freshness_of
 from spadework.tools.text.facts import stems
 from spadework.tools.text.language import language, spoken
@@ -18,6 +17,8 @@ from spadework.tools.web.urls import canonical_url, domain_of, host_of
 from spadework.values import Freshness, Page, Query, Task
 
 LEAST_CHARS = 200
+#: Days after which a kept page is stale and fetched again.
+KEPT_DAYS = 7.0
 #: Maximum age in hours of a page if recent pages are required.
 RECENT_HOURS = 12
 
@@ -163,13 +164,11 @@ DOMAINS = 3
 ASPECTS = 0.6
 
 
-def fresh_since(
-    queries: Sequence[Query], settings: Settings, now: datetime | None = None
-) -> datetime | None:
+def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> datetime | None:
     """Return the time since which stored pages are fresh enough for the queries, or None."""
     wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {
-        "any": settings.knowledge_days,
+        "any": KEPT_DAYS,
         "recent": RECENT_HOURS / 24,
         "now": 0.0,
     }

@@ -14,12 +14,15 @@ from typing import Any, Protocol, runtime_checkable
 import httpx
 
 from spadework.errors import QuotaSpent, SearchError
+from spadework.settings.environment import Effort
 from spadework.tools.fetch.exchange import reason as broken_by
 from spadework.tools.stores.exchanges import Piece, Tape
 from spadework.tools.web.connections import certificates, closing_lines, proxy_for
 from spadework.tools.web.retries import RATE_LIMIT_HEADERS, http_date, rate_limit_reset, retry_after
 from spadework.values import Hit, Query
 
+#: Hits requested per query, by effort.
+RESULTS: dict[Effort, int] = {"quick": 15, "normal": 15, "deep": 30}
 Send = Callable[[], Awaitable[Piece]]
 _wire: ContextVar[Callable[[Any, Send], Awaitable[Piece]] | None] = ContextVar("wire", default=None)
 
