@@ -25,7 +25,13 @@ from spadework.apps.mcp.tool_outputs import (
 )
 from spadework.errors import FetchError, NotAllowed, SearchError, SettingsError
 from spadework.prompts import fence, plain
-from spadework.sessions.lookups.page_sessions import FullPage, begun_with, page_of, reading_session
+from spadework.sessions.lookups.page_sessions import (
+    READ_SECONDS,
+    FullPage,
+    begun_with,
+    page_of,
+    reading_session,
+)
 from spadework.sessions.lookups.search_only import (
     SEARCH_SECONDS,
     Looked,
@@ -33,7 +39,6 @@ from spadework.sessions.lookups.search_only import (
     hits_to_request,
     search,
 )
-from spadework.tools.fetch.page_pool import PAGE_SECONDS
 from spadework.values import Page
 from spadework.visible import one_line
 
@@ -84,7 +89,7 @@ async def _read(call: Call, url: str, door: ToolContext) -> Path:
         session = reading_session(url, settings=door.settings)
     except SettingsError as error:
         raise NotAllowed(str(error)) from None
-    await run(session, call.report_progress, PAGE_SECONDS)
+    await run(session, call.report_progress, READ_SECONDS)
     return session.folder
 
 

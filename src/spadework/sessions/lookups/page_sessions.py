@@ -31,6 +31,7 @@ from spadework.sessions.storage.files import read_page
 from spadework.sessions.storage.session_list import readable_sessions
 from spadework.settings import Settings
 from spadework.tools.fetch.guard import printable_url
+from spadework.tools.fetch.page_pool import PAGE_SECONDS
 from spadework.tools.ranking.link_authority import LinkStore
 from spadework.tools.ranking.selection import LOCAL, PRESETS
 from spadework.values import Page, Result, Unread, Value
@@ -38,6 +39,9 @@ from spadework.values import Page, Result, Unread, Value
 PAGES, MOST_PAGES = 5, 20
 #: Number of newest sessions to check for the page, and the maximum age of a match.
 LOOKED_THROUGH, READ_ON = 50, timedelta(hours=1)
+
+#: Maximum seconds to read one page.
+READ_SECONDS = PAGE_SECONDS
 
 
 class FullPage(Value):
