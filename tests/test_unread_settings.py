@@ -19,7 +19,7 @@ from spadework.settings.environment import unread
         ),
         ("MCP_MAX_TOKENS", "is not a setting and is ignored. See docs/settings.md."),
         ("CRAWL_TIMEOUT_SECONDS", "is not a setting and is ignored. See docs/settings.md."),
-        ("SPADEWORK_LEAD_MODEL", "is no longer a setting; the default applies."),
+        ("SPADEWORK_LEAD_MODEL", "is not a setting and is ignored. Did you mean SPADEWORK_MODEL?"),
         ("SPADEWORK_XYZZY", "See docs/settings.md."),
         (
             "SPADEWORK_RRF_K",

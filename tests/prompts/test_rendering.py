@@ -363,15 +363,15 @@ def test_what_an_earlier_entry_tells_is_not_told_again() -> None:
 
     entries = entries_of(
         [
-            quoted("E1", "It digs [well](https://a.example/dig).", heading="Use", after="Oil it."),
-            quoted("E2", "So store it dry.", heading="Use", before="Oil it.", after="It digs"),
-            quoted("E3", "Sell [it](x).", "h2", before="It rusts."),
+            quoted("E1", "It digs [well](https://a.example/dig).", heading="Use", after="So oil it."),
+            quoted("E2", "So store it dry.", heading="Use", before="So oil it.", after="It digs"),
+            quoted("E3", "So sell [it](x).", "h2", before="It rusts."),
             quoted("E4", "a[0](x)", heading="Care", kind="code"),
         ]
     )
     assert [tuple(one) for one in entries] == [
-        ("E1", "Spades · Use · a.example · 2026-03-04", "It digs well.", "", "Oil it.", ""),
+        ("E1", "Spades · Use · a.example · 2026-03-04", "It digs well.", "", "So oil it.", ""),
         ("E2", "page of E1", "So store it dry.", "", "", ""),
-        ("E3", "Spades · a.example · 2026-03-04", "Sell it.", "It rusts.", "", ""),
+        ("E3", "Spades · a.example · 2026-03-04", "So sell it.", "It rusts.", "", ""),
         ("E4", "page of E1 · Care", "a[0](x)", "", "", ""),
     ]

@@ -71,12 +71,12 @@ def test_index_ends_with_the_fault_of_the_endpoint_and_the_library_is_there(
 
 
 def test_search_finds_by_meaning_and_says_where_it_cannot(settings, embeddings, capsys):
-    search_once("automobile", True, settings)
+    search_once("automobile", True, settings, 0)
     lost = capsys.readouterr()
     assert (json.loads(lost.out), "Run `spadework index`" in lost.err) == ([], True)
     index_paths(settings)
     capsys.readouterr()
-    search_once("automobile", True, settings)
+    search_once("automobile", True, settings, 0)
     found = capsys.readouterr()
     assert [hit["title"] for hit in json.loads(found.out)] == ["Washing the car", "The tide"]
     assert found.err == ""

@@ -238,8 +238,3 @@ def test_a_paper_then_a_state_then_the_search_says_who_speaks(
 ):
     page = Page(url=url, kind=stated, fetched_at=today(), content_hash="0", chars=1)
     assert source_kind(Hit(url=url, kind=searched), page) == kind
-
-
-def test_a_page_stored_with_the_kind_of_page_states_no_kind_of_source():
-    page = Page(url="https://example.org/", fetched_at=today(), content_hash="0", chars=1)
-    assert Page.model_validate(page.model_dump() | {"kind": "article"}).kind == ""

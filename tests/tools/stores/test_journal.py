@@ -279,31 +279,6 @@ async def test_a_run_that_is_taken_up_knows_which_purse_was_empty(tmp_path: Path
     assert later.refused == budget.refused == "tokens"
 
 
-async def test_a_journal_in_which_each_charge_was_the_sum_so_far_is_read_as_one(
-    tmp_path: Path,
-) -> None:
-    with closing(sqlite3.connect(tmp_path / "j.sqlite")) as db:
-        db.execute(
-            "CREATE TABLE journal (key TEXT PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL,"
-            " answer TEXT, error TEXT, used TEXT NOT NULL, elapsed REAL NOT NULL, at TEXT NOT NULL"
-            " DEFAULT CURRENT_TIMESTAMP)"
-        )
-        for n in (1, 2):
-            used = Usage(searches=n, money=n / 10).model_dump_json()
-            row = (str(n), "search", "", "[]", used, n)
-            db.execute(
-                "INSERT INTO journal (key, kind, subject, answer, used, elapsed)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
-                row,
-            )
-        db.commit()
-    for _ in range(2):
-        budget = Budget()
-        journal = await Journal.open(tmp_path / "j.sqlite", budget)
-        await journal.close()
-        assert (budget.used.searches, budget.used.money) == (2, 0.2)
-
-
 async def test_bytes_for_which_there_is_no_room_are_not_kept_and_all_else_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

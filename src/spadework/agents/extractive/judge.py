@@ -19,7 +19,7 @@ from spadework.agents.extractive.slot import VALUES, Slot, Stems, held_words, st
 from spadework.tools.text.language import language_of
 
 #: Weight of a question word in the headings above a candidate.
-ABOVE = 0.8
+ABOVE = 0.7
 #: Weight of a question word outside the current aspect.
 ASIDE = 0.3
 #: Penalty for length, and advantage of the first page over the last.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -121,6 +122,8 @@ class Recording:
             rows = await self._exchanges.rows(request.key)
             return json.loads(rows[-1].tape.last.body) if rows and rows[-1].tape else None
         except (Damaged, ValueError):
+            return None
+        except sqlite3.OperationalError:  # an exported session comes without a recording
             return None
 
     def asked_anew(self) -> None:
