@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from spadework.machines.database import opened
 from spadework.machines.session_rows import New, SharedSessions
-from spadework.tools.stores.disk import ClaimLost
+from spadework.tools.stores.disk_faults import ClaimLost
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow
 
 pytestmark = pytest.mark.machines

@@ -22,7 +22,6 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 from typing_extensions import TypedDict
 
-from spadework.agents.receptionist import receive as greet
 from spadework.errors import SettingsError
 from spadework.events import (
     Assessed,
@@ -37,6 +36,7 @@ from spadework.events import (
 )
 from spadework.graph import research
 from spadework.graph.context import new_session_id
+from spadework.graph.followup.reception import receive as greet
 from spadework.graph.state import ResearchState
 from spadework.settings import Settings
 from spadework.tools.export.markdown_report import escape_markdown, safe_url

@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 from langchain_core.tools import StructuredTool, ToolException
 from langgraph.config import get_stream_writer
 
-from spadework.agents.receptionist import Greeted, receive
 from spadework.budget import Budget
 from spadework.errors import SpadeworkError
 from spadework.events import Event, Finished
+from spadework.graph.followup.reception import Greeted, receive
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.values import Result

@@ -17,14 +17,12 @@ Complexity = Literal["simple", "moderate", "complex"]
 Freshness = Literal["any", "recent", "now"]
 Need = Literal["text", "count", "table"]
 
-
 #: The kind of answer that code can check for a topic; "open" if code cannot check it.
 Expected = Literal[
     "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
 #: Patterns of codes, which become parts of URLs; "" means none.
-COUNTRY = r"^([a-z]{2})?$"
-LANGUAGE = r"^([a-z]{2,12}(-[a-z]{2,12})*)?$"
+COUNTRY, LANGUAGE = r"^([a-z]{2})?$", r"^([a-z]{2,12}(-[a-z]{2,12})*)?$"
 
 
 class Question(Value):

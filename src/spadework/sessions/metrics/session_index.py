@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from spadework.tools.stores.disk import said_of
+from spadework.tools.stores.disk_faults import said_of
 from spadework.tools.stores.private_files import is_session_id, private_file
 
 #: Increase VERSION when the rows' content changes.

@@ -15,14 +15,13 @@ import psutil
 from spadework.errors import DiskFailed, SessionError
 from spadework.graph.finish import DiskStopped
 from spadework.sessions.storage.session_file import JOURNAL, METADATA, unreadable
-from spadework.tools.stores.disk import (
+from spadework.tools.stores.disk import DiskHangs, on_disk
+from spadework.tools.stores.disk_faults import (
     IO_ERROR,
     NO_SPACE,
     ClaimLost,
     DatabaseDown,
-    DiskHangs,
     disk_fault,
-    on_disk,
     said_of,
 )
 
