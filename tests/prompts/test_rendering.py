@@ -363,7 +363,9 @@ def test_what_an_earlier_entry_tells_is_not_told_again() -> None:
 
     entries = entries_of(
         [
-            quoted("E1", "It digs [well](https://a.example/dig).", heading="Use", after="So oil it."),
+            quoted(
+                "E1", "It digs [well](https://a.example/dig).", heading="Use", after="So oil it."
+            ),
             quoted("E2", "So store it dry.", heading="Use", before="So oil it.", after="It digs"),
             quoted("E3", "So sell [it](x).", "h2", before="It rusts."),
             quoted("E4", "a[0](x)", heading="Care", kind="code"),

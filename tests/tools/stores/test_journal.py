@@ -23,7 +23,6 @@ from spadework.tools.stores import exchanges
 from spadework.tools.stores.cassette import Recording
 from spadework.tools.stores.exchanges import Request, Tape, last_text
 from spadework.tools.stores.journal import Ask, Journal
-from spadework.values import Usage
 
 
 class Work:
