@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import get_args
 
 from spadework.apps.exit import FAILED
 from spadework.apps.messages import number_of, say
 from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
-from spadework.settings import Role, Settings
+from spadework.settings import Settings
 
 #: Maximum missing answers listed. After a different plan, all are missing.
 MOST_LINES = 20
@@ -23,8 +22,8 @@ def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) 
     """
     output = Output(to).check()
     # Every role uses this model.
-    roles = {f"{role}_model": model for role in get_args(Role)}
-    asking = Settings.load(home=home, model=model, **roles) if model else None
+    roles = dict.fromkeys(("model", "judge_model", "writer_model"), model)
+    asking = Settings.load(home=home, **roles) if model else None
     done = asyncio.run(replay(home, session_id, asking))
     if output.file:
         write_output(done.result, output.file)
