@@ -66,11 +66,6 @@ class Known:
         return self.text.lower()
 
     @cached_property
-    def solid(self) -> str:
-        """The text in lower case without hyphens: sources differ in "autoregressive"."""
-        return self.lower.replace("-", "")
-
-    @cached_property
     def bare(self) -> str:
         """The text as returned by `bare`."""
         return bare(self.text)
@@ -350,7 +345,7 @@ def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
         if not is_unit(name)
         and not any(
             _singular(name) in text.lower
-            or _singular(name) in text.solid
+            or _singular(name) in text.lower.replace("-", "")
             or name.upper() in text.initials
             for text in there
         )

@@ -45,31 +45,26 @@ class Entry(NamedTuple):
 
 def entries_of(evidence: Sequence[Evidence]) -> list[Entry]:
     """Return the entries for one prompt, with their pages' title, heading, author, host and date.
-    Link targets are removed, and nothing is shown twice: neither text of the page nor a claim whose
-    words all stand in what is shown. The sentence before comes with a quote that depends on it, the
-    sentence after only if it depends on the quote ("However, …").
+
+    Nothing is shown twice, text or claim. The sentence before comes only with a quote that depends
+    on it; the sentence after only if it depends on the quote ("However, …").
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
         told[e.content_hash] += "\n" + " ".join(e.quote.split())
     for e in evidence:
         code = spoken(f"{e.before} {e.quote} {e.after}")
-        leans = language(code).needs_context
         prose = e.kind in ("text", "item")
-        near = (
-            e.before if not prose or leans(e.quote) else "",
-            e.after if not prose or leans(e.after) else "",
-        )
         texts = [e.quote]
-        for text in near:
-            line = " ".join(text.split())
-            texts.append("" if line in told[e.content_hash] else text)
+        for text, leaning in ((e.before, e.quote), (e.after, e.after)):
+            near = text if not prose or language(code).needs_context(leaning) else ""
+            line = " ".join(near.split())
+            texts.append("" if line in told[e.content_hash] else near)
             told[e.content_hash] += "\n" + line
-        about = _about(e, pages.setdefault(e.content_hash, e))
-        shown = stems(" ".join([e.title, e.heading, *texts]), code)
-        claim = "" if stems(e.claim, code) <= shown else e.claim
+        new = stems(e.claim, code) - stems(" ".join([e.title, e.heading, *texts]), code)
         quote, before, after = texts if e.kind == "code" else map(without_targets, texts)
-        made.append(Entry(e.id, about, quote, before, after, claim))
+        first = pages.setdefault(e.content_hash, e)
+        made.append(Entry(e.id, _about(e, first), quote, before, after, e.claim if new else ""))
     return made
 
 
@@ -79,7 +74,9 @@ def _about(evidence: Evidence, first: Evidence) -> str:
         return page_line(f"page of {first.id}", heading * (evidence.heading != first.heading))
     date = evidence.published_at.date().isoformat() if evidence.published_at else ""
     place = _place(evidence) if url.startswith("library:") else domain_of(url)
-    return page_line(evidence.title, heading, _first_author(evidence.author), place, date)
+    first, *others = evidence.author.split(" and ")
+    author = evidence.author if len(others) < SHOWN_AUTHORS else f"{first} et al."
+    return page_line(evidence.title, heading, author, place, date)
 
 
 def _place(evidence: Evidence) -> str:
@@ -87,12 +84,6 @@ def _place(evidence: Evidence) -> str:
     folder, _, name = evidence.url.removeprefix("library://").rpartition("/")
     words = stems(name.rpartition(".")[0].replace("-", " ").replace("_", " "))
     return folder if folder and words <= stems(evidence.title) else f"{folder}/{name}".lstrip("/")
-
-
-def _first_author(author: str) -> str:
-    """Return the author, or the first of more than two and "et al."."""
-    names = author.split(" and ")
-    return author if len(names) <= SHOWN_AUTHORS else f"{names[0]} et al."
 
 
 def below(title: str, heading: str) -> str:
