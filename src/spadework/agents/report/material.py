@@ -63,8 +63,8 @@ def entries_of(evidence: Sequence[Evidence]) -> list[Entry]:
             told[e.content_hash] += "\n" + line
         new = stems(e.claim, code) - stems(" ".join([e.title, e.heading, *texts]), code)
         quote, before, after = texts if e.kind == "code" else map(without_targets, texts)
-        first = pages.setdefault(e.content_hash, e)
-        made.append(Entry(e.id, _about(e, first), quote, before, after, e.claim if new else ""))
+        about = _about(e, pages.setdefault(e.content_hash, e))
+        made.append(Entry(e.id, about, quote, before, after, e.claim if new else ""))
     return made
 
 
