@@ -74,8 +74,8 @@ def _about(evidence: Evidence, first: Evidence) -> str:
         return page_line(f"page of {first.id}", heading * (evidence.heading != first.heading))
     date = evidence.published_at.date().isoformat() if evidence.published_at else ""
     place = _place(evidence) if url.startswith("library:") else domain_of(url)
-    first, *others = evidence.author.split(" and ")
-    author = evidence.author if len(others) < SHOWN_AUTHORS else f"{first} et al."
+    name, *others = evidence.author.split(" and ")
+    author = evidence.author if len(others) < SHOWN_AUTHORS else f"{name} et al."
     return page_line(evidence.title, heading, author, place, date)
 
 
