@@ -22,7 +22,7 @@ from spadework.tools.text.passages import cut, headings
 from spadework.values import Page
 
 #: Weight of a question word in the headings above a candidate.
-ABOVE = 0.7
+ABOVE = 0.5
 #: Weight of a question word outside the current aspect.
 ASIDE = 0.3
 #: Penalty for length, and advantage of the first page over the last.
