@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from pathlib import Path
 
@@ -50,7 +51,7 @@ async def test_a_server_that_fails_is_asked_again_after_a_while(
 
 async def test_the_longest_rules_are_read_beside_the_event_loop(store: Store):
     async def get(url: str) -> Answer:
-        turns.clear()
+        turns[:] = [time.monotonic()]
         return Answer(url, 200, httpx.Headers(), b"User-agent: *\nDisallow: /a*b\n" * 10_000)
 
     async def take_turns() -> None:
@@ -61,9 +62,14 @@ async def test_the_longest_rules_are_read_beside_the_event_loop(store: Store):
     turns: list[float] = []
     others = asyncio.create_task(take_turns())
     later = asyncio.get_running_loop().time() + 60
-    await Robots("spadework/1", get, store).ask_permission("https://a.example/tides", later)
+    rules, shares = Robots("spadework/1", get, store), []
+    for host in ("a", "b", "c"):  # a machine may stand still once, but not each time
+        await rules.ask_permission(f"https://{host}.example/tides", later)
+        turns.append(time.monotonic())
+        longest = max(then - now for now, then in itertools.pairwise(turns))
+        shares.append(longest / (turns[-1] - turns[0]))
     others.cancel()
-    assert len(turns) > 5
+    assert min(shares) < 0.5
 
 
 @pytest.mark.parametrize(("status", "allowed"), [(200, False), (404, True)])
