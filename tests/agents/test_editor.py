@@ -56,10 +56,25 @@ def test_each_gap_is_told_once_and_only_what_the_asker_would_look_for() -> None:
 
     kinds = ("definition", "domains", "freshness", "confirmation", "navigation")
     lacking = [lack(kind, f"Lacks {kind}.") for kind in kinds]
-    told = [one.text for one in not_found(plan, coverage, [], lacking).sentences]
+    told = [one.text for one in not_found(plan, coverage, None, lacking).sentences]
     assert told == [gap, "“Prices” was not answered. Nothing was found.", "Lacks definition."]
     asked = plan.model_copy(update={"question": "What is the latest news of sluices?"})
-    assert "Lacks freshness." in [one.text for one in not_found(asked, {}, [], lacking).sentences]
+    assert "Lacks freshness." in [one.text for one in not_found(asked, {}, None, lacking).sentences]
+
+
+def test_a_gap_that_another_section_answers_is_none() -> None:
+    coverage = {
+        NAMES[0]: Coverage(topic=NAMES[0], covered=True, score=0.9, gaps=("a", "b", "c")),
+        "Prices": Coverage(topic="Prices", covered=False, score=0.4, gaps=("the year", "the tax")),
+        "Owners": Coverage(topic="Owners", covered=False, score=0.4, gaps=("their names",)),
+    }
+    plan = PLAN.model_copy(update={"topics": PLAN.topics[:3]})
+    left = not_found(plan, coverage, ["b", "c", "the tax"])
+    assert [one.text for one in left.sentences] == [
+        "“Prices” was not answered. Missing: the tax.",
+        "Missing: b.",
+    ]
+    assert not not_found(plan, coverage, []).sentences
 
 
 @pytest.mark.parametrize(
@@ -169,8 +184,8 @@ def test_a_report_of_a_model_says_who_wrote_who_judged_and_what_was_found() -> N
     ]
     [how, *_] = about(made, ["the notes"], (2, 1), (), "coverage").sentences
     assert how.text == (
-        "Written by a-writer and checked by a-judge. Sentences: 7 supported by the cited sources, 2"
-        " inferred from the cited sources, 1 not checked, 4 quoted word for word."
+        "Written by a-writer and checked by a-judge. Sentences: 7 supported by their sources, 2"
+        " inferred from them, 1 not checked, 4 quoted word for word."
     )
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from spadework.agents.outline import Outline, OutlineAnswer, _check_outline
+from spadework.agents.outline import Outline, OutlineAnswer, _check_outline, _wanted
 from spadework.agents.report.material import line_of, merged
-from spadework.values import Evidence, Plan, Topic
+from spadework.values import Coverage, Evidence, Plan, Topic
 
 
 def entry(id_: str, quote: str, topic: str = "Lamps") -> Evidence:
@@ -38,6 +38,8 @@ PLAN = Plan(
         Topic(name="Bells", question="What of the bells?"),
     ),
 )
+GAP = "who rang the bells"
+WANTED = _wanted(PLAN, {"Bells": Coverage(topic="Bells", covered=True, score=0.9, gaps=(GAP,))})
 LEDGER = [
     entry("E1", "The lamp was lit in 1887."),
     entry("E2", "The bridge of Port Alder is open."),
@@ -57,7 +59,7 @@ def outline(title: str, *headings: str, columns: tuple[str, ...] = ()) -> tuple[
         for n, heading in enumerate(headings)
     ]
     answer = OutlineAnswer.model_validate({"title": title, "answer": "", "sections": sections})
-    made = _check_outline(answer, LEDGER, PLAN)
+    made = _check_outline(answer, LEDGER, PLAN, WANTED)
     assert made
     return made.title, [section.heading for section in made.sections]
 
@@ -106,7 +108,7 @@ def composed(left_out: tuple[str, ...] = (), answers: tuple[int, ...] = ()) -> O
         )
     ]
     told = {"title": "", "answer": "", "sections": sections, "left_out": list(left_out)}
-    made = _check_outline(OutlineAnswer.model_validate(told), FORGOTTEN, PLAN)
+    made = _check_outline(OutlineAnswer.model_validate(told), FORGOTTEN, PLAN, WANTED)
     assert made
     return made
 
@@ -122,8 +124,9 @@ def test_an_entry_that_is_named_nowhere_goes_to_the_first_section_of_its_topic()
 
 
 def test_what_must_be_told_and_no_section_answers_is_missing() -> None:
-    assert composed(answers=(1,)).missing == ("colour of the lamp",)
-    assert composed(answers=(1, 2)).missing == ()
+    assert composed(answers=(1,)).missing == ("colour of the lamp", GAP)
+    assert composed(answers=(1, 3)).missing == ("colour of the lamp",)
+    assert composed(answers=(1, 2, 3)).missing == ()
     ledger = [*FORGOTTEN, entry("E7", "The colour of the lamp is known to be green.")]
     answer = OutlineAnswer.model_validate(
         {
@@ -141,9 +144,9 @@ def test_what_must_be_told_and_no_section_answers_is_missing() -> None:
             ],
         }
     )
-    made = _check_outline(answer, ledger, PLAN)
+    made = _check_outline(answer, ledger, PLAN, WANTED)
     assert made
-    assert made.missing == ("keeper",), "what an entry says in the same words is told"
+    assert made.missing == ("keeper", GAP), "what an entry says in the same words is told"
 
 
 def test_a_topic_of_which_all_is_left_out_has_no_section() -> None:

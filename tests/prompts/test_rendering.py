@@ -68,7 +68,7 @@ PASSAGES = [
 ENTRIES = [
     Entry(
         id="E1",
-        about="Spades · Tools · A. Gardener · a.example · 2026-03-04",
+        about="Spades · Tools · A. Gardener · a.example · 2026-03-04, Wednesday",
         quote="A spade is a tool for digging.",
         before="Gardens need tools.",
         claim="A spade is a tool to dig with.",
@@ -117,15 +117,16 @@ SHOWN: dict[str, dict[str, Any]] = {
         "columns": ("Tool", "Use"),
         "words": 80,
         "evidence": ENTRIES,
+        "lines": ["E9 · A shovel moves earth. · Shovels"],
         "others": ["A shovel is wider."],
         "asked_on": "2026-03-04",
         "names": ("spade.py: the tool",),
     },
     "outline": {
         "plan": Plan(question=QUESTION.text, wishes=("for beginners",), topics=(TOPIC,)),
-        "musts": [("blade", "Definition"), ("handle", "Definition")],
+        "wanted": [("blade", "Definition"), ("which soil?", "Uses")],
         "lines": ["E1 · A spade is a tool for digging. · Spades · 2026-03-04", "E2 · dig()"],
-        "open_ones": [("Uses", "partly", ("Which soil?",))],
+        "open_ones": [("Uses", "partly")],
         "conflicts": ["Definition: It has one blade. / It has two blades."],
         "words": 400,
         "most_words": 400,
@@ -325,7 +326,8 @@ def _hostile(text: str) -> dict[str, dict[str, Any]]:
         "lead": SHOWN["lead"] | {"titles": [text], "answers": [text or "x"]},
         "doubt": SHOWN["doubt"] | {"hits": [hit]},
         "assessor": SHOWN["assessor"] | {"known": [entry], "passages": [passage]},
-        "writer": SHOWN["writer"] | {"evidence": [entry], "others": [text], "names": [text]},
+        "writer": SHOWN["writer"]
+        | {"evidence": [entry], "lines": [text], "others": [text], "names": [text]},
         "reader": SHOWN["reader"] | {"passages": [passage | {"topics": [1]}]},
         "ledger": SHOWN["ledger"] | {"lines": [text]},
         "outline": SHOWN["outline"] | {"lines": [text], "conflicts": [text]},
@@ -372,8 +374,8 @@ def test_what_an_earlier_entry_tells_is_not_told_again() -> None:
         ]
     )
     assert [tuple(one) for one in entries] == [
-        ("E1", "Spades · Use · a.example · 2026-03-04", "It digs well.", "", "So oil it.", ""),
+        ("E1", "Spades · Use · a.example · 2026-03-04, Wednesday", "It digs well.", "", "So oil it.", ""),
         ("E2", "page of E1", "So store it dry.", "", "", ""),
-        ("E3", "Spades · a.example · 2026-03-04", "So sell it.", "It rusts.", "", ""),
+        ("E3", "Spades · a.example · 2026-03-04, Wednesday", "So sell it.", "It rusts.", "", ""),
         ("E4", "page of E1 · Care", "a[0](x)", "", "", ""),
     ]

@@ -138,24 +138,39 @@ def day_of(side: Side, ledger: Mapping[str, Evidence]) -> str:
 def not_found(
     plan: Plan,
     coverage: Mapping[str, Coverage],
-    missing: Sequence[str] = (),
+    outlined: Sequence[str] | None = None,
     shortfalls: Sequence[Shortfall] = (),
     unread: AbstractSet[str] = frozenset(),
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return a section on what the answer lacks, with each gap once: incomplete topics, `missing`
-    aspects, and shortfalls. Topics in `unread` have pages that could not be read.
+    """Return a section on what the answer lacks, with each gap once.
+
+    `outlined` holds the aspects and gaps that no section of the report answers, or None without an
+    outline: another topic's section may answer a topic's gap, and only the outline knows. Topics in
+    `unread` have pages that could not be read.
     """
-    lines, told = [], ""
+    gaps = {
+        name: [gap for gap in found.gaps if outlined is None or gap in outlined]
+        for name, found in coverage.items()
+    }
+    lines, told, beside = [], "", list[str]()
     for topic in plan.topics:
         found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
-        if found.state != "answered":
-            new = [gap for gap in found.gaps if _bare(gap) not in told]
+        left = gaps.get(topic.name, [])
+        if found.state == "answered":
+            # Readers want only the most important gap of an answered topic, which comes first.
+            beside += left[1:]
+        elif left or not found.gaps:
+            new = [gap for gap in left if _bare(gap) not in told]
             lines.append(_gap_of(topic, found, new, topic.name in unread, plan, say))
             told = _bare(" ".join([told, *lines]))
+            # The gaps of a topic that is not answered tell what it lacks.
+            beside += [*left, *(topic.must_cover if left else ())]
     said = stems(told, plan.language)
-    gaps = "; ".join(gap.rstrip(".") for gap in missing if not stems(gap, plan.language) <= said)
-    lines += [say("missing", gaps=gaps)] if gaps else []
+    first = [gap for own in gaps.values() for gap in own[:1]]
+    lacking = [one for one in dict.fromkeys([*(outlined or ()), *first]) if one not in beside]
+    rest = "; ".join(one.rstrip(".") for one in lacking if not stems(one, plan.language) <= said)
+    lines += [say("missing", gaps=rest)] if rest else []
     asked = language(spoken(plan.question)).latest.search(plan.question)
     kinds = (*_GAPS, "freshness") if asked else _GAPS
     lines += [each.text for each in shortfalls if each.kind in kinds]

@@ -66,8 +66,8 @@ class Outlined:
 @dataclass(frozen=True)
 class Outline:
     """The plan of a report. `answer` is its short answer with citation marks, written by `author`.
-    `left_out` holds the ids of unused entries, `missing` the aspects that no section covers, and
-    `names` what the sections' code shares.
+    `left_out` holds the ids of unused entries, and `names` what the sections' code shares.
+    `missing` holds the aspects and gaps that no section covers, or None if nobody looked.
     """
 
     sections: tuple[Outlined, ...]
@@ -75,7 +75,7 @@ class Outline:
     answer: str = ""
     author: str = CODE
     left_out: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    missing: tuple[str, ...] | None = None
     names: tuple[str, ...] = ()
 
 
@@ -111,18 +111,13 @@ async def outline(
     seconds: float,
 ) -> tuple[Outline, list[Problem]]:
     """Return the model's outline, or one section per topic if the model fails."""
+    wanted = _wanted(plan, known.coverage)
     prompt = render(
         "outline",
         plan=plan,
-        # A required aspect such as "SQLite" means little without the topics it belongs to.
-        musts=[
-            (must, ", ".join(topic.name for topic in plan.topics if must in topic.must_cover))
-            for must in musts_of(plan)
-        ],
+        wanted=[(one, ", ".join(topics)) for one, topics in wanted.items()],
         lines=[line_of(e) for e in dict.fromkeys(merged(ledger).values()) if e.kind != "columns"],
-        open_ones=[
-            (c.topic, c.state, c.gaps) for c in known.coverage.values() if c.state != "answered"
-        ],
+        open_ones=[(c.topic, c.state) for c in known.coverage.values() if c.state != "answered"],
         conflicts=[
             *(_sides_of(conflict, ledger) for conflict in known.conflicts),
             *(f"{c.topic}: {one}" for c in known.coverage.values() for one in c.differences),
@@ -134,7 +129,7 @@ async def outline(
 
     async def ask(model: Model) -> Outline:
         answer = await model.ask("writer", prompt, OutlineAnswer, seconds=seconds)
-        return await asyncio.to_thread(_check_outline, answer, ledger, plan) or instead()
+        return await asyncio.to_thread(_check_outline, answer, ledger, plan, wanted) or instead()
 
     def instead() -> Outline:
         return by_topic(plan, ledger, known.words)
@@ -155,12 +150,23 @@ def is_summary(heading: str, code: str) -> bool:
     return heading.casefold() == Phrases(code)("summary").casefold()
 
 
-def musts_of(plan: Plan) -> list[str]:
-    """Return the required aspects of all topics, without duplicates."""
-    return list(dict.fromkeys(must for topic in plan.topics for must in topic.must_cover))
+def _wanted(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]]:
+    """Return what the report should tell, required aspects before gaps, with the topics that ask
+    it, because an aspect such as "SQLite" means little alone.
+    """
+    wanted: dict[str, list[str]] = defaultdict(list)
+    for topic in plan.topics:
+        for must in topic.must_cover:
+            wanted[must].append(topic.name)
+    for found in coverage.values():
+        for gap in found.gaps:
+            wanted[gap].append(found.topic)
+    return {one: list(dict.fromkeys(topics)) for one, topics in wanted.items()}
 
 
-def _check_outline(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan) -> Outline | None:
+def _check_outline(
+    answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan, wanted: Iterable[str]
+) -> Outline | None:
     """Validate the model's outline. Merge equal headings, and replace those that no entry supports
     or that look like prompt injections. Return None if no section has evidence.
 
@@ -192,19 +198,22 @@ def _check_outline(answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan
     if not made:
         return None
     unwanted = {known[id_].id for id_ in answer.left_out if id_ in known}
-    wanted = [(e.topic, known[e.id]) for e in ledger if known[e.id].id not in unwanted]
-    sections = [*made.values(), *_of_forgotten_topics([*made.values()], wanted, plan)]
-    whole = _with_forgotten(sections, dict.fromkeys(e for _, e in wanted), once)
-    used = {e.id for one in whole for e in one.evidence}
-    left_out = tuple(e.id for e in once if e.id not in used and e.kind != "columns")
+    used = [(e.topic, known[e.id]) for e in ledger if known[e.id].id not in unwanted]
+    sections = [*made.values(), *_of_forgotten_topics([*made.values()], used, plan)]
+    whole = _with_forgotten(sections, dict.fromkeys(e for _, e in used), once)
+    named = {e.id for one in whole for e in one.evidence}
+    left_out = tuple(e.id for e in once if e.id not in named and e.kind != "columns")
     title = keep_founded_heading(answer.title, texts, home)
-    missing = _unanswered_musts(answer, known, plan, whole)
+    missing = _unanswered(answer, known, wanted, whole)
     names = tuple(name for name in answer.names[:MOST_NAMES] if not is_injection(name))
     return Outline(tuple(whole), title, answer.answer, answer.author, left_out, missing, names)
 
 
-def _unanswered_musts(
-    answer: OutlineAnswer, known: Container[str], plan: Plan, sections: Sequence[Outlined]
+def _unanswered(
+    answer: OutlineAnswer,
+    known: Container[str],
+    wanted: Iterable[str],
+    sections: Sequence[Outlined],
 ) -> tuple[str, ...]:
     answered = {
         number
@@ -213,10 +222,10 @@ def _unanswered_musts(
         for number in one.answers
     }
     return tuple(
-        must
-        for number, must in enumerate(musts_of(plan), 1)
+        want
+        for number, want in enumerate(wanted, 1)
         if number not in answered
-        and not any(speaks_of(e, must) for one in sections for e in one.evidence)
+        and not any(speaks_of(e, want) for one in sections for e in one.evidence)
     )
 
 

@@ -11,7 +11,7 @@ from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import Reply, at_most
 from spadework.agents.outline import Outline, Outlined
 from spadework.agents.report.marked_text import bare_code, parse_sentences, section_of
-from spadework.agents.report.material import entries_of
+from spadework.agents.report.material import entries_of, line_of
 from spadework.agents.report.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Checked
 from spadework.errors import BadReply
@@ -21,6 +21,8 @@ from spadework.tools.text.sentences import leads
 from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 
 MOST_MENDED = 20
+#: Section forms that join what other sections tell.
+JOINING = ("table", "advice")
 
 
 class SectionAnswer(Reply):
@@ -88,6 +90,7 @@ async def _section(
             columns=section.columns,
             words=section.words,
             evidence=entries_of(section.evidence),
+            lines=_lines_beside(outline, section),
             names=outline.names,
             others=[
                 f"{other.heading}: {other.shows}"
@@ -106,6 +109,16 @@ async def _section(
         written,
         lambda: extractive.section(section.heading, section.evidence),
     )
+
+
+def _lines_beside(outline: Outline, section: Outlined) -> list[str]:
+    """Return the other sections' entries in a line each, for a section that joins what they tell:
+    a cell is empty, or advice lacks its warning, because the outline left out an entry.
+    """
+    if section.form not in JOINING:
+        return []
+    entries = dict.fromkeys(e for other in outline.sections for e in other.evidence)
+    return [line_of(e) for e in entries if e not in section.evidence and e.kind != "columns"]
 
 
 async def mend(

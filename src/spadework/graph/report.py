@@ -8,7 +8,6 @@ from typing import NamedTuple, get_args
 
 from spadework.agents.editor import about, disagreements, not_found, problem_lines, untold
 from spadework.agents.extractive import writer as extractive
-from spadework.agents.report.material import speaks_of
 from spadework.events import Called
 from spadework.graph.context import SessionContext
 from spadework.graph.sentence_pruning import without_addresses
@@ -290,27 +289,14 @@ def build_report(
 
 
 def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
-    coverage, told = state.get("coverage", {}), {c.evidence_id for c in state.get("citations", [])}
+    coverage = state.get("coverage", {})
     answered = {name for name, found in coverage.items() if found.state == "answered"}
     unread = [one for one in unread_hits(state) if one.topic not in answered]
-    cited = [e for e in state.get("evidence", []) if e.id in told]
-    # Of an answered topic, readers want only the most important gap, which comes first.
-    gaps = (gap for name in coverage if name in answered for gap in coverage[name].gaps[:1])
-    # The gaps of a topic that is not answered tell what it lacks.
-    told_of = {
-        must
-        for topic in state["plan"].topics
-        if (found := coverage.get(topic.name)) and found.gaps and topic.name not in answered
-        for must in topic.must_cover
-    }
-    lacking = [*(one for one in state.get("missing", []) if one not in told_of), *gaps]
-    # Skip what a later round has found.
-    missing = [one for one in dict.fromkeys(lacking) if not any(speaks_of(e, one) for e in cited)]
     open_ones = with_unread(
         not_found(
             state["plan"],
             coverage,
-            missing,
+            state.get("missing"),
             state.get("shortfalls", []),
             frozenset(one.topic for one in unread),
             say,

@@ -118,9 +118,10 @@ class ResearchState(TypedDict, total=False):
     stopped_by: str
     #: The report title from the outline; "" to use the question.
     title: str
-    #: Entries the outline does not use, aspects no section covers, and shared terms.
+    #: Entries the outline does not use, aspects and gaps no section covers (None if nobody looked),
+    #: and shared terms.
     left_out: list[str]
-    missing: list[str]
+    missing: list[str] | None
     names: list[str]
     sections: list[Section]
     citations: list[Citation]
@@ -189,8 +190,8 @@ def left_over(state: ResearchState) -> dict[str, Any]:
     if not state.get("opened"):
         return {}
     gathered = ("tasks", "finds", "shown", "evidence", "rounds", "problems")
-    lists = ("shortfalls", "left_out", "missing", "names", "sections", "citations", "conflicts")
-    cleared: dict[str, Any] = dict.fromkeys(("before", "forecast", "review"))
+    lists = ("shortfalls", "left_out", "names", "sections", "citations", "conflicts")
+    cleared: dict[str, Any] = dict.fromkeys(("before", "forecast", "review", "missing"))
     cleared |= dict.fromkeys(("stopped_by", "title", "report"), "")
     cleared |= {name: Overwrite([]) for name in gathered} | {name: [] for name in lists}
     cleared |= {name: Overwrite({}) for name in ("pages", "coverage")}

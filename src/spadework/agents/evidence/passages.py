@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from spadework.agents.report.material import below
+from spadework.agents.report.material import below, day
 from spadework.tools.text.markdown import Block, blocks, plain, units
 from spadework.tools.text.passages import without_targets
 from spadework.tools.text.prompt_injection import is_injection, spans_between_injections
@@ -112,7 +112,7 @@ class Numbered:
                 "heading": below(s.page.title, s.heading),
                 "domain": domain_of(s.page.url),
                 "author": s.page.author,
-                "date": s.page.published_at.date().isoformat() if s.page.published_at else "",
+                "date": day(s.page.published_at),
                 "text": text,
                 "columns": s.columns,
             }

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from textwrap import shorten
 from typing import NamedTuple
 
@@ -72,11 +73,16 @@ def _about(evidence: Evidence, first: Evidence) -> str:
     heading, url = below(evidence.title, evidence.heading), evidence.url
     if evidence.id != first.id:
         return page_line(f"page of {first.id}", heading * (evidence.heading != first.heading))
-    date = evidence.published_at.date().isoformat() if evidence.published_at else ""
+    date = day(evidence.published_at)
     place = _place(evidence) if url.startswith("library:") else domain_of(url)
     name, *others = evidence.author.split(" and ")
     author = evidence.author if len(others) < SHOWN_AUTHORS else f"{name} et al."
     return page_line(evidence.title, heading, author, place, date)
+
+
+def day(moment: datetime | None) -> str:
+    """Return a page's date with its weekday, from which the text's “Saturday” is dated."""
+    return f"{moment:%Y-%m-%d, %A}" if moment else ""
 
 
 def _place(evidence: Evidence) -> str:
@@ -154,7 +160,7 @@ def line_of(evidence: Evidence) -> str:
     if evidence.kind == "code":
         begins = f": {shorten(quote, CODE_CHARS, placeholder='…')}" if evidence.claim else ""
         said = f"(code) {said}{begins}"
-    date = evidence.published_at.date().isoformat() if evidence.published_at else ""
+    date = day(evidence.published_at)
     about = (said, evidence.title, below(evidence.title, evidence.heading), date)
     return f"{evidence.id} · " + " · ".join(part for part in about if part)
 

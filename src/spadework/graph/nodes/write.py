@@ -95,7 +95,7 @@ async def compose_report(
         "sections": [*([first] if first.sentences else []), *sections],
         "title": made.title,
         "left_out": list(made.left_out),
-        "missing": list(made.missing),
+        "missing": None if made.missing is None else list(made.missing),
         "names": list(made.names),
         "conflicts": disputes,
         "problems": [*uncompared, *problems, *failed],

@@ -227,7 +227,7 @@ class _Drawn:
         return " ".join(filter(None, (text, self._marks(sentence))))
 
     def _marks(self, sentence: Sentence) -> str:
-        cited = dict.fromkeys(self.numbers[self.ledger[id_].url] for id_ in sentence.evidence_ids)
+        cited = sorted({self.numbers[self.ledger[id_].url] for id_ in sentence.evidence_ids})
         numbers = "".join(f"[{n}]" for n in cited)
         return " ".join(filter(None, (numbers, INFERRED if cited and sentence.inferred else "")))
 
