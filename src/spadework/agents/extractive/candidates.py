@@ -70,6 +70,12 @@ class Candidate:
         """The end of the last span in the page or, for a list, of all its items."""
         return self.block[1] if self.kind == "list" else self.spans[-1][1]
 
+    @property
+    def above(self) -> str:
+        """The text that names what the candidate is about: title, headings, lead and columns."""
+        columns = (name for name, _ in self.cells)
+        return "\n".join([self.shown.page.title, self.shown.heading, self.lead, *columns])
+
     def overlaps(self, other: Candidate) -> bool:
         """Return whether two candidates share text of a page."""
         return (

@@ -26,7 +26,7 @@ from spadework.tools.text.facts import (
     spelled_numbers,
     weekdays,
 )
-from spadework.tools.text.language import language
+from spadework.tools.text.language import DEFAULT, language
 from spadework.tools.text.sentences import is_ended, sentences
 from spadework.tools.text.terms import terms
 
@@ -50,6 +50,8 @@ DENIED_WORDS = 2
 LEAST_NEW = 2
 #: Maximum words of a cue that holds no subject.
 CUE_WORDS = 3
+#: Maximum words beside its subject at the beginning of a definition.
+BESIDE_SUBJECT = 2
 #: Maximum characters between a number and what it counts.
 NEAR_CHARS = 40
 _FORMS = {"steps": ("list", "code"), "items": ("list",)}
@@ -57,6 +59,12 @@ _FORMS = {"steps": ("list", "code"), "items": ("list",)}
 _EXTREMES = frozenset(("largest", "smallest"))
 #: Answers found in a sentence or row, not in a list.
 VALUES = ("number", "date", "name", "definition")
+_WORDS = re.compile(r"[^\W_]+")
+
+
+def _plain(text: str) -> str:
+    """Return the words of a text in lower case, with single spaces."""
+    return " ".join(_WORDS.findall(text.casefold()))
 
 
 @lru_cache(maxsize=60_000)
@@ -76,8 +84,12 @@ class Slot:
         # The requested thing and its subject are always required.
         first = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip("?!.,;:¿¡").isalpha()]
-        named = [*names_in(question), *typed, *_cue_words(text, code)]
-        self._kept = stems(" ".join(named), code).union(first)
+        named = [*names_in(question), *typed]
+        self._kept = stems(" ".join([*named, *_cue_words(text, code)]), code).union(first)
+        # A pronoun stands for what the whole question names.
+        said = {*_plain(question if known.pronouns & {*_plain(text).split()} else text).split()}
+        self._named = [name for name in map(_plain, named) if said.intersection(name.split())]
+        self._language = code
         self._denies = is_negated(question, code)
         self._asks_weekdays = "weekdays" in known.cues_in(text)
         # Several words without a question may ask for anything; a single one asks what it is.
@@ -95,7 +107,7 @@ class Slot:
         self._thing = stems(words_behind(which, code), code)
         # A name is no verb, nor what stands behind a preposition ("open in winter").
         behind = (WORD.search(text, found.end()) for found in known.regarding.finditer(text))
-        nouns = [*names_in(question), *typed, *(word[0] for word in behind if word)]
+        nouns = [*named, *(word[0] for word in behind if word)]
         self._no_verbs = stems(" ".join(nouns), code)
         self._dimensions = _asked_dimensions(text, code)
 
@@ -164,9 +176,42 @@ class Slot:
         near = above if one.kind == "list" else own | above
         missing = self.words - held_words(self.words, near)
         own_share = len(held_words(self.words, own)) / len(self.words)
-        if missing:
-            return self._may_lack(missing, one, own_share)
-        return own_share >= LEAST_OWN or one.kind in ("list", "code")
+        if missing and not self._may_lack(missing, one, own_share):
+            return False
+        enough = missing or own_share >= LEAST_OWN or one.kind in ("list", "code")
+        return bool(enough) and self._has_names(_plain(f"{one.above}\n{one.text}"))
+
+    def states(self, one: Candidate, above: Stems) -> bool:
+        """Return whether a proof states the answer: a definition begins with what it defines, a
+        list is introduced by all the question's words, and a value stands with them in one
+        sentence, apart from names in the title or heading.
+        """
+        if self.kind == "items":
+            whole = self.words | self._thing
+            return one.kind == "list" and held_words(whole, above) == whole
+        if one.kind != "text":
+            return False
+        if self.kind == "definition":
+            first = terms(_before_verb(one.text, self._says_what), one.language)
+            most = len(self.words) + BESIDE_SUBJECT
+            whole = self._says_what is None or len(first) <= most
+            return whole and held_words(self.words, frozenset(first[:most])) == self.words
+        if self.kind not in VALUES or len(self.words) < LEAST_HELD:
+            return False
+        named = above & stems(" ".join(self._named), self._language)
+        said = (stems(one.text[a:b], one.language) | named for a, b in sentences(one.text))
+        return any(held_words(self.words, each) == self.words for each in said)
+
+    def _has_names(self, text: str) -> bool:
+        """Return whether a text has the question's names as written: the stem of "Titanic" is that
+        of "Titans", and 5.0 is not Django's wherever both occur. Other languages inflect names.
+        """
+        if self._language == DEFAULT:
+            return all(
+                re.search(rf"(?<!\w){re.escape(n)}(?:e?s)?(?!\w)", text) for n in self._named
+            )
+        held = stems(text, self._language)
+        return all(name in text or stems(name, self._language) <= held for name in self._named)
 
     def contradicts(self, one: Candidate, near: Stems) -> bool:
         """Return whether a candidate is about all that the question names, and denies it."""
@@ -230,6 +275,12 @@ def _says_what(text: str, code: str) -> re.Pattern[str] | None:
     known = language(code)
     found = known.cues["define"].search(text) if "define" in known.cues else None
     return known.says_what if found and known.says_what.search(f"{found[0]} a") else None
+
+
+def _before_verb(text: str, says_what: re.Pattern[str] | None) -> str:
+    """Return the text before a definition's verb, or all of it without a pattern for the verb."""
+    found = says_what.search(text) if says_what else None
+    return text[: found.start()] if found else "" if says_what else text
 
 
 def _asked_dimensions(text: str, code: str) -> frozenset[str]:
