@@ -1,6 +1,7 @@
-"""Enforce the limits of a run, except for time. Every model call, search and page is charged before
-it starts. A share of the model costs is reserved for writing, checking and rewriting. BudgetSpent
-means: write with the evidence so far.
+"""Enforce the limits of a run, except for time.
+
+Every model call, search and page is charged before it starts. A share of the model costs is
+reserved for writing, checking and rewriting. BudgetSpent means: write with the evidence so far.
 """
 
 from __future__ import annotations
@@ -74,15 +75,16 @@ def total(bills: Iterable[Amounts]) -> Usage:
 
 Price = tuple[float, float]
 
-#: Number of calls that may compete for a limit. Beyond its usual size, an answer may use only this
-#: fraction of what is free.
+#: The number of calls that may compete for a limit. To be longer than usual, an answer may use
+#: only this fraction of what is free.
 AT_ONCE = 16
 #: Minimum tokens for an answer; with fewer left, no call is made.
 LEAST_ROOM = 200
 
 
 class HoldRequest(NamedTuple):
-    """The size of a model call: `told` request tokens, `usual` and `most` answer tokens. `closing`
+    """The size of a model call.
+    `told` counts the tokens of the request, `usual` and `most` those of the answer. `closing`
     calls write and check the report, and may use the reserve.
     """
 
@@ -132,8 +134,9 @@ def cost(price: Price | None, told: int, said: int) -> float:
 
 
 def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
-    """Return the reservation for a call, or None if too little is `free` now. An answer gets at
-    least its usual size, or less if no running call could release more (`alone`).
+    """Return the reservation for a call, or None if too little is `free` now.
+    An answer gets at least its usual size. It gets less if no running call could release more
+    (`alone`).
     """
     most = min(wish.most, longest(wish, free))
     least = min(LEAST_ROOM, wish.most)
@@ -213,8 +216,9 @@ class Budget(Deadline):
         self._began: tuple[float, dict[Limit, float]] | None = None
         #: The amounts reserved for rewriting.
         self._again: dict[Limit, float] = {}
-        #: Spent on closing calls before writing, such as testing the model. The reserve is a share
-        #: of the rest, or an expensive test would leave too little for judging.
+        #: Spent on closing calls before the writing, such as testing the model. The reserve is a
+        #: share of what remains, because an expensive test would otherwise leave too little for
+        #: judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod
@@ -270,8 +274,10 @@ class Budget(Deadline):
         self.add(**{name: amount for name, amount in used.items() if name != "money" and amount})
 
     async def hold(self, wish: HoldRequest, *, until: float) -> Hold:
-        """Charge a model call and reserve its maximum cost, waiting for running calls if necessary.
-        `until` is a `time.monotonic` time. Raises BudgetSpent, charging nothing.
+        """Charge a model call and reserve its maximum cost, waiting for running calls if
+        necessary.
+
+        `until` is a `time.monotonic` time. Raises BudgetSpent, in which case nothing is charged.
         """
         own = wish.closing
         while True:
@@ -333,8 +339,8 @@ class Budget(Deadline):
         self.shared = shared
 
     def _free(self, *, closing: bool, settled: bool = False) -> Free:
-        """Return what a call may reserve under the run's own and the shared limit. Other runs'
-        calls count as settled only while this run has calls too.
+        """Return what a call may reserve within the limits of the run and the shared limit.
+        The calls of other runs count as settled only while this run has calls, too.
         """
         own = self.free(closing=closing, settled=settled)
         if self.shared is None:

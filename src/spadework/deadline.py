@@ -39,8 +39,8 @@ AGAIN = 0.5
 #: Seconds to compose, verify, save and exit by code, unless known from earlier runs.
 CLOSING_SECONDS = 2.0
 CLOSING_SHARE = 0.2
-#: Closing takes about as long as this many drafts by code, which slow down with evidence and load:
-#: 5,806 entries take 2.9 s of CPU time instead of 0.8 s.
+#: Closing takes about as long as this many drafts by code. Drafts slow down with evidence and
+#: load: 5,806 entries take 2.9 s of CPU time instead of 0.8 s.
 CLOSING_DRAFTS = 4.0
 
 
@@ -104,21 +104,22 @@ class Deadline:
         return share if self.written is None else min(share, AGAIN * self.written)
 
     def phase(self, *phases: Phase) -> float:
-        """Return the seconds available to these phases together. Later phases keep their shares,
-        and writing its share of the whole. Until there is a report, time below WRITE_NOW is for
-        writing only.
+        """Return the seconds that these phases together may take.
+        Later phases keep their shares, and writing keeps its share of the whole. Until there is a
+        report, time below WRITE_NOW is reserved for writing.
         """
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:
-        """Return the seconds for one step of these phases. A short run grants at least `least`, up
-        to half the time of these phases and reading.
+        """Return the seconds for one step of these phases.
+        Even a short run grants `least`, up to half the time of these phases and reading.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 
     def judging_seconds(self, call: float) -> float:
-        """Return the seconds for judging a round. Judging gets at least SLOWER times `call`, up to
-        half the time of judging and writing, because unjudged evidence is not worth writing up.
+        """Return the seconds for judging a round.
+        Judging gets at least SLOWER times `call`, up to half the time of judging and writing,
+        because evidence that nobody judged is not worth writing up.
         """
         return max(self.phase("assess"), min(SLOWER * call, self.phase("assess", "write") / 2))
 

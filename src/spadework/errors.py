@@ -40,8 +40,8 @@ def must_be(name: str, wanted: str, value: object) -> str:
 
 
 class SpadeworkError(RuntimeError):
-    """An error raised on purpose. `str(error)` is one sentence; `hint` says how to fix it.
-    LangGraph servers pass on the messages of a RuntimeError only.
+    """An error raised on purpose. `str(error)` is one sentence, and `hint` says how to fix it.
+    LangGraph servers pass on messages only if the error is a RuntimeError.
     """
 
     #: True if a retry would fail too, so that a resumed run makes none.
@@ -61,8 +61,9 @@ class SearchError(SpadeworkError):
 
 
 class QuotaSpent(SearchError):
-    """The provider's quota or rate limit is exceeded. `retry_after` is in seconds, if known. `busy`
-    means that only the rate was too high, and slower requests help.
+    """The quota or rate limit of a provider is exceeded.
+    `retry_after` is in seconds, if known. `busy` means that only the rate was too high, so that
+    slower requests succeed.
     """
 
     def __init__(
@@ -184,7 +185,7 @@ class BudgetSpent(Exception):
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that installs an extra from spadework's own folder. In a package index,
-    the package of this name would be another project's.
+    """Return the command that installs an extra from spadework's own folder.
+    The package of this name in a package index may belong to another project.
     """
     return f'`pip install ".[{extra}]"` in the spadework folder'

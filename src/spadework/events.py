@@ -1,5 +1,6 @@
-"""The events of a run, which in order form its record. The graph streams them as JSON objects,
-which `parse_event` turns back into events.
+"""The events of a run. In order, they form its record.
+
+The graph streams them as JSON objects, which `parse_event` turns back into events.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ VERSION = 1
 
 
 class Timed(Value):
-    """An event with its time (`at`) and the second of the run (`after`). The run's clock stops
-    while nobody works on it. `v` is the record version (0 has no times). `seconds` is the duration,
-    None if instant.
+    """An event with its time.
+
+    - `at`: the time; `after`: the second of the run, whose clock stops while nobody works on it.
+    - `seconds`: the duration, or None if instant.
+    - `v`: the version of the record (0 has no times).
     """
 
     #: Fields that identify the event's subject; () if it has none.
@@ -100,9 +103,10 @@ class Notice(Timed):
 
 
 class Asked(Timed, extra="ignore"):  # Interrupts also contain a form for chat clients.
-    """A question to the user: what the question means, or whether the plan is right. The answer to
-    `approve` is empty to accept, or lists the wanted topics, one per line. A line "change: …"
-    requests another change, after which the plan is shown again unless the last line is "yes".
+    """A question to the user: what the question means, or whether the plan is right.
+    An empty answer to `approve` accepts the plan. Otherwise it lists the wanted topics, one per
+    line. A line "change: …" requests another change, after which the plan is shown again unless
+    the last line is "yes".
     """
 
     type: Literal["asked"] = "asked"
@@ -214,8 +218,9 @@ class Checked(Timed):
 
 
 class Selected(Timed):
-    """The decisions on a topic's hits in a round, best first. `threshold` is the minimum relevance;
-    `note` says if it was lowered. `again` marks a second search in the round.
+    """The decisions on a topic's hits in a round, best first.
+    `threshold` is the minimum relevance, and `note` says whether it was lowered. `again` marks a
+    second search in the same round.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "again")
@@ -240,8 +245,9 @@ class Reading(Timed):
 
 
 class Read(Timed, Tried):
-    """A page was read, or could not be read for a `reason`. The fields are those of `Page`. If it
-    was not read, they describe the last attempt. `cleaning` is part of `seconds`.
+    """A page was read, or could not be read for a `reason`.
+    The fields are those of `Page`. If the page was not read, they describe the last attempt.
+    `cleaning` is part of `seconds`.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "url")
@@ -268,8 +274,9 @@ class Read(Timed, Tried):
 
 
 class Cleaned(Timed):
-    """A model cleaned a noisy page. `content_hash` and `before` (characters) are those before
-    cleaning, `after_hash` and `chars` those after. `reason` names a failure.
+    """A model cleaned a noisy page.
+    `content_hash` and `before` (characters) describe the page before cleaning, `after_hash` and
+    `chars` afterwards. `reason` names a failure.
     """
 
     about: ClassVar[tuple[str, ...]] = ("content_hash",)
@@ -282,14 +289,14 @@ class Cleaned(Timed):
     reason: str = ""
 
 
-#: The outcome of a model call. "misshapen" means that the answer lacks the requested shape,
-#: "unsupported" that the server lacks the structured output method.
+#: The outcome of a model call. "misshapen" means that the answer does not have the requested
+#: shape. "unsupported" means that the server does not know the method for structured output.
 Verdict = Literal["fits", "misshapen", "unsupported", "too long", "late", "failed", "unpaid"]
 
 
 class Called(Timed):
-    """A role called a model for an answer of a given `shape`. `money` is in US dollars, None if the
-    price is unknown. `asked` is the request's hash.
+    """A role called a model for an answer of a given `shape`.
+    `money` is in US dollars, or None if the price is unknown. `asked` is the hash of the request.
     """
 
     about: ClassVar[tuple[str, ...]] = ("asked",)

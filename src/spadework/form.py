@@ -11,8 +11,8 @@ from pydantic import AliasChoices, BaseModel, ValidationError
 
 from spadework.errors import must_be
 
-#: Reserved for a server's owner: files, hosts, endpoints, programs and secrets. LangGraph servers
-#: store callers' values as plain text, and drop those not in the form.
+#: Reserved for the owner of a server: files, hosts, endpoints, programs and secrets. LangGraph
+#: servers store the values of callers as plain text, and drop those that are not in the form.
 OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "robots", "user_agent"),

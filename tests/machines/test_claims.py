@@ -7,10 +7,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 from psycopg import AsyncConnection
+from psycopg.errors import IdleInTransactionSessionTimeout
 from pydantic import SecretStr
 
+from spadework.machines import database as database_module
 from spadework.machines.database import opened
-from spadework.machines.session_rows import New, SharedSessions
+from spadework.machines.session_rows import CheckpointSaver, New, SharedSessions
 from spadework.tools.stores.disk_faults import ClaimLost
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow
 
@@ -18,6 +20,10 @@ pytestmark = pytest.mark.machines
 ID = "20260101-000000-abc"
 ANSWER = AnswerRow("key", "search", "subject", "[1]", None, "{}", 1.0)
 EXCHANGE = ExchangeRow("key", "model", b"asked", "[]", None, "{}", 1.0)
+
+
+#: Seconds that a transaction may be idle in these tests.
+IDLE = 2.0
 
 
 @pytest.fixture
@@ -117,3 +123,21 @@ async def test_what_is_written_while_a_session_is_taken_counts_for_who_takes_it(
     numbers = [n for n, _ in await shared.events(ID, 0)]
     assert numbers == list(range(1, len(numbers) + 1))
     assert sum('"mine"' in line for _, line in await shared.events(ID, 0)) == 20
+
+
+async def test_a_worker_that_freezes_while_it_saves_a_step_does_not_keep_its_session(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "OPEN_SECONDS", IDLE)
+    async with opened(SecretStr(database)) as frozen:
+        shared = SharedSessions(frozen)
+        await shared.submit(New(ID, "", "{}", "{}"), {})
+        claim = await shared.take(ID, "frozen")
+        assert claim
+        write = "UPDATE sessions SET metadata = %s WHERE id = %s"
+        with pytest.raises(IdleInTransactionSessionTimeout):
+            async with CheckpointSaver(claim, None)._cursor(pipeline=True) as cursor:
+                await cursor.executemany(write, [("1", ID)])
+                # Nothing more is sent, as by a process that stands still.
+                other = await asyncio.wait_for(shared.take(ID, "other"), 5 * IDLE)
+        assert other

@@ -374,7 +374,14 @@ def test_what_an_earlier_entry_tells_is_not_told_again() -> None:
         ]
     )
     assert [tuple(one) for one in entries] == [
-        ("E1", "Spades · Use · a.example · 2026-03-04, Wednesday", "It digs well.", "", "So oil it.", ""),
+        (
+            "E1",
+            "Spades · Use · a.example · 2026-03-04, Wednesday",
+            "It digs well.",
+            "",
+            "So oil it.",
+            "",
+        ),
         ("E2", "page of E1", "So store it dry.", "", "", ""),
         ("E3", "Spades · a.example · 2026-03-04, Wednesday", "So sell it.", "It rusts.", "", ""),
         ("E4", "page of E1 · Care", "a[0](x)", "", "", ""),

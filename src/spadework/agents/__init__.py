@@ -1,1 +1,1 @@
-"""Play the roles of the loop, one file each."""
+"""Play the roles of the loop, one per module."""

@@ -34,12 +34,13 @@ from spadework.values import (
 )
 from spadework.visible import one_line
 
-#: Maximum searches recommended per assessment, and bounds for the hits of each.
+#: The maximum number of searches that one assessment recommends, and the minimum and maximum
+#: number of hits for each.
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 MOST_QUOTES = 40
 LIKELY = 0.5
-#: Maximum differences between sources in an answer, and characters of each.
+#: The maximum number of differences in an answer, and the maximum characters of each.
 MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
@@ -63,7 +64,7 @@ class GapQuery(Visible):
 
 
 class QualityAnswer(Visible):
-    """Ratings of the passages as a basis for an answer, each from 0 to 10."""
+    """Ratings of the passages as a basis for an answer, from 0 to 10."""
 
     accuracy: float = bounded(0, 10)
     completeness: float = bounded(0, 10)
@@ -103,7 +104,7 @@ async def assess(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge a topic by the passages `shown` and its evidence so far (`known`)."""
+    """Judge a topic by the passages `shown` and by its evidence so far (`known`)."""
     problems: list[Problem] = []
     numbered = Numbered(shown)
 
@@ -131,14 +132,14 @@ async def assess(
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
-            # A model without a real quote covers nothing. Code's quotes are used if they probably
-            # answer the topic.
+            # A model that names no real quote has covered nothing. The quotes that code finds are
+            # used if they probably answer the topic.
             spots = found.spots if found.score > LIKELY else ()
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
     # Without new passages there is nothing to judge. If nothing was ever found, the model may
-    # suggest other searches.
+    # still suggest other searches.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     return judgement, [*problems, *fell]
@@ -151,8 +152,8 @@ def judgement_of(
     *,
     proven: bool = True,
 ) -> Judgement:
-    """Return a model's judgement with its quotes. Unless it is `proven` by evidence, it covers
-    nothing.
+    """Return a model's judgement with its quotes.
+    A judgement that is not `proven` by evidence covers nothing.
     """
     rated = {name: min(10.0, max(0.0, own)) for name, own in answer.quality.model_dump().items()}
     return Judgement(
@@ -168,13 +169,15 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether the question asks for one fact by its relation to something else."""
+    """Return whether the question asks for a fact about something that it names only by a
+    relation.
+    """
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Recommend following leads from the pages first, unless code `found` the answer. Until then,
-    the topic is not covered.
+    """Recommend following the names on the pages first, unless code `found` the answer.
+    Until then, the topic is not covered.
     """
     if found.score > LIKELY:
         return judgement
@@ -186,7 +189,7 @@ def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
 def recommendations_of(
     queries: Sequence[GapQuery], shown: Sequence[PassageView]
 ) -> tuple[Recommendation, ...]:
-    """Return the recommended searches in plain words, by priority."""
+    """Return the recommended searches as plain text, sorted by priority."""
     order: tuple[Priority, ...] = ("high", "medium", "low")
     wanted = sorted(
         (q for q in queries if in_words(q.query)), key=lambda q: order.index(q.priority)
@@ -198,7 +201,7 @@ def recommendations_of(
             purpose=q.purpose,
             priority=q.priority,
             max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
-            # Skip sites that the passages name, since they may be advertisements.
+            # Skip sites that the passages recommend, because they may be advertisements.
             include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
             exclude_domains=tuple(domains(q.exclude_domains)),
         )
@@ -224,7 +227,7 @@ MOST_NAMED = 40
 
 
 class NamedAnswer(QuoteAnswer):
-    """A quote and the numbers of the topics it is for."""
+    """A quote and the numbers of the topics that it supports."""
 
     topics: list[int]
 
@@ -249,7 +252,9 @@ Spots = Mapping[str, Sequence[Spot]]
 async def read_share(
     model: Model, plan: Plan, topics: Sequence[Topic], share: Sequence[Served], *, seconds: float
 ) -> tuple[Spots, list[Problem]]:
-    """Return each topic's evidence in a share of the passages. Code finds it if the model fails."""
+    """Return the evidence for each topic in a share of the passages. Code finds it if the model
+    fails.
+    """
     lost: list[Problem] = []
     numbered = Numbered([one.shown for one in share])
 
@@ -294,8 +299,8 @@ async def judge_ledger(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge a topic by its ledger entries. If there are none or the model fails, code judges by the
-    passages shown.
+    """Judge a topic by its ledger entries.
+    If there are no entries or the model fails, code judges by the passages shown.
     """
 
     def extract() -> Judgement:

@@ -18,12 +18,12 @@ from spadework.values import Hit, Problem, Question, Visible
 
 MOST_OPTIONS = 6
 
-#: Titles by which encyclopedias distinguish namesakes, such as "Mercury (planet)".
+#: Encyclopedia titles that tell namesakes apart, such as "Mercury (planet)".
 _NAMESAKE = re.compile(r"^(?P<name>[^()]{2,80}?)\s*\((?P<sense>[^()]{2,60})\)")
 
 
 class DoubtAnswer(Visible):
-    """A question for the user, empty if none is needed, and its options."""
+    """A question for the user (empty if none is needed) and its options."""
 
     question: str
     options: list[str] = at_most(MOST_OPTIONS)
@@ -32,7 +32,9 @@ class DoubtAnswer(Visible):
 async def doubt(
     model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Asked | None, list[Problem]]:
-    """Return what to ask the user before planning, or None. `hits` come from a first search."""
+    """Return what to ask the user before planning, or None. `hits` come from the first broad
+    search.
+    """
 
     async def ask(model: Model) -> Asked | None:
         answer = await model.ask(
@@ -51,7 +53,6 @@ async def doubt(
 
 def clarify_question(question: str, answer: str, asked: str = "") -> str:
     """Add the user's answer to the question.
-
     "What is Mercury?", `asked` "Which one?" and the answer "the planet" become "What is Mercury
     (Which one? the planet)?". If the question lacks a subject, the answer replaces its pronoun:
     "What is it?" and "Heron" become "What is Heron?".

@@ -18,7 +18,7 @@ from spadework.tools.text.markdown import Block, blocks
 from spadework.tools.text.sentences import cleanliness, is_matter
 from spadework.values import Problem, Visible
 
-#: Cleanliness from which a page is left alone, and minimum characters of a page to clean.
+#: The cleanliness from which a page is left alone, and the minimum characters of a page to clean.
 MARKS: dict[Cleaning, tuple[float, int]] = {
     "default": (0.7, 500),
     "fast": (0.8, 1_000),
@@ -26,9 +26,10 @@ MARKS: dict[Cleaning, tuple[float, int]] = {
     "technical": (0.7, 500),
 }
 JUDGED_CHARS = 2_000
-#: Maximum blocks shown, and characters of each. Further blocks are kept.
+#: The maximum number of blocks to show, and the characters of each. Blocks after these are kept.
 MOST_BLOCKS, BLOCK_CHARS = 150, 300
-#: Minimum characters and fraction of content that a cleaned page must keep.
+#: The minimum characters, and the minimum fraction of the content, that must remain after
+#: cleaning.
 LEAST_CHARS, LEAST_MATTER = 200, 0.5
 
 _INSTALLS = re.compile(
@@ -66,7 +67,7 @@ def is_dirty(text: str, cleaning: Cleaning) -> bool:
 
 
 def is_unclean(text: str, cleaning: Cleaning) -> bool:
-    """Return whether a text scores as noisy, whatever its length, without asking a model."""
+    """Return whether a text of any length scores as noisy, without asking a model."""
     return cleaning != "off" and cleanliness(text) < MARKS[cleaning][0]
 
 
@@ -97,8 +98,8 @@ async def clean(
 
 
 def keep_blocks(text: str, numbers: Collection[int]) -> str:
-    """Return the blocks with these numbers (from 1), all code, and the blocks not shown. Return the
-    whole text if too much would be lost.
+    """Return the blocks with these numbers (from 1), all code, and the blocks that were not shown.
+    Return the whole text if too much would be lost.
     """
     all_blocks = blocks(text)
     chosen = [

@@ -29,7 +29,7 @@ MOST_POINTS = 5
 
 
 class WeaknessAnswer(Visible):
-    """A weakness, the section to change, and a search for what is missing."""
+    """A weakness, the section to change, and a search for what it lacks."""
 
     section: str
     weakness: str
@@ -38,7 +38,7 @@ class WeaknessAnswer(Visible):
 
 
 class OpinionAnswer(Visible):
-    """What an editor thinks of a report."""
+    """An editor's opinion of a report."""
 
     verdict: str
     strengths: list[str] = at_most(MOST_POINTS)

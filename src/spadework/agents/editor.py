@@ -1,4 +1,4 @@
-"""Compose the sections around the report's topics, without a model."""
+"""Compose the sections that surround a report's topics, without a model."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from spadework.values import (
     models_among,
 )
 
-#: Maximum problems listed in the report. The record has them all.
+#: The report lists at most this many problems. The record has all of them.
 MOST_PROBLEMS = 8
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
-#: Minimum lead in weight for one side of a disagreement to count as heavier.
+#: The minimum lead, in weight, with which one side of a disagreement counts as stronger.
 CLEAR = 0.1
 
-#: Phrases for counted verdicts. "quoted" is a verbatim quote, found by code.
+#: The phrases for counting verdicts. "quoted" marks a verbatim quote that code recognized.
 _QUOTED = "quoted"
 _FOUND = {
     "supported": "found_supported",
@@ -57,14 +57,14 @@ _ENDED = {
     "tokens": "spent_tokens",
     "money": "spent_money",
 }
-#: Shortfalls that readers would look for. The result has them all.
+#: The shortfalls that a reader would look for. The result lists all of them.
 _GAPS = ("definition", "steps", "code", "dates")
 
 
 def disagreements(
     conflicts: Sequence[Conflict], ledger: Mapping[str, Evidence] = _NONE, say: Phrases = ENGLISH
 ) -> Section:
-    """Return a section with all sides of each disagreement, their evidence and dates."""
+    """Return a section with all sides of each disagreement, with their evidence and dates."""
     lines = []
     for conflict in conflicts:
         sides, how = _weighed(conflict, ledger, say)
@@ -85,8 +85,8 @@ def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> s
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """Return the disagreements that no section reports. A section reports one if it cites all sides
-    and states each side's own figures.
+    """Return the disagreements that no section reports.
+    A section reports a disagreement if it cites all sides and states the figures of each.
     """
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
@@ -109,9 +109,11 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """Return the sides in order, and a remark on that order. Figures come newest first, since newer
-    estimates matter more; other sides come heaviest first. A changed near-copy comes last and is
-    marked.
+    """Return the sides in order, and a remark that explains the order.
+
+    - Figures: newest first, because newer estimates matter more.
+    - Other sides: strongest first.
+    - A near-copy with changes comes last and is marked.
     """
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for side, day in sides if not side.changed_copy]
@@ -144,7 +146,6 @@ def not_found(
     say: Phrases = ENGLISH,
 ) -> Section:
     """Return a section on what the answer lacks, with each gap once.
-
     `outlined` holds the aspects and gaps that no section of the report answers, or None without an
     outline: another topic's section may answer a topic's gap, and only the outline knows. Topics in
     `unread` have pages that could not be read.
@@ -193,8 +194,8 @@ def _bare(text: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
-    """Return a section of problems without URLs, with each provider's first failure. Rejected
-    sentences and unread pages are reported elsewhere.
+    """Return a section of problems without URLs, with the first failure of each provider.
+    Rejected sentences and unread pages are reported elsewhere.
     """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
     failed = dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search")
@@ -221,8 +222,10 @@ def about(
     why: str,
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return a section on how the report was made. `pages` are the numbers of pages read and cited,
-    and `why` is the reason if the run ended early.
+    """Return a section on how the report was made.
+
+    - `pages`: the numbers of pages read and cited.
+    - `why`: the reason if the run ended early.
     """
     many, cited = pages
     read = say("page_read" if many == 1 else "pages_read", many=many, cited=cited)
@@ -249,6 +252,6 @@ def _tell_makers(citations: Sequence[Citation], say: Phrases) -> str:
 
 
 def of_lines(heading: str, lines: Iterable[str]) -> Section:
-    """Return a section of sentences without evidence."""
+    """Return a section of sentences that cite nothing."""
     told = tuple(Sentence(text=line) for line in lines if line)
     return Section(heading=heading, kind="limits", sentences=told)

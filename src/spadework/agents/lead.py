@@ -1,4 +1,4 @@
-"""Split a question into the topics of a complete answer."""
+"""Split a question into the topics that a complete answer needs."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from spadework.values import (
 )
 from spadework.visible import one_line
 
-#: Maximum topics by complexity, and at quick effort.
+#: The maximum number of topics, by complexity and at quick effort.
 MOST_TOPICS: dict[Complexity, int] = {"simple": 1, "moderate": 6, "complex": 12}
 QUICK_TOPICS = 3
 MOST_TITLES = 40
 TITLE_CHARS = 200
 ANSWER_TOKENS = 500
 MOST_QUERIES = 4
-#: Maximum aspects per topic and subjects per question.
+#: The maximum number of aspects per topic, and of subjects per question.
 MOST_ASPECTS, MOST_SUBJECTS = 6, 6
-#: Maximum requests about the report's form, and characters of each.
+#: The maximum number of requests for a form of the report, and the characters of each.
 MOST_WISHES, WISH_CHARS = 5, 120
 
 
@@ -63,7 +63,7 @@ class TopicAnswer(Visible):
 
 
 class PlanAnswer(Reply):
-    """The plan of a question."""
+    """The plan for a question."""
 
     question_type: QuestionType
     complexity: Complexity
@@ -75,7 +75,8 @@ class PlanAnswer(Reply):
     topics: list[TopicAnswer] = at_most(MOST_TOPICS["complex"])
 
 
-#: The reply type at quick effort. It allows fewer topics, since small models fill any space.
+#: The reply type at quick effort. It has room for fewer topics, because small models fill whatever
+#: room there is.
 _QUICK = create_model(
     "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(QUICK_TOPICS))
 )
@@ -90,8 +91,10 @@ async def plan(
     quick: bool = False,
     seconds: float,
 ) -> tuple[Plan, list[Problem]]:
-    """Return a question's plan and any problems. `hits` come from a first broad search, and
-    `searching` describes what is searched.
+    """Return the plan for a question, and any problems.
+
+    - `hits`: the results of the first broad search.
+    - `searching`: descriptions of what is searched.
     """
     if question.answers:
         await tokens.ready()
@@ -110,7 +113,7 @@ async def plan(
 def prompt_of(
     question: Question, hits: Sequence[Hit], searching: Sequence[str], *, quick: bool
 ) -> Prompt:
-    """Return the lead's prompt. If there are earlier answers, await `tokens.ready()` first."""
+    """Return the lead's prompt. If there are earlier answers, await `tokens.ready()` before."""
     answers = [tokens.first_tokens(answer, ANSWER_TOKENS) for answer in question.answers]
     titles = dict.fromkeys(one_line(hit.title, TITLE_CHARS) for hit in hits if hit.title)
     return render(
@@ -130,7 +133,7 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
     )
     if not topics:
         raise BadReply("The plan has no topics.")
-    # Raise the complexity to fit the number of topics, so that none is dropped.
+    # Raise the complexity to match the number of topics, so that none is dropped.
     order: tuple[Complexity, ...] = ("simple", "moderate", "complex")
     harder = order[order.index(answer.complexity) :]
     fitting: list[Complexity] = [c for c in harder if len(topics) <= MOST_TOPICS[c]]
@@ -150,8 +153,8 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
 
 
 def _without_today(plan: Plan, question: Question) -> Plan:
-    """Remove today's date from a plan's queries unless the user named the year. The lead needs the
-    date to understand "last week", but small models copy it into queries.
+    """Remove today's date from a plan's queries, unless the user named the year.
+    The lead needs the date to understand "last week", but small models copy it into queries.
     """
     year, _, rest = question.asked_on.partition("-")
     if not year or year in " ".join([question.text, question.wishes, *question.earlier]):
@@ -178,8 +181,8 @@ def _without_today(plan: Plan, question: Question) -> Plan:
 def topic_of(answer: TopicAnswer) -> Topic:
     """Convert a model's topic, keeping its distinct queries in plain words."""
     name = answer.name.strip()
-    # Small models write names in lower case. Capitalize only a common first word, since others may
-    # be spelled that way.
+    # Small models write names in lower case. Only a common first word is capitalized, because
+    # other names may be spelled that way.
     if name.partition(" ")[0] in language(spoken(name)).stop:
         name = name[:1].upper() + name[1:]
     texts = {

@@ -21,7 +21,7 @@ from spadework.tools.text.language import Phrases
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import CODE, Conflict, Coverage, Evidence, Plan, Problem, Visible
 
-#: Section forms, which decide the layout.
+#: The form of a section decides its layout.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
 MOST_SECTIONS, MOST_COLUMNS = 12, 6
 MOST_NAMES = 12
@@ -53,7 +53,7 @@ class OutlineAnswer(Reply):
 
 @dataclass(frozen=True)
 class Outlined:
-    """A planned section and its evidence. `words` is a target length; 0 means no limit."""
+    """A planned section and its evidence. `words` is its target length; 0 means no limit."""
 
     heading: str
     shows: str
@@ -65,9 +65,12 @@ class Outlined:
 
 @dataclass(frozen=True)
 class Outline:
-    """The plan of a report. `answer` is its short answer with citation marks, written by `author`.
-    `left_out` holds the ids of unused entries, and `names` what the sections' code shares.
-    `missing` holds the aspects and gaps that no section covers, or None if nobody looked.
+    """The plan of a report.
+
+    - `answer`: the short answer with citation marks, written by `author`.
+    - `left_out`: the ids of unused entries.
+    - `missing`: the aspects and gaps that no section covers, or None if nobody looked.
+    - `names`: what the sections' code shares.
     """
 
     sections: tuple[Outlined, ...]
@@ -81,8 +84,9 @@ class Outline:
 
 @dataclass(frozen=True)
 class Known:
-    """Context for a report beyond its evidence: coverage, disagreements, target and maximum words
-    (0 means no limit), and the question's date.
+    """What an outline must know besides the evidence.
+    Coverage, disagreements, the target and maximum number of words (0 means no limit), and the
+    date of the question.
     """
 
     coverage: Mapping[str, Coverage]
@@ -93,7 +97,7 @@ class Known:
 
 
 def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
-    """Return an outline made without a model, with a section for each topic that has evidence."""
+    """Return an outline made without a model: one section for each topic that has evidence."""
     topics = [(topic, [e for e in ledger if e.topic == topic.name]) for topic in plan.topics]
     found = [(topic, own) for topic, own in topics if own]
     share = words // max(1, len(found))
@@ -167,11 +171,12 @@ def _wanted(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]
 def _check_outline(
     answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan, wanted: Iterable[str]
 ) -> Outline | None:
-    """Validate the model's outline. Merge equal headings, and replace those that no entry supports
-    or that look like prompt injections. Return None if no section has evidence.
+    """Validate the model's outline, or return None if no section has evidence.
 
-    An entry neither used nor left out goes to its topic's first section. A topic whose entries no
-    section uses gets its own section.
+    - Sections with the same heading are merged.
+    - Headings that no entry supports, or that look like prompt injections, are replaced.
+    - An entry that is neither used nor left out goes to the first section of its topic.
+    - A topic whose entries no section uses gets its own section.
     """
     known = merged(ledger)
     once = list(dict.fromkeys(known.values()))

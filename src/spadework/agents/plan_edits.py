@@ -1,4 +1,6 @@
-"""Edit a plan for the user, by topic numbers and names or in free text that a model reads."""
+"""Edit a plan for the user, by topic numbers and names, or by a request in free text that a model
+reads.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,10 @@ from spadework.visible import visible
 MOST_TOPICS = 12
 #: Answers that accept the plan.
 YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "start", "true"})
-#: Examples of changes that need no model.
+#: Examples of changes that work without a model.
 FORMS = ("drop 2", "keep 1 3", "add costs")
 
-#: Prefix of a change request in free text, and the last line that also accepts the plan.
+#: The prefix of a change request in free text, and the last line that accepts the plan as well.
 WISH, ACCEPTED = "change: ", "yes"
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
@@ -29,8 +31,8 @@ _ADD = re.compile(r"add\s+(\S.*)", re.IGNORECASE)
 
 
 class Said(NamedTuple):
-    """A parsed answer: the topics it names (one per line), its change requests, and whether it
-    accepts the plan.
+    """A parsed answer: the topics that it names (one per line), its change requests, and whether
+    it accepts the plan.
     """
 
     topics: str
@@ -39,7 +41,9 @@ class Said(NamedTuple):
 
 
 def said_in(answer: str) -> Said:
-    """Parse an answer about a plan. With change requests, only a last "yes" accepts it."""
+    """Parse the user's answer about a plan. Together with change requests, only a final "yes"
+    accepts it.
+    """
     lines = answer.splitlines()
     wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
     if not wishes:
@@ -50,7 +54,7 @@ def said_in(answer: str) -> Said:
 
 
 def edit_plan(plan: Plan, answer: str) -> Plan:
-    """Return the plan with the topics in `answer`, one per line. A mere "yes" changes nothing."""
+    """Return the plan with the topics in `answer`, one per line. "yes" alone changes nothing."""
     if answer.strip(" .!").lower() in YES:
         return plan
     names = [" ".join(_BULLET.sub("", line).split()) for line in visible(answer).splitlines()]
@@ -58,8 +62,8 @@ def edit_plan(plan: Plan, answer: str) -> Plan:
 
 
 def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
-    """Return the plan with topics of these names in order, at most MOST_TOPICS. Without names, the
-    plan is unchanged.
+    """Return the plan with topics of these names, in this order, at most MOST_TOPICS.
+    Without names, the plan stays unchanged.
     """
     known = {topic.name.casefold(): topic for topic in plan.topics}
     topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
@@ -69,8 +73,9 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
 
 
 class Change(NamedTuple):
-    """A plan after a change request. If it is unchanged, `reason` says why. `understood` is False
-    if a model might still understand the request.
+    """A plan after a change request.
+    If the plan is unchanged, `reason` says why. `understood` is False if a model might still
+    understand the request.
     """
 
     plan: Plan
@@ -95,7 +100,7 @@ def change_plan(plan: Plan, line: str) -> Change:
 
 
 def with_names(plan: Plan, names: Sequence[str]) -> Change:
-    """Return the plan with topics of these names, or the unchanged plan with a reason."""
+    """Return the plan with topics of these names, or the unchanged plan and a reason."""
     if not names:
         return Change(plan, "A plan needs at least one topic.")
     if len(names) > MOST_TOPICS:
@@ -107,7 +112,7 @@ def with_names(plan: Plan, names: Sequence[str]) -> Change:
 
 
 class WishedAnswer(Visible):
-    """A plan as the user wants it: topic names in order, and how recent pages must be."""
+    """A plan as the user wants it: its topics' names in order, and how recent pages must be."""
 
     topics: list[str] = at_most(MOST_TOPICS)
     freshness: Freshness
@@ -116,8 +121,8 @@ class WishedAnswer(Visible):
 async def apply_wish(
     model: Model | None, plan: Plan, wish: str, *, seconds: float
 ) -> tuple[Change, list[Problem]]:
-    """Apply a change request in free text, and return any problems. A model reads the request only
-    if code cannot.
+    """Apply a change request in free text, and return any problems.
+    A model reads the request only if code cannot.
     """
     found = change_plan(plan, wish)
     if found.understood:
@@ -146,8 +151,8 @@ class TopicsAnswer(Visible):
 async def complete_plan(
     model: Model | None, plan: Plan, before: Plan, *, seconds: float
 ) -> tuple[Plan, list[Problem]]:
-    """Let the lead complete, in one call, the topics that `before` lacks. The user's names and
-    order are kept.
+    """Let the lead complete all topics that `before` lacks, in one call. The user's names and
+    order stay.
     """
     new = [topic.name for topic in plan.topics if topic not in before.topics]
     if model is None or not new:

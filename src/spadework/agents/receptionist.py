@@ -1,4 +1,4 @@
-"""Separate small talk and chat clients' chores from questions to research."""
+"""Separate small talk, and the chores of chat clients, from questions to research."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spadework.values import Value, Visible
 
 Task = Literal["title", "tags", "follow_ups", "text"]
 
-#: Patterns for what an instruction asks for. The first match decides.
+#: Patterns that recognize what an instruction asks for. The first match decides.
 _TASKS: dict[Task, str] = {
     "title": r"titles?|headings?|headline|(?:brief |short )?names? (?:for|of)",
     "tags": r"tags?",
@@ -29,8 +29,8 @@ _TASK = re.compile(
     r"\b(?:" + "|".join(f"(?P<{task}>{words})" for task, words in _TASKS.items()) + r")\b",
     re.IGNORECASE,
 )
-#: A conversation inside a request, either in tags or with speaker labels. Group 1 of `_SPEAKER`
-#: matches only the user's labels.
+#: A conversation inside a request, marked by tags or speaker labels. Group 1 of `_SPEAKER` matches
+#: only the user's labels.
 _TAGGED = re.compile(
     r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^<>]*>(.*?)"
     r"(?:</\1>|\Z)",
@@ -44,26 +44,29 @@ _SPEAKER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _KEY = re.compile(r"\{\s*\"(\w+)\"\s*:\s*(\[?)")
-#: Phrases that demand a bare answer, which no research question uses.
+#: Phrases that demand a bare answer. No research question uses them.
 _BARE = re.compile(
     r"\b(?:only|just|nothing (?:else|but|except|before|after)|by itself|without (?:quot|explan)\w+"
     r"|no (?:additional|extra|other|further|quotes|explanation)|(?:at most|max\w*|up to|between)"
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: Maximum characters of an instruction. With its material, a message is over twice as long.
+#: The maximum characters of an instruction. A message with its material is more than twice as
+#: long.
 _HEAD_CHARS = 400
 #: An answer of at most this many tokens cannot hold a cited sentence.
 _FEW_TOKENS = 16
 _QUESTION = re.compile("[?？؟]")
-#: Words in a title and number of tags when code makes them.
+#: The number of words in a title, and of tags, when code makes them.
 _TITLE_WORDS, _TAGS = 6, 3
 
 
 class Chore(NamedTuple):
-    """A chat client's request about a conversation (`shown`). Any `task` other than a title, tags
-    or follow-ups is "text". `key` is the answer's JSON key, or "" for plain text. `listed` means
-    that the answer is a list.
+    """A chat client's request about a conversation (`shown`).
+
+    - `task`: a title, tags, follow-ups, or "text" for anything else.
+    - `key`: the JSON key of the answer, or "" for plain text.
+    - `listed`: whether the answer is a list.
     """
 
     task: Task
@@ -74,9 +77,9 @@ class Chore(NamedTuple):
 
 
 def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
-    """Return the chore that a message or system message requests, or None. Chores are recognized by
-    form: an instruction about a quoted conversation, a JSON key, material with a request for a
-    short title, or a token limit too low to cite anything.
+    """Return the chore that a message or system message requests, or None.
+    Chores are recognized by their form: an instruction about a quoted conversation, a JSON key,
+    material with a request for a short title, or a token limit too low to cite anything.
     """
     request = f"{wishes}\n{said}".strip()
     shown, order = _conversation_in(request)
@@ -95,8 +98,8 @@ def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
 
 
 def _is_order(order: str, shown: str) -> bool:
-    """Return whether a non-English request is an instruction about a conversation. It must have no
-    question mark, and the conversation must end with the assistant's message.
+    """Return whether a non-English request is an instruction about a conversation.
+    It must have no question mark, and the conversation must end with a message of the assistant.
     """
     known = language_of(order) == "en" or not order.strip() or _QUESTION.search(order)
     marks = list(_SPEAKER.finditer(shown))
@@ -121,8 +124,9 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model. Title and tags come from the user's first message. Other lists
-    are empty, and other plain answers are the title.
+    """Do a chore without a model.
+    Title and tags come from the user's first message. Any other list is empty, and any other plain
+    answer is the title.
     """
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
@@ -134,7 +138,7 @@ def done_by_code(chore: Chore) -> str:
 
 
 async def done_by_model(model: Model, chore: Chore, *, seconds: float) -> str:
-    """Do a chore with the lead's model within `seconds`. Raises ModelError or BudgetSpent."""
+    """Do a chore with the lead's model, within `seconds`. Raises ModelError or BudgetSpent."""
     prompt = render("chore", request=chore.request, task=chore.task)
     answer = await model.ask("lead", prompt, _answer_to(chore.task, chore.listed), seconds=seconds)
     return _in_shape(chore, getattr(answer, chore.task))
@@ -154,8 +158,9 @@ def _in_shape(chore: Chore, made: str | list[str]) -> str:
 
 
 def _conversation_in(request: str) -> tuple[str, str]:
-    """Split a request into conversation and instruction. The conversation is in tags or starts at
-    the first speaker label. If nothing precedes it, its last paragraph is the instruction.
+    """Split a request into the conversation and the instruction.
+    The conversation is in tags, or starts at the first speaker label. If nothing precedes it, its
+    last paragraph is the instruction.
     """
     if tagged := _TAGGED.search(request):
         return tagged[0], request.replace(tagged[0], " ")
@@ -184,9 +189,9 @@ def _first_question(shown: str) -> str:
     return next(asking, lines[-1] if lines and not marks else "")
 
 
-#: `research` goes to the graph, which recognizes follow-ups itself.
+#: `research` goes to the graph, which recognizes follow-ups by itself.
 Kind = Literal["research", "talk", "chore"]
-#: Small talk with more than this many other words is treated as a question.
+#: Small talk with more other words than this is treated as a question.
 FEW_WORDS = 6
 
 _SIGN = re.compile(r"[\W_]+")
@@ -196,14 +201,14 @@ _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]{2}")
 
 
 class Received(Value):
-    """The kind of a message and the direct answer, which is "" if it needs research."""
+    """The kind of a message, and the direct answer ("" if it needs research)."""
 
     kind: Kind
     answer: str = ""
 
 
 class ReceptionAnswer(Visible):
-    """Whether a message needs sources, and a short reply if not."""
+    """Whether a message needs sources, and a short reply if it does not."""
 
     kind: Literal["research", "talk"]
     reply: str
@@ -215,8 +220,9 @@ RESEARCH = Received(kind="research")
 async def receive_message(
     said: str, chore: Chore | None, model: Model | None, *, seconds: float
 ) -> Received:
-    """Classify a message, and answer it if it needs no research. If there is no model or it fails,
-    code does the chores, and unclear messages are researched.
+    """Classify a message, and answer it if it needs no research.
+    If there is no model, or the model fails, code does chores, and unclear messages are
+    researched.
     """
     if not chore and (sure := by_rules(said)) is not None:
         return sure
@@ -235,8 +241,9 @@ async def receive_message(
 
 
 def by_rules(said: str) -> Received | None:
-    """Classify a message that is not a chore by rules. Pure small talk is answered in its language.
-    Return None for small talk with a few other words, which may be a question.
+    """Classify a message that is not a chore, by rules.
+    Pure small talk is answered in its language. Return None for small talk with a few other words,
+    which may be a question.
     """
     left, talk, kind = _split_small_talk(said)
     if kind and not left:
@@ -247,8 +254,9 @@ def by_rules(said: str) -> Received | None:
 
 
 def _split_small_talk(said: str) -> tuple[str, Talk, str]:
-    """Split a message into the text other than small talk, the phrases of its language, and "opens"
-    or "closes" ("" if there is no small talk). The language that leaves least text is chosen.
+    """Split a message into small talk and the rest.
+    Return the remaining text, the phrases of the language, and "opens" or "closes" ("" without
+    small talk). The language that leaves the least text is chosen.
     """
     talks = [talk for talk in _small_talks() if talk.opens.search(said) or talk.closes.search(said)]
     if not talks and said.strip() and not _WORD.search(said):

@@ -13,12 +13,12 @@ from spadework.tools.text import tokens
 from spadework.tools.web.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
-#: Maximum hits per call, best first, and maximum tokens of each.
+#: Maximum hits per call, best first, and the maximum tokens of each.
 MOST_HITS, HIT_TOKENS = 40, 40
 
 
 class HitAnswer(Visible):
-    """A hit that is not worth reading, and why."""
+    """A hit that is not worth reading, and the reason."""
 
     n: int
     reason: str
@@ -41,7 +41,9 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """Return the URLs of hits not worth reading, with reasons. Return none if the model fails."""
+    """Return the URLs of the hits that are not worth reading, with reasons, or none if the model
+    fails.
+    """
     first = hits[:MOST_HITS]
     await tokens.ready()
     listed = [
@@ -67,8 +69,8 @@ async def check_hits(
 async def reflect(
     model: Model, question: str, topic: Topic, shown: Sequence[PassageView], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
-    """Return a query for what is missing after reading. Return None if enough was read, the model
-    names no new query, or it fails.
+    """Return a query for what is still missing after reading.
+    Return None if enough was read, or if the model fails or names no new query.
     """
 
     async def ask(model: Model) -> Query | None:

@@ -29,13 +29,14 @@ from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Evidence, Page, Plan, Problem, Question, Section, Value, Visible
 from spadework.visible import one_line
 
-#: `form`: reword the report without searching. `more`: search for what is missing and keep the
-#: rest. `known`: a separate question that the evidence answers. `new`: a question to research.
+#: What a follow-up asks for.  - `form`: reword the report without searching. - `more`: search for
+#: what is missing and keep the rest. - `known`: answer a separate question from the evidence. -
+#: `new`: research a question.
 TurnKind = Literal["new", "more", "form", "known"]
 UNSEARCHED = ("form", "known")
-#: Maximum entries that answer a follow-up, and tokens of entries shown to the lead.
+#: Maximum entries that answer a follow-up, and maximum tokens of the entries shown to the lead.
 MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
-#: Maximum characters of a follow-up that a model rewords to stand alone.
+#: The maximum characters of a follow-up that a model rewords so that it stands alone.
 MOST_CHARS = 300
 Lengthened = Literal["", "shorter", "longer"]
 
@@ -44,9 +45,11 @@ _CODE = re.compile(r"[a-z]{2,3}")
 
 
 class Turn(Value):
-    """A classified follow-up. `language` is the code of a newly requested language, or "". `proofs`
-    are the ids of entries that answer it, and `score` is how likely they do (0 to 1). `question`
-    and `heading` are wordings that stand alone, or "".
+    """A classified follow-up.
+
+    - `language`: the code of a newly requested language, or "".
+    - `proofs`: the ids of entries that answer it, with the likelihood `score` (0 to 1).
+    - `question`, `heading`: wordings that stand alone, or "".
     """
 
     kind: TurnKind
@@ -59,9 +62,11 @@ class Turn(Value):
 
 
 class TurnAnswer(Visible):
-    """A model's reading of a follow-up to a report. `language` is a language's code, or "" for no
-    change. If `kind` is `known`, `evidence` holds the ids that answer it, `question` a wording that
-    stands alone, and `heading` a short one.
+    """A model's reading of a follow-up to a report.
+
+    - `language`: a language code, or "" for no change.
+    - If `kind` is `known`: `evidence` holds the ids that answer it, `question` a wording that
+      stands alone, and `heading` a short one.
     """
 
     kind: TurnKind
@@ -72,7 +77,9 @@ class TurnAnswer(Visible):
 
 
 class Reported(NamedTuple):
-    """The report that a follow-up refers to, with its question, evidence, and pages by hash."""
+    """The report that a follow-up refers to, with its question, evidence, and pages by content
+    hash.
+    """
 
     question: str
     sections: Sequence[Section]
@@ -129,8 +136,8 @@ def _by_code(asked: Question, report: Reported) -> Turn:
 
 
 async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
-    """Return the entries to show to the lead, in ledger order. If not all fit, keep those closest
-    to the follow-up.
+    """Return the entries to show to the lead, in the order of the ledger.
+    If not all of them fit, keep those closest to the follow-up.
     """
     await tokens.ready()
     entries = [e for e in ledger if e.kind != "columns"]
@@ -144,7 +151,9 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """Return the turn for a pure change of form, like "shorter, in German, please", or None."""
+    """Return the turn for a request that changes only the form ("shorter, in German, please"), or
+    None.
+    """
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
 
@@ -169,7 +178,7 @@ def _form(asked: str, spoken: Language) -> Turn | None:
 
 
 def requested_addition(asked: str) -> str:
-    """Return what to add, or "" if nothing. "Please add the costs" gives "the costs"."""
+    """Return what to add, or "" if nothing: "Please add the costs" gives "the costs"."""
     for named in (language(code).revises for code in codes()):
         if named and (found := named["add"].match(left := _unpolite(asked, named["polite"]))):
             return left[found.end() :].strip()
@@ -183,12 +192,12 @@ def _unpolite(asked: str, polite: re.Pattern[str]) -> str:
     return left
 
 
-#: Fraction of the context window for evidence. The report and the answer need the rest.
+#: The fraction of the context window for evidence. The report and the answer need the rest.
 EVIDENCE_SHARE = 0.6
 
 
 class RevisedAnswer(Visible):
-    """A section's new text. `number` is the section it replaces, or 0 for a new one."""
+    """The new text of a section. `number` is the section that it replaces, or 0 for a new one."""
 
     number: int
     heading: str
@@ -196,7 +205,7 @@ class RevisedAnswer(Visible):
 
 
 class RevisionAnswer(Reply):
-    """Changes to a report. `left_out` holds the numbers of sections to remove."""
+    """The changes to a report. `left_out` holds the numbers of the sections to remove."""
 
     title: str
     sections: list[RevisedAnswer] = at_most(2 * MOST_SECTIONS)
@@ -205,8 +214,9 @@ class RevisionAnswer(Reply):
 
 @dataclass(frozen=True)
 class Told:
-    """A report to revise. `asked` is the request, `ledger` the evidence that may be cited, and
-    `more` the ids of new entries.
+    """A report to revise.
+    `asked` is the request, `ledger` the evidence that may be cited, and `more` the ids of new
+    entries.
     """
 
     plan: Plan
@@ -220,8 +230,8 @@ class Told:
 
 @dataclass(frozen=True)
 class Revision:
-    """A revised report. Unchanged sections are the same objects. `places` maps headings to the
-    positions of the earlier sections.
+    """A revised report, in which unchanged sections are the same objects.
+    `places` maps headings to the positions of the earlier sections.
     """
 
     title: str
@@ -230,14 +240,14 @@ class Revision:
 
 
 async def revise(model: Model, told: Told, *, window: int, seconds: float) -> Revision:
-    """Return the revised report, not yet verified. Raises ModelError or BudgetSpent."""
+    """Return the revised report before verification. Raises ModelError or BudgetSpent."""
     await tokens.ready()
     prompt = prompt_of(told, window)
     return _revision(told, await model.ask("writer", prompt, RevisionAnswer, seconds=seconds))
 
 
 def prompt_of(told: Told, window: int) -> Prompt:
-    """Return the prompt: the marked report, new and cited entries, and others that fit."""
+    """Return the prompt: the marked report, new and cited entries, and as many others as fit."""
     return render(
         "revise",
         question=told.plan.question,
@@ -311,9 +321,10 @@ def same(one: Section, other: Section) -> bool:
 def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
-    """Return the ids of entries that answer a question, best first, and the fraction of its words
-    found together. There are no ids if none answers it, or it asks several things or for news.
-    `pages` maps content hashes to pages.
+    """Return the ids of the entries that answer a question, best first.
+    Also return the fraction of its words that are found together. There are no ids if no entry
+    answers the question, or if it asks several things or for news. `pages` maps content hashes to
+    pages.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]

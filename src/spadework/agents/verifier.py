@@ -1,8 +1,8 @@
 """Judge every sentence of a report.
 
-Code accepts verbatim quotes and rejects code and addresses that no source has. A model judges the
+Code accepts verbatim quotes, and rejects code and addresses that no source has. A model judges the
 rest by the cited quotes, with their title, heading, date and adjacent sentences, and sees the
-doubts that code raises. A sentence that no model judges is kept as not checked, unless it has a
+doubts that code raises. A sentence that no model judges stays as "not checked", unless it has a
 figure, date or name that no cited page has.
 """
 
@@ -33,7 +33,7 @@ from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence,
 BATCH = 30
 
 Ruling = Literal["supported", "partly", "contradicted", "unsupported", "could not check"]
-#: Verdicts from lenient to strict. Of two verdicts on a sentence, the stricter counts.
+#: The verdicts, from lenient to strict. If a sentence has two, the stricter one counts.
 STRICTER: tuple[Verdict, ...] = (
     "supported",
     "inference",
@@ -47,8 +47,8 @@ _FAILURES = (ModelError, BudgetSpent)
 
 
 class VerdictAnswer(Reply):
-    """The verdict on one sentence, the words that its quotes do not support, and what the quotes
-    say instead.
+    """The verdict on a sentence, the words that its quotes do not support, and what the quotes say
+    instead.
     """
 
     number: int
@@ -71,8 +71,8 @@ class VerdictsAnswer(Reply):
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on a sentence, and the reason if it fails. `judge` is a model's name, `CODE` or
-    `NOBODY`.
+    """The verdict on a sentence, and the reason if it fails.
+    `judge` is the name of a model, `CODE` or `NOBODY`.
     """
 
     verdict: Verdict
@@ -91,13 +91,13 @@ Findings = Mapping[Stated, Finding]
 
 @dataclass(frozen=True)
 class Checked:
-    """A section and the findings on its sentences, in order."""
+    """A section, and the findings on its sentences in order."""
 
     section: Section
     findings: tuple[Finding, ...]
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Checked:
-        """Replace or remove sentences by position. Replacements keep the finding."""
+        """Replace or remove sentences by position. A replacement keeps the finding."""
         found = (
             finding
             for n, finding in enumerate(self.findings)
@@ -113,8 +113,8 @@ def judge_section(section: Section, findings: Findings) -> Checked:
 
 @dataclass(frozen=True)
 class Asked:
-    """A single sentence of `whole` for the model to judge, with a note on code's doubts. If no
-    model judges it and `unfounded` is set, code rejects it.
+    """A single sentence of `whole` for the model to judge, with a note on the doubts of code.
+    If no model judges it and `unfounded` is set, code rejects it.
     """
 
     whole: Stated
@@ -171,7 +171,8 @@ def _check_by_code(
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # A table cell also makes a claim about its row, so its words alone are not enough.
+        # A table cell also makes a claim about its row, so it is not enough that its words are
+        # quoted.
         own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")
@@ -192,9 +193,10 @@ def _check_by_code(
 def _left_to_judge(
     whole: Stated, cited: Sequence[Evidence], material: Material, led: str
 ) -> list[Asked]:
-    """Return the single sentences that a model must judge. Self-contained verbatim quotes need no
-    judgement, and row labels and short lead-ins are judged with what they introduce. `led` holds
-    the lines that items follow; other lead-ins are judged themselves.
+    """Return the single sentences that a model must judge.
+    Verbatim quotes that stand alone need no verdict. Row labels and short lead-ins are judged with
+    what they introduce. `led` holds the lines that items follow; other lead-ins are judged by
+    themselves.
     """
     text = whole.sentence.text
     short = leads(text) and len(text.split()) <= LABEL_WORDS
@@ -215,7 +217,7 @@ def _left_to_judge(
 async def _ask_model(
     model: Model, asked: Sequence[Asked], material: Material, seconds: float
 ) -> tuple[dict[Asked, Finding], str]:
-    # Sentences that cite the same entry share a call, so that it is shown once.
+    # Sentences that cite the same entry share a call, so that the entry is shown only once.
     places = {id_: n for n, id_ in enumerate(material.ledger)}
     order = sorted(asked, key=lambda each: [places.get(id_, -1) for id_ in each.stated.ids[:1]])
     batches = [order[n : n + BATCH] for n in range(0, len(order), BATCH)]
@@ -261,7 +263,9 @@ async def _batch(
 async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
-    """Return the verdicts by item number, from 1, with the stricter of two on one item."""
+    """Return the verdicts by item number, from 1. If an item has two verdicts, the stricter one
+    counts.
+    """
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
     said = [v.signed(answer.author) for v in answer.verdicts if 1 <= v.number <= len(items)]

@@ -36,7 +36,7 @@ class SummaryAnswer(SectionAnswer):
 
 
 class MendedAnswer(Visible):
-    """A sentence's new text with its marks; "" removes the sentence."""
+    """The new text of a sentence with its marks. "" removes the sentence."""
 
     number: int
     text: str
@@ -48,7 +48,7 @@ class MendingAnswer(Reply):
     sentences: list[MendedAnswer] = at_most(MOST_MENDED)
 
 
-#: Replacements for a section's sentences, by position; () removes a sentence.
+#: Replacements for a section's sentences, by position. () removes a sentence.
 Changes = dict[int, tuple[Sentence, ...]]
 
 
@@ -124,8 +124,8 @@ def _lines_beside(outline: Outline, section: Outlined) -> list[str]:
 async def mend(
     model: Model, question: str, checked: Checked, evidence: Sequence[Evidence], *, seconds: float
 ) -> tuple[Changes, list[Problem]]:
-    """Return the writer's replacements for sentences that failed or depend on a failed one. Return
-    none if the model fails.
+    """Return the writer's replacements for sentences that failed, or that depend on a failed one.
+    Return none if the model fails.
     """
     section, told = checked.section, state_sentences(checked.section)
     prompt = render(
@@ -158,8 +158,8 @@ async def summarise(
     seconds: float,
     asked_on: str = "",
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, empty if the model fails. The model also sees the
-    `first` answer with its findings.
+    """Return a summary of verified sections, or an empty one if the model fails.
+    The model also sees the `first` answer with its findings.
     """
     told = [
         (
@@ -186,7 +186,7 @@ async def summarise(
 
 
 def in_short(markdown: str, code: str) -> Section:
-    """Return a model's short answer as a summary, empty if nothing in it is cited."""
+    """Return a model's short answer as a summary, which is empty if nothing in it is cited."""
     made = section_of(Phrases(code)("summary"), markdown)
     if not any(one.evidence_ids for one in made.sentences):
         made = Section(heading=made.heading)
@@ -218,8 +218,8 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
 
 
 def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
-    """Turn prose that quotes code into code, and add missing citations to code. Raises BadReply if
-    there are no sentences.
+    """Turn prose that quotes code into code, and add missing citations to code.
+    Raises BadReply if there are no sentences.
     """
     if not section.sentences:
         raise BadReply("The section has no sentences.")

@@ -45,7 +45,6 @@ def as_command(
     arguments: Sequence[str], commands: Mapping[str, Collection[str]], options: Collection[str]
 ) -> list[str]:
     """Return the arguments, with `ask` in front unless they name a command.
-
     `commands` maps each command to its subcommands; `options` need no command. A `sessions`
     subcommand may stand alone, or before a session id or an exported session. Raises SettingsError
     for a likely typo, a lone session id, another word after a subcommand, or a single word.

@@ -1,6 +1,6 @@
-"""Keep the live objects of each session: budget, journal, pages, providers, reader, models.
+"""Keep the live objects of each session: budget, journal, pages, providers, reader and models.
 
-The state is saved and cannot hold them, so nodes look them up by session id. A saved run can then
+The saved state cannot hold them, so nodes look them up by session id. A saved run can therefore
 continue in another process, and LangGraph servers, which have no sessions, can use the same graph.
 """
 
@@ -171,8 +171,8 @@ class SessionContext:
         return await self.journal.moment(kind, key, type(otherwise), work, otherwise)
 
     async def run_in_time(self, seconds: float, at: Any, work: Callable[[Late], R]) -> R:
-        """Run `work` in a thread, passing it a function that returns whether the `seconds` are
-        over. In a replay, they are over at the recorded call.
+        """Run `work` in a thread, and tell it through a function whether its `seconds` are over.
+        In a replay, they are over at the call at which they were over in the recording.
         """
         numbers, until = count(), time.monotonic() + max(LEAST_SECONDS, seconds)
         first = await self.noted("late from", at, sys.maxsize, sys.maxsize)
@@ -215,7 +215,9 @@ class SessionContext:
         providers: Sequence[Any] | Replay | PagesAlone = (),
     ) -> Self:
         """Open a session's folder and journal, choose providers and model, and register the
-        context. `providers` are the caller's own, or a session to replay. Raises SettingsError, or
+        context.
+
+        `providers` are the caller's own, or a session to replay. Raises SettingsError, or
         DiskHangs if the disk does not answer in time.
         """
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
@@ -240,8 +242,9 @@ class SessionContext:
         return context
 
     async def index_library(self) -> None:
-        """Build a missing index of the library, which does not count as run time, unless the user
-        wants the report now. Raises SettingsError if it cannot be written, or SearchError.
+        """Build the index of the library if it is missing, unless the user wants the report now.
+        This does not count as run time. Raises SettingsError if the index cannot be written, or
+        SearchError.
         """
         seconds = self.budget.until_closing()
         self.budget.pause()

@@ -26,8 +26,8 @@ LATE_TOPIC = "Time ran out before the pages read for this topic were judged."
 
 
 async def closed_by_code(context: SessionContext, state: ResearchState, question: str) -> Result:
-    """Return the result of a run that was cut off, and keep it for follow-ups. The report is
-    composed by code, or is the followed-up report with the new findings.
+    """Return the result of a run that was cut off, and keep it for follow-ups.
+    Code composes the report, or adds the new findings to the report that was followed up.
     """
     before, closed = state.get("before"), await _judge_unjudged(context, state)
     if before is None:

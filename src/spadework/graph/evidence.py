@@ -45,8 +45,9 @@ async def entries(
     *,
     left: int,
 ) -> tuple[list[Evidence], list[Problem]]:
-    """Return a topic's new entries, numbered from the ledger's end. The `left` topics share the
-    judging time. Quotes that come too late are dropped, with a problem.
+    """Return the new entries of a topic, numbered from the end of the ledger.
+    The `left` topics share the judging time. Quotes that come too late are dropped, with a
+    problem.
     """
     digests = dict.fromkeys(spot.page.content_hash for spot in spots)
     texts = {digest: await context.pages.get(digest) for digest in digests}
@@ -113,9 +114,9 @@ def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
 
 
 def pieces(text: PageText, start: int, end: int) -> list[tuple[int, int, Block]]:
-    """Split a span of a page at headings, code and tables, dropping headings and code fences.
+    """Split a span of a page at headings, code and tables, without the headings and code fences.
     Adjacent paragraphs and lists stay together, because a list needs its introduction. A defined
-    term starts a new piece; on its own line, it includes what follows.
+    term starts a new piece; on a line of its own, it includes what follows.
     """
     made: list[tuple[int, int, Block]] = []
     goes_on = False
@@ -139,9 +140,9 @@ def pieces(text: PageText, start: int, end: int) -> list[tuple[int, int, Block]]
 def parts_of(
     text: PageText, block: Block, span: tuple[int, int], *, together: bool = False
 ) -> list[tuple[int, int, EvidenceKind]]:
-    """Return the spans and kinds of a quote's entries. A table yields the column names and every
-    row that the quote touches, or with `together` one entry for all rows. Any other block is one
-    entry.
+    """Return the spans and kinds of a quote's entries.
+    A table yields the column names and every row that the quote touches, or one entry for all rows
+    if `together`. Any other block yields one entry.
     """
     if block.kind != "table":
         return [(*span, _KIND_OF.get(block.kind, "text"))]

@@ -45,8 +45,8 @@ MARGINAL_UTILITY = 0.1
 
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
-    """Return why no further round is made, or "" to continue. If all topics are answered, it is
-    "coverage", even if the evidence has shortfalls.
+    """Return why no further round is made, or "" to continue.
+    If all topics are answered, the reason is "coverage", even if the evidence has shortfalls.
     """
     why = _reason_to_stop(state, budget, settings, price)
     return "coverage" if why and not open_topics(state) else why
@@ -88,8 +88,9 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 
 def _quotes_brought(state: ResearchState) -> int:
-    """Return how many quotes the last round added. Without a model, count the last two, because
-    code may keep an earlier choice in between.
+    """Return how many quotes the last round added.
+    Without a model, count the last two rounds, because code may have kept an earlier choice in
+    between.
     """
     alone = all(found.judge == CODE for found in state["coverage"].values())
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
@@ -112,8 +113,9 @@ N = TypeVar("N", bound=Callable[[WorkerState, Runtime[Settings]], Awaitable[dict
 
 
 class DiskStopped(GraphBubbleUp, RuntimeError):
-    """Raised in a worker's node when the disk fails. LangGraph then saves nothing, so a resumed run
-    repeats the step. Servers pass on the message, because it is a RuntimeError.
+    """Raised in a worker's node when the disk fails.
+    LangGraph then saves nothing, so a resumed run repeats the step. It is a RuntimeError so that
+    servers pass on the message.
     """
 
     def __init__(self, fault: OSError | sqlite3.Error) -> None:

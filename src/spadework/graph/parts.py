@@ -142,8 +142,11 @@ Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """The opened parts. `asked` is the model that answers new requests, in a replay those not
-    recorded. `problems` are the model's. `cleanings` counts pages cleaned before.
+    """The opened parts.
+
+    - `asked`: the model that answers new requests; in a replay, those not recorded.
+    - `problems`: the problems of the model.
+    - `cleanings`: the number of pages cleaned before.
     """
 
     journal: Journal
@@ -282,8 +285,8 @@ async def _model(settings: Settings) -> tuple[str, list[Problem]]:
 def _models(
     settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
 ) -> tuple[Model | None, Model | None]:
-    """Return the session's chat model, and the model that answers new requests. In a replay, these
-    are only the requests that were not recorded.
+    """Return the session's chat model, and the model that answers new requests.
+    In a replay, new requests are those that were not recorded.
     """
     if not name:
         return None, None

@@ -32,8 +32,9 @@ RARE, LEAST_SHARED = 5, 2
 
 
 async def fetch_pictures(context: SessionContext, state: ResearchState) -> tuple[Picture, ...]:
-    """Return the pictures of a report, best first, stored in the session. None are fetched at quick
-    effort, or without time and budget for reading; one that fails is left out.
+    """Return the pictures of a report, best first, stored in the session.
+    None are fetched at quick effort, or without time and budget for reading. A picture that fails
+    is left out.
     """
     choose, shape = partial(_choose, context, state), tuple[Picture, ...] | None
     # With None as the default, () is recorded too and replaces an earlier attempt's choice.
@@ -66,8 +67,9 @@ def _fitting_figures(
     texts: Mapping[str, PageText],
     late: Late,
 ) -> list[tuple[float, Picture]]:
-    """Return the figures that belong to each quote, with how well, best first. Their captions share
-    words with the question and, as rare ones or under the same heading, with the quote.
+    """Return the figures that belong to each quote, best first, with how well they fit.
+    Their captions share words with the question, and also with the quote: rare words, or words
+    under the same heading.
     """
     found: list[tuple[float, Picture]] = []
 

@@ -137,8 +137,8 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
 
 
 async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
-    """Turn a worker's failure into a problem, so that the others continue. Raises DiskStopped if
-    the disk failed, because that affects them all.
+    """Turn a worker's failure into a problem, so that the others continue.
+    Raises DiskStopped if the disk failed, because that affects all workers.
     """
     if fault := disk_fault(error.error):
         raise DiskStopped(fault) from fault

@@ -78,9 +78,9 @@ class _Gap(NamedTuple):
 def gap_tasks(
     state: ResearchState, budget: Budget, load: Workload, price: float = 0.0
 ) -> list[Task]:
-    """Return tasks for the topics worth the `price` of a round. Each topic's own queries come
-    before recommended ones. Surveys, and topics without new searches (without a model, all), also
-    use hits left unread.
+    """Return tasks for the topics that are worth the `price` of a round.
+    A topic's own queries come before recommended ones. Surveys, and topics without new searches
+    (all of them without a model), also use hits left unread.
     """
     number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:
@@ -204,8 +204,8 @@ def after_review(state: ResearchState) -> list[Send] | str:
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """Return a worker's input, with the pages read before for its topic (any topic if `own`) and
-    the workers that share pages with it.
+    """Return the input of a worker, with the workers that share pages with it.
+    It includes the pages read before for its topic, or for any topic if `own`.
     """
     before = [
         page.url

@@ -118,8 +118,9 @@ def _without_context(sentence: Sentence) -> Sentence | None:
 
 
 def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
-    """Drop sentences found in an earlier section, but keep some if few are left. Summaries may
-    repeat. Steps and sentences that others need stay. A repeated table stays in the last section.
+    """Drop sentences that an earlier section has, but keep some if few would be left.
+    Summaries may repeat. Steps stay, and so do sentences that others need. A repeated table stays
+    in the last section.
     """
     said: set[str] = set()
     made = []

@@ -42,10 +42,12 @@ from spadework.values import (
 
 
 class Find(Value):
-    """A worker's result: the pages read (best first), and the best passages for its topic.
+    """The result of a worker: the pages read (best first), and the best passages for its topic.
 
-    `left` counts readable hits left, `found` all hits. `answered` is false if every search failed.
-    `heard` are the providers that answered, `unread` the hits that could not be read.
+    - `left`: readable hits left; `found`: all hits.
+    - `answered`: false if every search failed.
+    - `heard`: the providers that answered.
+    - `unread`: the hits that could not be read.
     """
 
     topic: str
@@ -136,10 +138,10 @@ class ResearchInput(BaseModel):
     Markdown in which every factual sentence cites words of a source.
     """
 
-    # Clients' forms, and models that use the graph as a tool, see only the question; programs may
-    # also set the other fields. `attachments` are file paths, `session_id` continues or names a
+    # Clients' forms, and models that use the graph as a tool, see only the question. Programs may
+    # also set the other fields: `attachments` are file paths, `session_id` continues or names a
     # session, `follows` is the session to continue, `earlier` and `answers` are previous questions
-    # and answers, oldest first, `wishes` are requests about the form, and `most_words` limits the
+    # and answers (oldest first), `wishes` are requests about the form, and `most_words` limits the
     # length.
     question: str = Field(description="What you want to know, as one complete question.")
     attachments: SkipJsonSchema[list[str]] = []
@@ -172,8 +174,8 @@ def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
 
 
 def checked_input(state: ResearchState) -> dict[str, Any]:
-    """Return a run's validated input, except question and session; null counts as omitted. Raises
-    SettingsError for an empty question or a wrong shape.
+    """Return a run's validated input, without the question and session. null counts as omitted.
+    Raises SettingsError for an empty question or a wrong shape.
     """
     asked = {name: state.get(name) for name in ResearchInput.model_fields}
     if not isinstance(asked["question"], str) or not asked["question"].strip():
@@ -206,8 +208,8 @@ class ResearchOutput(TypedDict, total=False):
 
 
 class WorkerState(TypedDict, total=False):
-    """A worker's state: its task, and what it gathers for the result. Required channels are sent
-    with the task or set before use.
+    """The state of a worker: its task, and what it gathers for the result.
+    Required channels are sent with the task, or set before they are used.
     """
 
     session_id: Required[str]
@@ -261,9 +263,9 @@ OUR_VALUES = _stored_values()
 
 
 def register_values() -> None:
-    """Register our values as safe with all checkpointers of this process. They are plain data, so
-    creating them runs no code. Servers' and enclosing graphs' checkpointers would otherwise warn
-    about them.
+    """Register our values as safe with all checkpointers of this process.
+    They are plain data, so creating them runs no code. The checkpointers of servers and enclosing
+    graphs would otherwise warn about them.
     """
     with contextlib.suppress(ImportError, AttributeError):
         from langgraph.checkpoint.serde import _msgpack

@@ -1,7 +1,8 @@
-"""Connect to the machines' database, with one pool per process and event loop. Every wait has a
-deadline. Statements may be sent twice, since they are retried while the server restarts. Also store
-the short lists that all servers read for every request (writers wait, on connections of their own),
-and inspect a database without changing it.
+"""Connect to the machines' database, with one pool per process and event loop.
+
+Every wait has a deadline. Statements may be sent twice, because they are retried while the server
+restarts. This module also stores the short lists that all servers read for every request (writers
+wait, on connections of their own), and inspects a database without changing it.
 """
 
 from __future__ import annotations
@@ -233,8 +234,8 @@ class Listening:
 
     @contextmanager
     def heard(self, channel: str, session_id: str) -> Iterator[Callable[[], Awaitable[None]]]:
-        """Yield a function that waits up to LOOK_SECONDS for a notification about the session, or
-        returns at once if there was one since its last call.
+        """Yield a function that waits up to LOOK_SECONDS for a notification about the session.
+        It returns at once if there was a notification since its last call.
         """
         notified, key = asyncio.Event(), (channel, session_id)
 
@@ -312,10 +313,13 @@ def _connected(url: str) -> Iterator[Connection[TupleRow]]:
 
 
 class Looked(NamedTuple):
-    """The state of a database. `where` is its address without the password, `number` is the
-    `version` as a number, `most` and `free` are the connections allowed and available, `tables` is
-    the last migration ("" if none), `workers` counts live workers, `waiting` and `running` count
-    sessions, and `seconds` is how long the inspection took.
+    """The state of a database.
+
+    - `where`: its address without the password; `number`: the `version` as a number.
+    - `most`, `free`: connections allowed and available.
+    - `tables`: the last migration ("" if none).
+    - `workers`: live workers; `waiting`, `running`: sessions.
+    - `seconds`: how long the inspection took.
     """
 
     where: str

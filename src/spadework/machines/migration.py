@@ -1,4 +1,6 @@
-"""Migrate our tables with Alembic, and those of the queue and the checkpoints with their packages.
+"""Migrate our own tables with Alembic, and those of the queue and the checkpoints with their
+packages.
+
 Only one process migrates at a time.
 """
 

@@ -1,8 +1,8 @@
 """Queue sessions for workers with procrastinate, and detect dead workers.
 
 A job only names its session, whose row has the state. When heartbeats stop, the job is closed and
-its session gets a new one. A worker that was merely slow then closes its old job, not its
-successor's.
+its session gets a new one. A worker that was merely slow then closes its own old job, not the new
+one.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _REORDER = (
     "UPDATE procrastinate_jobs AS job SET priority = -queued.ahead FROM queued"
     " WHERE job.lock = queued.id AND job.status = 'todo' AND job.priority <> -queued.ahead"
 )
-#: Seconds after which a started job counts as lost if its session was not taken. The response with
-#: the job then never reached the worker.
+#: A started job counts as lost after this many seconds if its session was not taken. The response
+#: with the job then never reached the worker.
 UNHEARD_SECONDS = 60.0
 _UNHEARD = (
     "SELECT job.id FROM procrastinate_jobs AS job JOIN sessions ON sessions.id = job.lock"
@@ -121,8 +121,8 @@ class Queue:
         await self._database.retry(defer)
 
     async def work(self, name: str, most: int, leaving: Leaving | None = None) -> None:
-        """Run at most `most` sessions at once until cancelled or until `leaving` is requested.
-        Unfinished sessions continue elsewhere. Waits while the database is down.
+        """Run at most `most` sessions at once until cancelled, or until `leaving` is requested.
+        Unfinished sessions continue elsewhere. The worker waits while the database is down.
         """
         leaving = leaving or Leaving()
         asyncio.get_running_loop().set_exception_handler(_tell_unheard)

@@ -38,8 +38,8 @@ MOST_FOLLOWED = 6
 async def copy_session(
     shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
 ) -> Path:
-    """Update a session's local folder and return it. If `patient`, wait for a local process that
-    runs the session until there is a result.
+    """Update the local folder of a session and return it.
+    If `patient`, wait until a local process that runs the session has a result.
     """
     folder = settings.home / "sessions" / kept.id
     until = asyncio.get_running_loop().time() + BUSY_SECONDS
@@ -59,8 +59,8 @@ async def copy_session(
 
 
 async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
-    """Return the folder of a session to run here, after copying the sessions it follows. Raises
-    SessionBusy if another local process uses it.
+    """Return the folder of a session to run here, after copying the sessions it follows.
+    Raises SessionBusy if another local process uses it.
     """
     follows: str = json.loads(kept.brief)["follows"]
     for _ in range(MOST_FOLLOWED):
@@ -169,9 +169,9 @@ async def bring_recording(settings: Settings, session_id: str) -> None:
 
 
 async def know_all(settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-    """Update the local list of sessions, and return the ids of those that wait or run. The newest
-    shared sessions get a folder with metadata, and deleted ones lose theirs. Nothing changes if the
-    database does not respond in time.
+    """Update the local list of sessions, and return the ids of those that wait or run.
+    The newest shared sessions get a folder with metadata, and deleted ones lose theirs. Nothing
+    changes if the database does not respond in time.
     """
     with suppress(TimeoutError, SettingsError, DiskFailed):
         seconds = LIST_SECONDS if most else None

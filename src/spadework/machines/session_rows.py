@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg import AsyncCursor
+from psycopg.abc import Params, Query
 from psycopg.rows import DictRow, dict_row
 
 from spadework.machines.database import ALIVE_SECONDS, Database
@@ -64,9 +65,9 @@ _HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
 
 
 class SessionClaim:
-    """A claim to a session, numbered `run`. `stored` and `exchanged` are the numbers of the last
-    event and exchange, counted here because nobody else writes. `lost` is True once another worker
-    has the session.
+    """A claim to a session, numbered `run`.
+    `stored` and `exchanged` are the numbers of the last event and exchange, counted here because
+    nobody else writes. `lost` is True once another worker has the session.
     """
 
     def __init__(
@@ -390,6 +391,19 @@ async def _copy_rows(database: Database, session_id: str, rows: SqliteRows) -> N
         await rows.db.executemany("INSERT INTO bodies (hash, packed) VALUES (?, ?)", found)
 
 
+class _Cursor(AsyncCursor[DictRow]):
+    """Sends many statements one by one. In psycopg's pipeline, PostgreSQL (15) never ends an idle
+    transaction, so a frozen worker would keep its locks and no other could take its session.
+    """
+
+    async def executemany(
+        self, query: Query, params_seq: Iterable[Params], *, returning: bool = False
+    ) -> None:
+        """Execute a statement for each of the parameters, without their results."""
+        for params in params_seq:
+            await self.execute(query, params)  # type: ignore[arg-type] # psycopg: templates, too
+
+
 class CheckpointSaver(AsyncPostgresSaver):
     """Saves each step atomically, while the claim is held. Raises DatabaseDown or ClaimLost."""
 
@@ -415,7 +429,7 @@ class CheckpointSaver(AsyncPostgresSaver):
         async with (
             self._claim.database.pool.connection() as connection,
             connection.transaction(),
-            connection.cursor(row_factory=dict_row) as cursor,
+            _Cursor(connection, row_factory=dict_row) as cursor,
         ):
             if pipeline:
                 await self._check(cursor)

@@ -34,8 +34,8 @@ Told = Callable[[str], None]
 async def run_by_workers(
     session: Session, stop: asyncio.Event, answers: asyncio.Queue[str], notify: Told | None
 ) -> AsyncGenerator[Event, None]:
-    """Submit a session and yield its events. Closing the iterator does not end the session. Raises
-    SessionError if it ends without a result.
+    """Submit a session and yield its events. Closing the iterator does not end the session.
+    Raises SessionError if the session ends without a result.
     """
     settings, brief, folder = session.settings, session.brief, session.folder
     await quotas.check(settings)
@@ -100,9 +100,9 @@ def _read(path: Path) -> bytes:
 async def watch(
     shared: SharedSessions, settings: Settings, session_id: str, after: int, notify: Told
 ) -> AsyncGenerator[tuple[int, Event], None]:
-    """Yield a session's events after number `after` until it ends. A result is yielded after
-    copying the folder here. `notify` receives the reason for waiting. Raises DatabaseDown, or
-    SessionNotFound if the session is deleted.
+    """Yield a session's events after number `after`, until it ends.
+    A result is yielded after its folder was copied here. `notify` receives the reason for waiting.
+    Raises DatabaseDown, or SessionNotFound if the session is deleted.
     """
     from spadework.machines.database import EVENTS
     from spadework.machines.session_rows import LIVE

@@ -147,9 +147,9 @@ _TELL = (
 
 
 class SharedDayLimit(DayLimit):
-    """A home's daily limit, shared by all processes. They report spending and reservations in turn,
-    so that of two competing calls, one sees the other. If the database does not respond soon, the
-    last known values count.
+    """The daily limit of a home, shared by all processes.
+    Processes report spending and reservations one after another, so that of two competing calls,
+    one sees the other. If the database does not respond soon, the last known values count.
     """
 
     def __init__(self, settings: Settings) -> None:

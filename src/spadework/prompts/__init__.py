@@ -2,8 +2,8 @@
 
 Prompts contain no time, run id or completion order, so that the same work makes the same request.
 
-The parts that may be dropped from an overlong request are in `{% filter part(KIND) %}` blocks, best
-first. Shortening drops the least valuable; the frame and the task stay.
+Parts that may be dropped from an overlong request are in `{% filter part(KIND) %}` blocks, best
+first. Shortening drops the least valuable parts; the frame and the task stay.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _MARKS = re.compile("([\ufdd0-\ufdd2])")
 _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
 #: Preferred ends of a cut text, in its second half: after a line, a sentence, or a word.
 _ENDS = ("\n", ". ", " ")
-#: Characters to which long passages are cut before more are dropped. On 61 dev questions (27
-#: passages each, 78 facts) at a quarter of the characters, all 78 facts remain, versus 73 with
-#: 1,000, 53 with 600, and 16 if all are cut to one length.
+#: Long passages are cut to this many characters before any more are dropped. On 61 dev questions
+#: (27 passages each, 78 facts) at a quarter of the characters, all 78 facts remain, versus 73 with
+#: 1,000, 53 with 600, and 16 if all are cut to the same length.
 ESSENTIAL = 1_500
 #: Kinds in the order in which they are dropped.
 _ORDER: tuple[Kind, ...] = ("page", "evidence")
@@ -121,8 +121,9 @@ def _environment() -> Environment:
 
 
 def render(role: str, **variables: Any) -> Prompt:
-    """Render a role's prompt. Its file holds the system message, a line `---`, and the user
-    message. Raises jinja2.UndefinedError for a missing variable.
+    """Render the prompt of a role.
+    Its file holds the system message, a line `---`, and the user message. Raises
+    jinja2.UndefinedError for a missing variable.
     """
     system, user = _templates(role)
     text, parts = _split_parts(user.render(variables).strip())
@@ -161,10 +162,10 @@ class _Piece(NamedTuple):
 def shorten_prompt(prompt: Prompt, chars: int) -> str:
     """Return the user message with at most `chars` characters, if possible.
 
-    Pages come first, then evidence: the lower-ranked half is dropped, long pages are cut to a
-    common length of at least ESSENTIAL, then all but the first are dropped. If that is not enough,
-    blocks outside parts are cut, then the remaining parts. A message without parts and blocks is
-    cut before its last paragraph, the task.
+    Pages are shortened first, then evidence: the lower-ranked half is dropped, long pages are cut
+    to a common length of at least ESSENTIAL, then all but the first are dropped. If that is not
+    enough, blocks outside parts are cut, then the remaining parts. A message without parts and
+    blocks is cut before its last paragraph, which is the task.
     """
     pieces = _pieces(prompt)
     own = {kind: [n for n, piece in enumerate(pieces) if piece.kind == kind] for kind in _ORDER}

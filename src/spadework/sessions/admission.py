@@ -1,5 +1,7 @@
-"""Limits how many sessions run at once in this process. Others queue, ordered by how many sessions
-their user is running, then by that user's last admission.
+"""Limit how many sessions run at once in this process.
+
+Others queue. Those whose user runs the fewest sessions come first, then those whose user was
+admitted longest ago.
 """
 
 from __future__ import annotations
@@ -150,9 +152,10 @@ class Admission:
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
     ) -> AsyncIterator[None]:
-        """Hold a slot until the block ends. Waits while `most` sessions are running, capacity is
-        short or the user's limit is reached. Once `stop` is set, the session is admitted at once.
-        `told` receives each new queue position.
+        """Hold a slot until the block ends.
+        Wait while `most` sessions are running, capacity is short, or the user's limit is reached.
+        Once `stop` is set, the session is admitted at once. `told` receives each new position in
+        the queue.
         """
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:

@@ -14,12 +14,14 @@ from spadework.sessions.storage.files import Kind, Metadata, exchanges_before
 
 @dataclass(frozen=True)
 class Brief:
-    """A question, the files to read first, the id of the session it follows, and the earlier
-    questions and answers, oldest first. `wishes` are instructions about the report's form,
-    `most_words` is its maximum length (0: as in the settings).
+    """What to research: the question, and what comes with it.
 
-    The kind "gather" reads at most `pages` pages for a query, "read" reads one URL. Neither writes
-    a report.
+    That is the files to read first, the id of the session it follows, and earlier questions and
+    answers, oldest first. `wishes` are instructions about the report's form, and `most_words` is
+    its maximum length (0: as in the settings).
+
+    The kind "gather" reads at most `pages` pages for a query, and "read" reads one URL. Neither
+    writes a report.
     """
 
     question: str
@@ -41,8 +43,9 @@ class Brief:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session's brief. A follow-up inherits the questions and answers of the
-        session it follows; otherwise `earlier` is used, without answers. Raises SessionNotFound.
+        """Return the brief of a new session.
+        A follow-up inherits the questions and answers of the session it follows. Otherwise
+        `earlier` is used, without answers. Raises SessionNotFound.
         """
         before = exchanges_before(home, follows) if follows else [(text, "") for text in earlier]
         return cls(question, attachments, follows, *_apart(before))

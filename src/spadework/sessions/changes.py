@@ -1,5 +1,6 @@
-"""Changes between two runs of a question, as Markdown, Atom feed or webhook call. Only the cited
-quotes are compared, so rewording the report or choosing other quotes is no change.
+"""Changes between two runs of a question, as Markdown, Atom feed or webhook call.
+
+Only the cited quotes are compared, so that another wording or choice of quotes is no change.
 """
 
 from __future__ import annotations
@@ -80,8 +81,9 @@ def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
 
 
 def changes_between(home: Path, before: Result, after: Result) -> Changes:
-    """Return the later report's quotes that are on no page read earlier, and the earlier report's
-    quotes that are gone from pages read again.
+    """Return the quotes that are new in the later report, and those that are gone.
+    A new quote is on no page that was read earlier. A quote is gone if its page was read again
+    without it.
     """
     old, new = _pages(home, before), _pages(home, after)
     read_again = {source.url for source in after.sources}
@@ -194,7 +196,9 @@ async def post(url: str, found: Changes) -> None:
 
 async def run_again(settings: Settings, question: str, before: Result | None) -> Changes:
     """Research a question again, fetching every page, and return the changes since `before`, if
-    any. Until `mark_told` is called, the next run reports them again. Raises SessionError if the
+    any.
+
+    Until `mark_told` is called, the next run reports them again. Raises SessionError if the
     research fails.
     """
     fresh = settings.with_(knowledge=False, cache_mb=0, clarify=False, approve=False)

@@ -36,8 +36,8 @@ class Embedded(Value):
 async def index(
     settings: Settings, tell: Callable[[str], None] = lambda text: None
 ) -> AsyncGenerator[Indexed | Embedded, None]:
-    """Build or update the library's index and, if an embedding model is set, its vectors. Yields
-    what was done. `tell` receives progress messages.
+    """Build or update the index of the library, and its vectors if an embedding model is set.
+    Yields what was done. `tell` receives progress messages.
     """
     async with AsyncExitStack() as opened:
         if meaning := meaning_of(settings):

@@ -36,10 +36,13 @@ async def research(
     providers: Sequence[Any] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Result:
-    """Research a question and return the result. `follows` is the id of an earlier session, and
-    `on_event` receives each event. For `providers`, see `Session.search_with`.
+    """Research a question and return the result.
 
-    Raises SettingsError for unusable settings, SessionNotFound if `follows` is unknown.
+    - `follows`: the id of an earlier session.
+    - `on_event`: receives each event.
+    - `providers`: see `Session.search_with`.
+
+    Raises SettingsError for unusable settings, and SessionNotFound if `follows` is unknown.
     """
     session = Session.start(
         question, settings=settings, budget=budget, attachments=attachments, follows=follows
@@ -57,9 +60,10 @@ def research_sync(
     providers: Sequence[Any] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Result:
-    """Call `research` from synchronous code, even while an event loop is running, as in a notebook.
+    """Call `research` from synchronous code, even while an event loop is running, as in a
+    notebook.
 
-    Ctrl-C raises KeyboardInterrupt and cancels the run, which can be resumed.
+    Ctrl-C raises KeyboardInterrupt and cancels the run, which can then be resumed.
     """
     return run_to_end(
         lambda: research(
@@ -114,9 +118,9 @@ DESCRIPTION = (
 
 
 def research_tool(settings: Settings | None = None) -> StructuredTool:
-    """Return the tool `deep_research(question)`, with the report as content and the result as JSON
-    in the artifact. In a LangGraph run, events go to the custom stream. Errors are one sentence for
-    the model.
+    """Return the tool `deep_research(question)` for LangChain.
+    The report is its content, and the result is the artifact as JSON. In a LangGraph run, events
+    go to the custom stream. Errors are one sentence for the model.
     """
 
     async def deep_research(question: str) -> tuple[str, dict[str, Any]]:

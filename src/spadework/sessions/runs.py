@@ -1,6 +1,7 @@
-"""The sessions running in this process, and their watchers. Each watcher gets every event once, in
-order, however late it joins. A running session's folder is marked, so that the next server resumes
-it.
+"""The sessions running in this process, and their watchers.
+
+Each watcher gets every event once, in order, however late it joins. The folder of a running
+session is marked, so that the next server resumes it.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ CANCEL_SECONDS = 5.0
 
 
 class Run:
-    """A running session and its events so far. Event n is `recorded[n - 1]`, or None if damaged.
-    `notes` go only to current watchers.
+    """A running session and its events so far.
+    Event n is `recorded[n - 1]`, or None if damaged. `notes` go only to current watchers.
     """
 
     def __init__(self, session: Session, recorded: list[Event | None]) -> None:

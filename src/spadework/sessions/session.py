@@ -223,10 +223,12 @@ class Session:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session. If it `follows` another (by id), it searches only for what that
-        session's pages lack. Otherwise `earlier` holds previous questions, oldest first.
+        """Return a new session.
 
-        Raises SettingsError for an empty question or a model without a key, SessionNotFound if
+        - `follows`: the id of an earlier session; only what its pages lack is searched.
+        - `earlier`: otherwise, the previous questions, oldest first.
+
+        Raises SettingsError for an empty question or a model without a key, and SessionNotFound if
         `follows` is unknown.
         """
         question = " ".join(visible(question).split())
@@ -247,8 +249,9 @@ class Session:
         common: Path | None = None,
         **changed: Any,
     ) -> Self:
-        """Return a stored session to continue with `changed` settings. `common` is the home of the
-        server whose user's session it is. Raises SessionNotFound or SessionUnreadable.
+        """Return a stored session to continue with `changed` settings.
+        `common` is the home of the server to whose user the session belongs. Raises
+        SessionNotFound or SessionUnreadable.
         """
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
@@ -269,9 +272,10 @@ class Session:
         self.brief = replace(self.brief, attachments=files)
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
-        """Set the form of the report. `wishes` describe its length, format, language and readers,
-        and do not affect the search. `most_words` is its maximum length (0: as in the settings).
-        Call before the run.
+        """Set the form of the report. Call this before the run.
+
+        - `wishes`: length, format, language and readers, which do not affect the search.
+        - `most_words`: the maximum length (0: as in the settings).
         """
         self.brief = replace(
             self.brief, wishes=visible(wishes)[:MOST_WISHES], most_words=max(0, most_words)
@@ -279,12 +283,12 @@ class Session:
         return self
 
     def search_with(self, *sources: Any) -> Self:
-        """Search with these providers: objects with `async def search(query, *, limit, seconds)`
-        like `spadework.tools.search.provider.Provider`, or LangChain tools and retrievers. Call
-        before the run.
+        """Search with these providers. Call this before the run.
 
-        They replace `auto`, but not providers named in the setting `search`. A resumed session
-        needs them again.
+        A provider is an object with `async def search(query, *, limit, seconds)` like
+        `spadework.tools.search.provider.Provider`, or a LangChain tool or retriever. The providers
+        replace `auto`, but not those named in the setting `search`. A resumed session needs them
+        again.
         """
         self._providers += sources
         return self
@@ -313,10 +317,10 @@ class Session:
         raise SessionNotFound(f"Session {self.session_id} ended without a result.")
 
     def events(self, progress: Callable[[str], None] | None = None) -> AsyncGenerator[Event, None]:
-        """Run the session and yield its events, ending with Finished. Closing the iterator cancels
-        the run, which can be resumed. `progress` receives messages about waiting and slow steps.
-
-        Raises SettingsError, SessionBusy, DiskFailed or SessionUnreadable.
+        """Run the session and yield its events, ending with Finished.
+        Closing the iterator cancels the run, which can be resumed. `progress` receives messages
+        about waiting and slow steps. Raises SettingsError, SessionBusy, DiskFailed or
+        SessionUnreadable.
         """
         return handed_on(partial(self._run, progress), self.folder, self.budget)
 

@@ -36,8 +36,8 @@ async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
     """Yield the parts of `stream`, the recorded events, and EMERGENCY when it is time to write.
-    Ends with the stream, shortly after the deadline, or at the mark `unwritten` if no report was
-    started. The graph's task is then cancelled.
+    This ends with the stream, shortly after the deadline, or at the mark `unwritten` if no report
+    was started. The task of the graph is then cancelled.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)

@@ -1,6 +1,8 @@
-"""All settings in one frozen class, set by environment variables or keywords. `SPADEWORK_MINUTES`
-or `Settings(minutes=…)` sets the field `minutes`; providers' own variables (`OPENAI_API_KEY`, …)
-work too. The texts and bounds of fields become `docs/settings.md` and Studio's form.
+"""All settings in one frozen class, set by environment variables or keywords.
+
+`SPADEWORK_MINUTES` or `Settings(minutes=…)` sets the field `minutes`. The providers' own variables
+(`OPENAI_API_KEY`, …) work too. The texts and bounds of fields become `docs/settings.md` and
+Studio's form.
 """
 
 from __future__ import annotations
@@ -77,8 +79,8 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @classmethod
     def load(cls, **given: Any) -> Self:
-        """Return settings from the environment and `given`, in which None means "not given". Raises
-        SettingsError with a sentence that names the field, the value and what is valid.
+        """Return settings from the environment and `given`, in which None means "not given".
+        Raises SettingsError with a sentence that names the field, the value, and what is valid.
         """
         asked = {name: value for name, value in given.items() if value is not None}
         try:
@@ -116,8 +118,8 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @property
     def owner(self) -> str:
-        """The home's path in the common home, which names its user on all machines; "" for the
-        server's owner. Raises SettingsError for a home elsewhere.
+        """The path of the home in the common home, which names its user on all machines.
+        It is "" for the server's owner. Raises SettingsError for a home elsewhere.
         """
         if not self.home.is_relative_to(self.common):
             wanted = f"in {self.common}, where machines share a database"

@@ -1,5 +1,7 @@
-"""The values of a run, from question to report. All are frozen and small: page text stays in the
-page store, under its content hash. Offsets count code points in that text.
+"""The values of a run, from question to report. All are frozen and small.
+
+The text of pages stays in the page store, under its content hash. Offsets count code points in
+that text.
 """
 
 from spadework.values.coverage import STATE_WORDS as STATE_WORDS

@@ -29,8 +29,8 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search that would fill a gap. `led_to` means that it looks up a name found on the pages,
-    whose own page may have the answer.
+    """A search that would fill a gap.
+    `led_to` means that it looks up a name found on the pages, whose own page may have the answer.
     """
 
     query: str
@@ -78,10 +78,13 @@ class Shortfall(Value):
 
 
 class Coverage(Value):
-    """The ledger's coverage of a topic. `score` is 0..1; `gaps` describe what is missing.
-    `differences` are figures, dates and names on which sources differ. `quality` is the latest
-    rating. `near` evidence is only the closest found, and probably no answer. `judge` is a model's
-    name or `CODE`.
+    """The ledger's coverage of a topic.
+
+    - `score`: 0..1; `quality`: the latest rating.
+    - `gaps`: what is missing.
+    - `differences`: figures, dates and names on which sources differ.
+    - `near`: the evidence is only the closest found, and probably no answer.
+    - `judge`: the name of a model, or `CODE`.
     """
 
     topic: str
@@ -104,8 +107,8 @@ class Coverage(Value):
 
 
 class Round(Value):
-    """The evidence, mean score (0..1) and mean quality (0..10) before and after a round. A topic
-    that was not judged again keeps its score, so the difference is the round's gain.
+    """The evidence, mean score (0..1) and mean quality (0..10) before and after a round.
+    A topic that was not judged again keeps its score, so the difference is the gain of the round.
     """
 
     number: int
@@ -118,8 +121,8 @@ class Round(Value):
 
 
 class Side(Value):
-    """One side of a disagreement: its statement, evidence and weight (0..1). If `changed_copy`,
-    only newer near-copies of another side's pages support it.
+    """One side of a disagreement: its statement, evidence and weight (0..1).
+    If `changed_copy`, only newer near-copies of another side's pages support it.
     """
 
     claim: str

@@ -26,10 +26,12 @@ COUNTRY, LANGUAGE = r"^([a-z]{2})?$", r"^([a-z]{2,12}(-[a-z]{2,12})*)?$"
 
 
 class Question(Value):
-    """The question, with its attachments and instructions for the answer. `earlier` are previous
-    questions, oldest first, and `answers` their answers ("" if unknown). `asked_on` is the run date
-    (ISO). `wishes` are separate instructions on form. `keeps` are the headings of a report to which
-    only missing parts are added.
+    """The question, with its attachments and instructions for the answer.
+
+    - `earlier`: previous questions, oldest first; `answers`: their answers ("" if unknown).
+    - `asked_on`: the date of the run (ISO).
+    - `wishes`: separate instructions on form.
+    - `keeps`: the headings of a report to which only missing parts are added.
     """
 
     text: str
@@ -59,10 +61,13 @@ Wish = Literal["country", "language", "news", "time"]
 
 
 class Query(Value):
-    """A query and its search filters; "", None and False mean no filter. `country` is an ISO 3166
-    code. `since` and `until` are inclusive and override `freshness`. `asked_in` is the language of
-    a non-English question, which web engines prefer without filtering. `results` (new pages wanted)
-    and `seconds` are 0 to use the settings.
+    """A query and its search filters; "", None and False mean no filter.
+
+    - `country`: an ISO 3166 code.
+    - `since`, `until`: inclusive; they override `freshness`.
+    - `asked_in`: the language of a non-English question, which web engines prefer without
+      filtering.
+    - `results` (new pages wanted), `seconds`: 0 to use the settings.
     """
 
     text: Annotated[str, AfterValidator(_short)]
@@ -91,9 +96,12 @@ class Topic(Value):
 
 
 class Plan(Value):
-    """The topics of a question, its type, and the `subjects` it is about. `title` heads the report
-    if the question is long. `language` is the report's. `wishes` are instructions on its form,
-    length and readers. `maker` is a model's name or `CODE`.
+    """The topics of a question, its type, and the `subjects` it is about.
+
+    - `title`: heads the report if the question is long.
+    - `language`: the report's.
+    - `wishes`: instructions on its form, length and readers.
+    - `maker`: the name of a model, or `CODE`.
     """
 
     question: str
@@ -117,10 +125,13 @@ class Span(Value):
 
 
 class Forecast(Value):
-    """The expected usage of a run. `workers` is the number of topics searched at once. `writing` is
-    the tokens for writing and checking. `money` is in US dollars, None if a price is unknown. The
-    ranges hold nine in ten of the `runs` earlier runs of this `kind` and `machine`, or are
-    constants if `runs` is 0.
+    """The expected usage of a run.
+
+    - `workers`: the number of topics searched at once.
+    - `writing`: the tokens for writing and checking.
+    - `money`: in US dollars, or None if a price is unknown.
+    - The ranges hold nine in ten of the `runs` earlier runs of this `kind` and `machine`. They are
+      constants if `runs` is 0.
     """
 
     kind: str = ""
@@ -138,10 +149,12 @@ class Forecast(Value):
 
 
 class Task(Value):
-    """A worker's task: a topic, its queries in this round, and how many pages to read. `broad`
-    tasks belong to a survey, which needs many pages. No other worker reads an `own` task's pages.
-    `together` limits the pages of all workers in the round. `again` are earlier queries whose hits
-    may have unread pages.
+    """The task of a worker: a topic, its queries in this round, and how many pages to read.
+
+    - `broad`: belongs to a survey, which needs many pages.
+    - `own`: no other worker reads its pages.
+    - `together`: limits the pages of all workers in the round.
+    - `again`: earlier queries whose hits may have unread pages.
     """
 
     topic: Topic

@@ -52,8 +52,9 @@ Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
 class Sentence(Value):
-    """A sentence of the report, or code, with its evidence. `maker` is a model's name or `CODE`. An
-    `inferred` sentence is a conclusion from its evidence.
+    """A sentence of the report, or code, with its evidence.
+    `maker` is the name of a model, or `CODE`. An `inferred` sentence is a conclusion from its
+    evidence.
     """
 
     text: str
@@ -69,10 +70,12 @@ class Sentence(Value):
 
 
 class Part(Value):
-    """A part of a section in one form. `takes` counts the sentences of each item. A paragraph or
-    code is one item; a list has several. A table's items are its cells, row by row under the
-    `columns`. A sub-heading has only `text`. `quoted` parts keep the words and emphasis of pages;
-    code writes them, except tables.
+    """A part of a section in one form.
+
+    `takes` counts the sentences of each item. A paragraph or code is one item, and a list has
+    several. The items of a table are its cells, row by row under the `columns`. A sub-heading has
+    only `text`. `quoted` parts keep the words and emphasis of pages; code writes them, except
+    tables.
     """
 
     form: Form
@@ -111,8 +114,8 @@ class Section(Value):
         return self.model_copy(update={"sentences": told})
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Section:
-        """Return the section with the sentences at the given positions replaced or removed. Empty
-        parts and empty table rows are dropped. Empty cells are kept.
+        """Return the section with the sentences at the given positions replaced or removed.
+        Empty parts and empty table rows are dropped. Empty cells are kept.
         """
         after = [tuple(changes.get(n, (one,))) for n, one in enumerate(self.sentences)]
         parts, at = [], 0
@@ -171,8 +174,8 @@ class Weakness(Value):
 
 
 class Review(Value):
-    """An editor's review of a report, with the `sections` and ledger size at that time. `done`
-    means that its requests have been tried.
+    """An editor's review of a report, with the `sections` and the size of the ledger at that time.
+    `done` means that its requests have been tried.
     """
 
     verdict: str
@@ -194,8 +197,8 @@ class Picture(Value):
 
 
 class Citation(Value):
-    """A sentence of the report, one piece of its evidence, and the verdict. `maker` and `judge` are
-    a model's name, `CODE` or `NOBODY`.
+    """A sentence of the report, one piece of its evidence, and the verdict.
+    `maker` and `judge` are the name of a model, `CODE` or `NOBODY`.
     """
 
     sentence: str
@@ -212,9 +215,12 @@ def models_among(names: Iterable[str]) -> list[str]:
 
 
 class Source(Value):
-    """A source with its number `n`, cited in the report as `[n]`. `known` means that it comes from
-    the knowledge store. `trust` is the weighted sum of `trust_parts`, all 0..1. `unused` says why
-    nothing cites it. `shape` is the document type, such as "PDF".
+    """A source with its number `n`, cited in the report as `[n]`.
+
+    - `known`: it comes from the knowledge store.
+    - `trust`: the weighted sum of `trust_parts`, all 0..1.
+    - `unused`: why nothing cites it.
+    - `shape`: the document type, such as "PDF".
     """
 
     n: int
@@ -261,9 +267,9 @@ class Problem(Value):
 
 
 class Usage(Value):
-    """The usage of a run. `money` is in US dollars for model calls, None if a price is unknown.
-    `search_errors` and `model_errors` count failures, `too_long` the requests that did not fit the
-    model.
+    """The usage of a run.
+    `money` is in US dollars for model calls, or None if a price is unknown. `search_errors` and
+    `model_errors` count failures, and `too_long` counts requests that did not fit the model.
     """
 
     model_calls: int = 0
@@ -305,10 +311,13 @@ class CoveredTopic(Value):
 
 
 class Result(Value):
-    """The result of a run. `report` is the Markdown of `document`, `opinion` an editor's review.
-    `confidence` is always None, because no probability is claimed. `left_out` are ids of evidence
-    not in the report. `revises` is the session whose report this one revises. `forecast` is the
-    estimate; `usage`, `timings` and `iterations` are actual values.
+    """The result of a run.
+
+    - `report`: the Markdown of `document`; `opinion`: an editor's review.
+    - `confidence`: always None, because no probability is claimed.
+    - `left_out`: the ids of evidence not in the report.
+    - `revises`: the session whose report this one revises.
+    - `forecast`: the estimate; `usage`, `timings` and `iterations`: actual values.
     """
 
     session_id: str

@@ -28,9 +28,12 @@ class Found(Value):
 
 
 class Hit(Value):
-    """A hit. `text` is the page itself if the provider sends it, and nothing is fetched. The
-    provider states `publisher` (a newspaper, journal or site) and `kind`. `relevance` is 0..1.
-    `rrf` is set by fusion. `found_by` lists every search that found it.
+    """A hit of a search.
+
+    - `text`: the page itself if the provider sends it, so that nothing is fetched.
+    - `publisher` (a newspaper, journal or site), `kind`: as the provider states them.
+    - `relevance`: 0..1; `rrf`: set by fusion.
+    - `found_by`: every search that found it.
     """
 
     url: str = ""
@@ -73,8 +76,9 @@ class Choice(Value):
 
 
 class Attempt(Value):
-    """One attempt to fetch a page. `level` is None if it was cancelled before its level was known.
-    `status` is 0 without a response. `reason` says why it failed. If `cached`, nothing was sent.
+    """One attempt to fetch a page.
+    `level` is None if it was cancelled before its level was known. `status` is 0 without a
+    response. `reason` says why it failed. If `cached`, nothing was sent.
     """
 
     level: int | None = None
@@ -97,8 +101,9 @@ class Tried(Value):
 
 
 class Unread(Value):
-    """A hit for a `topic` that could not be read. `score` is its relevance, 0..1. `late` means that
-    it was abandoned when the time for reading ended.
+    """A hit for a `topic` that could not be read.
+    `score` is its relevance, 0..1. `late` means that it was abandoned when the time for reading
+    ended.
     """
 
     # Resumed runs may have stored an unread hit as a `Hit`.
@@ -114,11 +119,13 @@ class Unread(Value):
 
 
 class Page(Tried):
-    """A page that was read. Its Markdown is in the page store under `content_hash`. The page states
-    its `author`, a search its `publisher`. `level` is 0 for plain HTTP, 1 for browser headers, 2
-    for a browser, -1 for a local document. A `stale` page is an old copy of
-    an unreachable page. A `known` page comes from the knowledge store. `linked` is its PageRank,
-    0..1. `bytes` is the decompressed size; `cleaning` is the seconds of extraction.
+    """A page that was read. Its Markdown is in the page store under `content_hash`.
+
+    - `author`: as the page states it; `publisher`: as a search does.
+    - `level`: 0 for plain HTTP, 1 for browser headers, 2 for a browser, -1 for a local document.
+    - `stale`: an old copy of an unreachable page; `known`: from the knowledge store.
+    - `linked`: its PageRank, 0..1.
+    - `bytes`: the decompressed size; `cleaning`: the seconds of extraction.
     """
 
     url: str
@@ -157,15 +164,18 @@ class Passage(Value):
 
 
 class Evidence(Value):
-    """A numbered entry of the ledger. `quote` is the verbatim text `start:end` of the page
-    `content_hash`. `heading` is the path of headings above it; `before` and `after` are the
-    adjacent sentences. `claim` is a model's rewording of the quote as a self-contained sentence, if
-    any. Near-copies share an `origin` and count once. `language` is that of code.
+    """A numbered entry of the ledger.
+
+    - `quote`: the verbatim text `start:end` of the page `content_hash`.
+    - `heading`: the path of headings above it; `before`, `after`: the adjacent sentences.
+    - `claim`: a model's rewording of the quote as a self-contained sentence, if any.
+    - `origin`: shared by near-copies, which count once.
+    - `language`: that of code.
 
     A "row" has its column names in another entry, at `columns` of the page. "cells" come from a
-    table with two columns or no header, and the first cell names the others. The table's first row,
-    at `columns`, is a header only if rows follow. An "item" is number `step` (from 1) of the list
-    that starts at `steps`.
+    table with two columns or no header, and the first cell names the others. The table's first
+    row, at `columns`, is a header only if rows follow. An "item" is number `step` (from 1) of the
+    list that starts at `steps`.
     """
 
     id: str

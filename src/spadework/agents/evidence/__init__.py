@@ -1,1 +1,1 @@
-"""Check evidence by code, and compute what it can add."""
+"""Check evidence by code, and derive facts from it."""

@@ -16,17 +16,18 @@ from spadework.values import Expected, Plan, Problem, Topic
 
 #: Expected answers that other pages can confirm or contradict.
 FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
-#: Maximum passages to examine, best first, and maximum pages to quote per side.
+#: The maximum number of passages to examine, best first, and of pages to quote for each side.
 MOST_SHOWN, MOST_QUOTED = 60, 2
-#: Fraction of the judging time for confirming facts.
+#: The fraction of the judging time that confirming facts may take.
 CONFIRMING = 0.1
 
 
 def confirm_fact(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView], late: Late
 ) -> tuple[Judgement, list[Problem]]:
-    """Add quotes of other origins to a factual topic's judgement: at most MOST_QUOTED that agree
-    and as many that disagree. If time runs out, return what was found and a problem.
+    """Add quotes from other origins to a judgement about a fact.
+    At most MOST_QUOTED quotes that agree are added, and as many that disagree. If time runs out,
+    return what was found and a problem.
     """
     if topic.expects not in FACTS or not judgement.spots:
         return judgement, []
@@ -57,7 +58,7 @@ def confirm_fact(
 
 
 def asked_of(plan: Plan, topic: Topic) -> set[str]:
-    """Return the stems of a topic's question, without its subjects' names."""
+    """Return the stems of a topic's question without the names of its subjects."""
     code = spoken(topic.question)
     words = stems(topic.question, code)
     return words - stems(" ".join(plan.subjects), code) or words

@@ -32,9 +32,12 @@ MOST_ROWS = 20
 
 
 class Listed(NamedTuple):
-    """A list in a text. `led` is the span of its introduction, `name` the introduction or the
-    heading above, `items` the spans of its items, and `things` the number of items that are not
-    nested.
+    """A list in a text.
+
+    - `led`: the span of the sentence that introduces it.
+    - `name`: that sentence, or the heading above.
+    - `items`: the spans of the items.
+    - `things`: the number of items that are not nested.
     """
 
     led: Span | None
@@ -44,16 +47,18 @@ class Listed(NamedTuple):
 
     @property
     def parts(self) -> tuple[Span, ...]:
-        """The spans of the introduction and the items."""
+        """The spans of the introducing sentence and the items."""
         return (self.led, *self.items) if self.led else self.items
 
     def cut_at(self, shown: int) -> bool:
-        """Return whether items after the first `shown` were left out because of their length."""
+        """Return whether only `shown` items fit, so that the rest was left out."""
         size = sum(end - start for start, end in self.items[: shown + 1])
         return shown < len(self.items) and size > LIST_CHARS
 
     def sentence(self, shown: int, say: Phrases) -> str:
-        """State the number of things in the list or, if it is cut, how many items are shown."""
+        """State the number of things in the list or, if it was cut, how many of the items are
+        shown.
+        """
         if shown == len(self.items):
             return say("listed", heading=self.name, many=self.things)
         return say("list_cut", heading=self.name, shown=shown, many=len(self.items))
@@ -69,9 +74,7 @@ def asks_how_many(topic: Topic) -> bool:
 def with_lists(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
 ) -> Judgement:
-    """Quote a partly quoted list whole if the topic asks how many, unless a quote states the
-    number.
-    """
+    """Quote a list whole where the topic asks how many and no quote states the number."""
     asked, proven = asked_of(plan, topic), False
     quotes = [spot.quote for spot in judgement.spots]
     if not asks_how_many(topic) or states_count(topic, asked, quotes):
@@ -93,8 +96,10 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Add the rows of a computed value to code's judgement, replacing quotes that do not answer.
-    Nothing changes if a model judged or several tables fit equally well.
+    """Add the rows behind a computed value to code's judgement, in place of quotes that do not
+    answer.
+
+    Nothing changes if a model judged, or if several tables fit equally well.
     """
     if judgement.judge != CODE:
         return judgement
@@ -134,8 +139,9 @@ def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
 def counts(
     plan: Plan, topic: Topic, own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> list[Sentence]:
-    """Return a topic's computed sentences: one for a table, citing its rows, or one for each list
-    that was cut or, if the topic asks how many, quoted whole. `pages` are texts by content hash.
+    """Return the sentences that are computed for a topic.
+    A table gives one sentence that cites its rows. A list gives one if it was cut, or if the topic
+    asks how many and the list is quoted whole. `pages` maps content hashes to texts.
     """
     asked, say = asked_of(plan, topic), Phrases(plan.language)
     if told := _told_rows(topic.question, own, pages, say):
@@ -160,7 +166,7 @@ class _Told(NamedTuple):
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
-    """Return what is computed from quoted rows, or None if a row is itself the answer."""
+    """Return what the quoted rows give, computed, or None if one row is already the answer."""
     by_page = {e.content_hash: e for e in own}
     for digest, page in by_page.items():
         made = _compute(question, pages.get(digest, ""), page.title, page.url)
@@ -187,8 +193,8 @@ def is_count(
     say: Phrases = ENGLISH,
     questions: Mapping[str, str] = MappingProxyType({}),
 ) -> bool:
-    """Return whether a sentence is computed from the list or rows that it cites. `questions` are
-    the topics' by name.
+    """Return whether a sentence was computed from the list or rows that it cites. `questions` maps
+    topic names to questions.
     """
     if not sentence.inferred:
         return False
@@ -196,7 +202,7 @@ def is_count(
     told = (_told_rows(each, cited, pages, say) for each in asked)
     if any(one and one.text == sentence.text for one in told):
         return True
-    # In every language, a sentence about a list begins with the list's quoted name.
+    # In every language, a sentence about a list begins with the quoted name of the list.
     return sentence.text.startswith(("“", "„", "«", "「")) and any(
         listed.sentence(shown, say) == sentence.text
         for listed, shown, _ in _quoted_lists(cited, pages)
@@ -204,7 +210,7 @@ def is_count(
 
 
 def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
-    """Return whether a quoted sentence states a number of the things in question."""
+    """Return whether one of the quotes states how many of the requested things there are."""
     code = spoken(topic.question)
     known = numbers(topic.question, code)
     things = stems(counted(topic.question, code), code) or asked

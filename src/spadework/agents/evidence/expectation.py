@@ -1,4 +1,4 @@
-"""Check whether quotes contain what their topic expects, and find what the evidence lacks."""
+"""Check whether quotes have what their topic expects, and find what the evidence lacks."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ from spadework.values import (
     Topic,
 )
 
-#: Question types that need evidence from SEVERAL domains.
+#: The question types that need evidence from SEVERAL domains.
 SEVERAL_VOICES: frozenset[QuestionType] = frozenset({"compare", "evaluate", "list", "latest"})
 SEVERAL = 3
 
 
 class Standard(NamedTuple):
-    """Minimums for the evidence of a question, below which a topic is searched again: the quality
-    (0 to 10) and the domains. `target` is the quality to aim at.
+    """The evidence that a question needs.
+    Below the minimum quality (0 to 10) or number of domains, a topic is searched again. `target`
+    is the quality to aim for.
     """
 
     quality: float = 7.5
@@ -50,7 +51,7 @@ _TECHNICAL = re.compile(
     r"\b(?:commands?|scripts?|programs?|apis?|syntax|configur\w+|snippets?|functions?)\b",
     re.IGNORECASE,
 )
-#: "Code" with up to two words before it. Source code is uncountable, so "codes", numbered codes
+#: "Code" with up to two words before it. Source code has no plural, so "codes", numbered codes
 #: ("code P0420") and compounds ("exit code") are something else.
 _CODE = re.compile(
     r"(?:(?:(?P<before>[\w'’]+)\s+)?(?P<by>[\w'’-]+)\s+)?(?<![\w-])code\b(?!\s+\w*\d)",
@@ -58,7 +59,7 @@ _CODE = re.compile(
 )
 #: Words before "code" that make it source code.
 _SOURCE = frozenset(("source", "example", "sample"))
-#: Words followed by a verb ("I write code").
+#: Words that a verb follows ("I write code").
 _ACTS = frozenset(("i", "you", "we", "they", "to"))
 
 
@@ -70,8 +71,8 @@ def wants_code(asked: str) -> bool:
 
 
 def _is_named(found: re.Match[str]) -> bool:
-    """Return whether the word before "code" makes it another kind ("exit code"). That is a plain
-    word, not a verb, function word or name ("Python code").
+    """Return whether the word before "code" names another kind of code ("exit code").
+    Verbs, function words and names ("Python code") do not.
     """
     before, by = found["before"] or "", found["by"] or ""
     spoken = language(language_of(found.string) or "en")
@@ -82,11 +83,11 @@ def _is_named(found: re.Match[str]) -> bool:
 
 
 LEAST_STEPS, LEAST_ITEMS = 2, 2
-#: Maximum separators in a sentence that is not a list.
+#: A sentence with more commas than this is a list.
 LEAST_COMMAS = 1
-#: Minimum entries that may take the place of a table's rows.
+#: The minimum number of entries that can replace the rows of a table.
 LEAST_ROWS = 3
-#: Number of sides in a comparison that code can check.
+#: Code can check comparisons of exactly two sides.
 SIDES = 2
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
 _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
@@ -149,8 +150,8 @@ def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether the quotes name each side by a word that the other lacks. If all are in other
-    languages, they pass, since names may differ.
+    """Return whether the quotes name each side by a word that the other side lacks.
+    Quotes in other languages always pass, because names may differ there.
     """
     code = spoken(topic.question)
     if len(topic.must_cover) != SIDES or all(spoken(e.quote) != code for e in known):
@@ -172,13 +173,14 @@ _CHECKS: dict[Expected, Callable[[Topic, Sequence[Evidence]], bool]] = {
     "rows": _rows,
     "both sides": _both,
 }
-#: Maximum age, in days, of the newest dated evidence.
+#: The newest dated evidence may be at most this many days old.
 FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
-#: Quotes without code and with fewer words are probably menus.
+#: Quotes of fewer words, without code, are probably menus.
 LEAST_WORDS = 5
-#: Hits that a recommended search requests, by priority.
+#: The number of hits that a recommended search requests, by priority.
 RESULTS: dict[Priority, int] = {"high": 5, "medium": 5, "low": 4}
-#: Priority by shortfall: "high" without an answer, "low" without a second source, else "medium".
+#: The priority of each shortfall: "high" if there is no answer, "low" if only a second source is
+#: missing, otherwise "medium".
 _PRIORITIES: dict[str, Priority] = {
     "definition": "high",
     "steps": "high",
@@ -208,7 +210,7 @@ _KINDS: dict[QuestionType, _Kind] = {
 def shortfalls(
     plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard
 ) -> tuple[Shortfall, ...]:
-    """Return what the ledger lacks. Topics without evidence are left out, since they are reported
+    """Return what the ledger lacks. Topics without evidence are skipped, because they are reported
     as open.
     """
     proven = {t.name: own for t in plan.topics if (own := [e for e in ledger if e.topic == t.name])}
@@ -220,7 +222,7 @@ def shortfalls(
     for topic in topics:
         own, judged = proven[topic.name], coverage.get(topic.name)
         by_model = bool(judged and judged.covered and judged.judge != CODE)
-        # A model that judged the topic covered knows whether code was wanted.
+        # A model that judged the topic covered also knew whether code was wanted.
         if not (by_model and topic.expects == "open"):
             found += _lacks_code(topic, own, say)
         found += _navigation(topic, own, say)
@@ -239,7 +241,7 @@ def _of_the_kind(
     if kind := _KINDS.get(plan.question_type):
         asks = next((topic for topic in topics if topic.expects == kind.expects), topics[0])
         if not holds_expected(asks.model_copy(update={"expects": kind.expects}), ledger):
-            # The added search words are English.
+            # The words added to the search are English.
             english = plan.language.lower().startswith("en")
             query = kind.query.format(about=about) if english else asks.question
             yield _lacks(kind.expects, asks.name, say(kind.lacking, about=about), query)
@@ -287,8 +289,8 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
-    """Yield shortfalls of freshness and different domains. Library documents have no freshness, and
-    a ledger with nothing else has no shortfalls.
+    """Yield shortfalls of freshness and of different domains.
+    Library documents have no freshness. A ledger of nothing else has no shortfalls.
     """
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:
@@ -323,7 +325,7 @@ def _lacks(kind: str, topic: str, text: str, query: str) -> Shortfall:
 
 
 def search(query: str, purpose: str = "", priority: Priority = "medium") -> Recommendation:
-    """Return a recommended search. Its priority sets the number of hits."""
+    """Return a recommended search whose number of hits follows from its priority."""
     return Recommendation(
         query=query, purpose=purpose, priority=priority, max_results=RESULTS[priority]
     )

@@ -1,6 +1,7 @@
-"""Follow names that pages add to a question and whose own pages may have the answer.
+"""Follow the names that a page adds to a question, because their own pages may have the answer.
 
-For "Where was the director of X born?", X's page names the director, whose own page has the answer.
+For "Where was the director of X born?", the page about X names the director, and the director's
+page has the answer.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Recommendation, Topic
 
-#: Maximum names to search per page about the question, and in total.
+#: The maximum number of names to search for each page about the question, and in total.
 MOST_EACH, MOST_HOPS = 2, 4
-#: Extra score per word of the requested relation in a name's sentence, and for a plain "by" or "of"
-#: before the name.
+#: The extra score of a name for each word of the requested relation in its sentence, and for a
+#: plain "by" or "of" before it.
 ROLE, LINK = 2.0, 1.0
-#: Extra score of a name with several words, and minimum characters of a name.
+#: The extra score of a name with several words, and the minimum characters of a name.
 MANY, LEAST_CHARS = 0.5, 3
-#: Factor applied to a name's score for each sentence before it.
+#: The score of a name is multiplied by this factor for each sentence before it.
 LATER = 0.9
 
 _NAME = re.compile(
@@ -33,8 +34,8 @@ _NAME = re.compile(
 
 
 def asks_for_a_relation(question: str) -> bool:
-    """Return whether a question describes its subject by a relation to something it names.
-    Questions that bring material do not count.
+    """Return whether a question describes its subject by a relation to something that it names.
+    Questions that come with material do not count.
     """
     relation = language(spoken(question)).relation
     return bool(names_in(question) and relation.search(question)) and not brings_material(question)
@@ -42,7 +43,7 @@ def asks_for_a_relation(question: str) -> bool:
 
 @dataclass(frozen=True)
 class Hop:
-    """A name to search, and the span of its sentence in the page."""
+    """A name to search for, and the span of its sentence in the page."""
 
     name: str
     shown: PassageView
@@ -52,8 +53,9 @@ class Hop:
 
 
 def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
-    """Return the names to search next, from pages whose titles are in the question: the best name
-    of each page, then each second best. Pages about the question's names come first.
+    """Return the names to search for next, found on pages whose titles are in the question.
+    The best name of each page comes first, then the second best of each. Pages about the names in
+    the question come before others.
     """
     asked, named = stems(question), [stems(name) for name in names_in(question)]
     found: dict[str, dict[str, Hop]] = {}
@@ -61,7 +63,7 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
     for passage in shown:
         title = stems(bare(passage.page.title))
         if title and title <= asked:
-            # The relation may be stated from the other side.
+            # The page may state the relation from the other side.
             told, sides = asked - title, language(spoken(question)).other_side
             roles = told | {stem for word in told for stem in sides.get(word, ())}
             _collect(passage, roles, question, found.setdefault(passage.page.url, {}))
@@ -74,9 +76,12 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
 
 @dataclass(frozen=True)
 class Trail:
-    """The hops of a question. Without evidence, `ahead` holds those to search. With evidence, `via`
-    holds those searched, `titles` the titles of pages that the evidence names, and `further` the
-    titles that are not in the question.
+    """The hops of a question.
+
+    - `ahead`: hops to search for next, if there is no evidence yet.
+    - `via`: hops that were searched for.
+    - `titles`: titles of pages that the evidence names.
+    - `further`: those titles that are not in the question.
     """
 
     ahead: tuple[Hop, ...] = ()
@@ -86,8 +91,9 @@ class Trail:
 
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
-    """Return the hops of a question. There are none if it asks for no relation, or its relation is
-    a page's title ("the harbour of X").
+    """Return the hops of a question.
+    There are none if the question asks for no relation, or if the relation is part of a page's
+    title ("the harbour of X").
     """
     asked = stems(question)
     titled = any(asked <= stems(passage.page.title) for passage in shown)
@@ -109,7 +115,7 @@ def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]
 
 
 def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
-    """Return the searches for a topic's next hops."""
+    """Return the searches for the next hops of a topic."""
     purpose = f"“{topic.name}” led to it."
     return [
         Recommendation(query=hop.name, purpose=purpose, priority="high", led_to=True)

@@ -1,4 +1,4 @@
-"""Show passages to roles with numbered parts, and detect their boilerplate."""
+"""Show passages with numbered parts to the roles, and detect boilerplate."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from spadework.values import CODE, Page, Quality, Recommendation
 
 @dataclass(frozen=True)
 class PassageView:
-    """A passage as shown to a role, with the heading path above it. `columns` are the column names
-    for a part of a long table.
+    """A passage as it is shown to a role, with the headings above it.
+    `columns` holds the column names if the passage is part of a long table.
     """
 
     page: Page
@@ -38,7 +38,7 @@ class PassageView:
 
 
 def to_people(shown: PassageView) -> list[PassageView]:
-    """Split a passage so that sentences that look like prompt injections are left out."""
+    """Split a passage to leave out sentences that look like prompt injections."""
     spans = spans_between_injections(shown.text)
     if spans == [(0, len(shown.text))]:
         return [shown]
@@ -50,7 +50,9 @@ def to_people(shown: PassageView) -> list[PassageView]:
 
 @dataclass(frozen=True)
 class Spot:
-    """A quoted span of a page. `claim` is what it says, in the words of the model that found it."""
+    """A quoted span of a page. `claim` says what it states, in the words of the model that found
+    it.
+    """
 
     page: Page
     start: int
@@ -69,8 +71,9 @@ class Spot:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A judgement of how well the passages answer a topic. If `near`, the spots are only the
-    closest and probably no answer. `judge` is a model's name or `CODE`.
+    """A judgement of how well the passages answer a topic.
+    If `near` is set, the spots are only the closest ones and probably no answer. `judge` is the
+    name of a model, or `CODE`.
     """
 
     covered: bool
@@ -124,8 +127,10 @@ class Numbered:
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
-        """Return the quotes from part `first` to part `last`, one per passage of the first part's
-        page, or [] if there is no such part. A claim that looks like a prompt injection is dropped.
+        """Return the quotes from part `first` to part `last`, one for each passage of the first
+        part's page.
+
+        Return [] if the parts do not exist. Drop a claim that looks like a prompt injection.
         """
         begun = self.passage(first)
         if begun is None:
@@ -152,8 +157,8 @@ class Numbered:
 
 
 def quotable(text: str) -> Iterator[Span]:
-    """Yield the spans of quotable parts: sentences, list items, table rows and whole code blocks. A
-    term includes its definition.
+    """Yield the spans that can be quoted: sentences, list items, table rows and whole code blocks.
+    A term is quoted with its definition.
     """
     said = sentences(text)
     term: int | None = None
@@ -184,13 +189,13 @@ def items_of(text: str, block: Block) -> Iterator[Span]:
             yield start, start + len(said.strip())
 
 
-#: Minimum pages of a host that share a line of boilerplate (benchmarks/README.md).
+#: A line is boilerplate if it is on at least this many pages of a host (benchmarks/README.md).
 LEAST_PAGES = 2
-#: Minimum fraction of the host's shown pages that share it.
+#: It must also be on at least this fraction of the host's pages that are shown.
 LEAST_SHARE = 0.5
-#: Minimum fraction of boilerplate lines that makes a block boilerplate.
+#: A block is boilerplate if at least this fraction of its lines is.
 MOST = 0.5
-#: Minimum average words per link in a menu of headlines. Links in a list of names have fewer.
+#: A menu of headlines has at least this many words per link on average. Lists of names have fewer.
 HEADLINE = 4
 _LINKED = re.compile(r"(?:[-*+]|\d+[.)])?\s*\[([^\]]+)\]\([^)]*\)")
 _KINDS = ("paragraph", "list", "table", "quote")
@@ -198,7 +203,7 @@ _NUMBER = re.compile(r"^(?:\d+\.)*\d*\s+")
 
 
 class Furniture:
-    """A detector of boilerplate, based on the lines and headings of some passages."""
+    """A detector of boilerplate that learns from the lines and headings of the passages."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self._pages = defaultdict[tuple[str, str], set[str]](set)

@@ -1,1 +1,1 @@
-"""Play the roles without a model. The result is deterministic, and every word is from a source."""
+"""Play the roles without a model. Results are deterministic, and every word comes from a source."""

@@ -1,4 +1,4 @@
-"""Judge without a model what to quote for a topic, and whether that answers it."""
+"""Decide without a model what to quote for a topic, and whether it answers the topic."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from spadework.tools.text.language import Phrases, spoken
 from spadework.tools.text.markdown import plain
 from spadework.values import Evidence, Plan, Recommendation, Topic
 
-#: Score of an unproven topic if all words of its question are found together.
+#: The score of an unproven topic if all words of its question are found together.
 UNPROVEN = 0.6
-#: If less than this fraction of the question's words is found together, no page is about the
-#: question, and at most this many quotes are kept.
+#: If a smaller fraction of the question's words is found together, no page is about the question.
+#: At most this many quotes are then kept.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 
 def assess(
     plan: Plan, topic: Topic, shown: Sequence[PassageView], known: Sequence[Evidence]
 ) -> Judgement:
-    """Return what to quote for a topic, and whether that answers it. Quotes of earlier pages are
-    not repeated. Questions about steps are not multi-hop.
+    """Return what to quote for a topic, and whether it answers the topic.
+    Quotes from earlier pages are not repeated. Questions about steps never follow names.
     """
     expects = {topic.expects, read(topic.question).expects}
     led = Trail() if "steps" in expects else trail(plan.question, shown, known)
@@ -34,7 +34,7 @@ def assess(
     here = {passage.page.content_hash for passage in shown}
     before = [plain(e.quote) for e in known if e.content_hash not in here]
     opinion = judge_passages(question, shown, before)
-    # Pages that the question led to are quoted whatever other pages contain.
+    # Quote the pages that the question led to, whatever else was found.
     there = [s for s in shown if bare(s.page.title) in led.further]
     led_to = judge_passages(question, there, before).chosen[:MOST_NEAREST] if there else ()
     unnamed = _unnamed(topic, opinion)
@@ -77,7 +77,7 @@ def _quote(chosen: Sequence[Scored]) -> Iterator[Spot]:
 
 
 def _each_once(spots: Sequence[Spot]) -> list[Spot]:
-    """Drop spots inside others, since one sentence may introduce several."""
+    """Drop spots inside other spots, because one sentence may introduce several."""
     kept: list[Spot] = []
     for one in spots:
         met = [n for n, old in enumerate(kept) if one.overlaps(old)]

@@ -19,35 +19,34 @@ from spadework.tools.text.tables import header_of, named_cells, row_as_sentence,
 
 Kind = Literal["text", "item", "list", "code", "row", "section"]
 
-#: Maximum characters of a list. Of a longer one, only the first items are quoted.
+#: The maximum characters of a list. Only the first items of a longer list are quoted.
 LIST_CHARS = 1_200
 ROW_CHARS, CODE_CHARS = 800, 2_500
 #: Kinds of blocks that a sentence may introduce.
 _LED = ("list", "code", "table")
 #: Endings of sentences that introduce something. A question introduces its answer.
 _LEADS = (":", "：", "...", "…", "?", "？", "؟")
-#: Maximum sentences of a paragraph that is also a candidate as a whole.
+#: A paragraph of at most this many sentences is also a candidate as a whole.
 MOST_TOGETHER = 3
-#: The dateline of a news story, such as "DESMOND, Ariz. (NWS) — ", with a place in capitals, its
-#: state and an agency.
+#: The dateline of a news story, such as "DESMOND, Ariz. (NWS) — ": a place in capitals, a state
+#: and an agency.
 _DATELINE = re.compile(
     r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
     r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
 )
-#: Maximum characters of a section that is also one candidate.
+#: A section of at most this many characters is also a candidate as a whole.
 SECTION_CHARS = 500
 #: Minimum characters of a candidate.
 LEAST_CHARS = 12
-#: Minimum words of a candidate that is not a whole sentence. This excludes "By Lena Brodsky, staff
-#: writer".
+#: Candidates that are not whole sentences need this many words. This excludes "By Lena Brodsky,
+#: staff writer".
 LEAST_WORDS = 7
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Spans of a page to quote together, in order, with their text.
-
-    `lead` is the sentence that introduces a list or code, `led` its spans.
+    """Spans of a page that are quoted together, in order, with their text.
+    `lead` is the sentence that introduces a list or code, and `led` holds its spans.
     """
 
     shown: PassageView
@@ -115,7 +114,7 @@ class _Passage:
         yield from self._candidates(parts)
 
     def _section(self, parts: Sequence[Block]) -> Iterator[Candidate]:
-        """Yield a short section of several blocks as one candidate."""
+        """Yield a short section of several blocks as a single candidate."""
         if len(parts) < 2 or parts[-1].end - parts[0].start > SECTION_CHARS:
             return
         if any(block.kind not in ("paragraph", "list") for block in parts):
@@ -162,7 +161,7 @@ class _Passage:
         texts, leads = [self._read(span) for span in spans], False
         for n, text in enumerate(texts):
             last = n + 1 == len(texts)
-            # A sentence that introduces a list or code is quoted with it. A fragment is never
+            # A sentence that introduces a list or code is quoted with it. Fragments are never
             # quoted alone.
             leads = text.endswith(_LEADS) or (last and not is_ended(text) and self._led_by(after))
             leads = leads or is_term(self.text, block)
@@ -183,8 +182,10 @@ class _Passage:
         return after is not None and (after.kind in _LED or self.text[after.start].islower())
 
     def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
-        """Return the spans to quote for a sentence, with the sentence, term or code that it depends
-        on. Return () if that is missing.
+        """Return the spans to quote for a sentence, with the sentence, term or code that it
+        depends on.
+
+        Return () if that is missing.
         """
         leans = n and language(self.language).needs_context(self._read(spans[n]))
         first = n - 1 if leans else n
@@ -207,7 +208,7 @@ class _Passage:
 
     def _rows(self, block: Block) -> Iterator[Candidate]:
         header = header_of(self.text, block)
-        # A web table without column names has an empty first row.
+        # A web table without column names begins with an empty row.
         of_web = "html" in f"{self.shown.page.media_type}{self.shown.page.url[-5:]}"
         heads = header_of(self.text, block, 1) if of_web else header
         names = self.text[slice(*header)] if header else self.shown.columns
@@ -217,7 +218,7 @@ class _Passage:
                 named = tuple((plain(name), plain(cell)) for name, cell in named_cells(names, row))
                 said = " ".join(row_as_sentence(named).split())
                 made = replace(self._build("row", (span,), said, block), cells=named)
-                # A caption introduces nothing: a row comes with its columns.
+                # A caption introduces nothing, so a row is quoted with its columns.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
                 yield made if leads else replace(made, led=())
 
@@ -235,7 +236,7 @@ class _Passage:
         if kind == "text" or not self.lead or not self.led:
             return made
         lead = self._read(self.lead)
-        # A sentence introduces no single item, and what is cut short no list.
+        # A sentence cannot introduce a single item, and a truncated one cannot introduce a list.
         ended, long = is_ended(lead), len(lead.split()) >= LEAST_WORDS
         leads = lead.endswith(_LEADS) or (kind != "item" if ended else kind == "code" or not long)
         led = self.led if leads else ()

@@ -11,9 +11,9 @@ from itertools import dropwhile
 
 from spadework.tools.text.language import Language, language
 
-#: Maximum words of a list item, and of an aspect. Anything longer is a clause.
+#: The maximum words of a list item and of an aspect. Anything longer is a clause.
 MOST_WORDS, MOST_OF_ASPECT = 6, 3
-#: Minimum items of a list with commas. "nets, and say which is better" is no list.
+#: A list with commas has at least this many items, unlike "nets, and say which is better".
 LEAST_LISTED = 3
 _COMMA = r"\s*,\s*"
 #: Separators that end a side, and those that end the criteria.
@@ -23,8 +23,8 @@ _END = re.compile(r"[:;?]|\s[-–—]\s")
 
 @dataclass(frozen=True)
 class Compared:
-    """Two or more things to compare, as the question names them. `by` are the criteria, or "" if
-    none are given.
+    """Two or more things to compare, as the question names them.
+    `by` holds the criteria, or "" if none are given.
     """
 
     sides: tuple[str, ...]
@@ -41,8 +41,9 @@ def compared(text: str, code: str) -> Compared | None:
 
 
 def aspects_of(text: str, spoken: Language) -> dict[str, str]:
-    """Return the aspects asked about one thing, each with its search. "What are the causes and
-    symptoms of gout?" gives `causes` with "causes of gout". Fewer than two aspects give {}.
+    """Return the aspects that are asked about one thing, each with its search.
+    "What are the causes and symptoms of gout?" gives `causes` with "causes of gout". A single
+    aspect gives {}.
     """
     for found in spoken.belongs.finditer(text):
         words = text[: found.start()].split()
@@ -64,9 +65,7 @@ def _is_aspect(words: Sequence[str], spoken: Language) -> bool:
 
 
 def is_nominal(text: str, spoken: Language) -> bool:
-    """Return whether a text may name one thing. It must be short and not start with a function
-    word.
-    """
+    """Return whether a text may name one thing: it is short and starts with no function word."""
     words = without_article(text, spoken).split()
     if not 0 < len(words) <= MOST_WORDS:
         return False
@@ -88,7 +87,7 @@ def _joined(text: str, spoken: Language) -> list[str]:
 
 
 def _read(found: re.Match[str], spoken: Language) -> Compared | None:
-    """Return the comparison in a match. Its last two groups are the sides; a group before them
+    """Return the comparison in a match. Its last two groups are the sides, and a group before them
     holds the criteria.
     """
     count, text = len(found.groups()), found.string
@@ -104,8 +103,8 @@ def _read(found: re.Match[str], spoken: Language) -> Compared | None:
 
 
 def _shared(text: str, spoken: Language) -> tuple[str, str, str] | None:
-    """Return what is asked of two things, and both things ("the price of tea and coffee"). Return
-    None for names such as "University of Oslo".
+    """Return what is asked of two things, and the two things ("the price of tea and coffee").
+    Return None for names such as "University of Oslo".
     """
     what, *things = spoken.belongs.split(text)
     joint = spoken.joint.search(things[0]) if len(things) == 1 else None
@@ -131,8 +130,9 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split a side from its criteria. Text after a word that `before` also has belongs to the side
-    ("living in Oslo and working in Bergen").
+    """Split a side from its criteria.
+    Text after a word that is also in `before` belongs to the side ("living in Oslo and working in
+    Bergen").
     """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]

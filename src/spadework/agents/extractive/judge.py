@@ -1,7 +1,7 @@
-"""Choose quotes without a model, by the words they share with the question.
+"""Choose quotes without a model, by the words that they share with the question.
 
-Words are weighted by idf over all that can be quoted. At equal overlap, the requested type (number,
-date, name, steps, list) comes first. The figures are in benchmarks/README.md.
+Rare words count more (idf over everything that can be quoted). Among equals, the requested type
+(number, date, name, steps, list) comes first. Figures are in benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from spadework.tools.text.language import language_of
 from spadework.tools.text.passages import cut, headings
 from spadework.values import Page
 
-#: Weight of a question word in the headings above a candidate.
+#: The weight of a question word that is in the headings above a candidate.
 ABOVE = 0.5
-#: Weight of a question word outside the current aspect.
+#: The weight of a question word that does not belong to the current aspect.
 ASIDE = 0.3
-#: Penalty for length, and advantage of the first page over the last.
+#: The penalty for length, and the advantage of the first page over the last.
 LENGTH, FIRST_PAGE = 0.15, 0.5
-#: Factors in the order of candidates with a value, or of a form, that is asked for.
+#: The factors for candidates that have the requested value, or the requested form.
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
-#: Weights of the question's words in what is named by its heading, and in that heading.
+#: For lists and sections, the weights of question words in the text and in its heading.
 WEIGHTS = {"list": (0.5, 1.0), "section": (1.0, 1.0)}
-#: Maximum characters to quote; maximum sentences for a proven fact, and passages without proof.
+#: The maximum characters to quote, the maximum sentences for a proven fact, and the maximum
+#: passages if nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
 #: Maximum candidates among which the words of a question do not meet by chance. Of 239 questions
 #: over notes and news (at most 382 candidates), 123 are called answered and 121 rightly; of 72 over
 #: manuals (980 to 6,000), it was 37 and 13, so there a sentence must state the answer.
 #: There, a value must not stand on more than MOST_STATING pages, or it is not one value.
 FEW, MOST_STATING = 500, 2
-#: Share of the shorter candidate's words that makes a repetition.
+#: A candidate repeats another if it shares this fraction of the shorter one's words.
 SAME = 0.7
 #: Commands that install something, code that uses it, and headings above pitfalls.
 _INSTALLS = re.compile(
@@ -49,23 +50,23 @@ _PITFALLS = re.compile(r"(?i)caveat|pitfall|gotcha|troubleshoot|known (?:issue|p
 _AS_CODE = re.compile(
     r"(?i)`([^`]+)`|([\w.]+)(?= (?:module|package|library)\b)|\b(?:module|package|library) ([\w.]+)"
 )
-#: Minimum score relative to the best candidate.
+#: The minimum score of a candidate, relative to the best one.
 LEAST = 0.3
-#: Maximum characters examined of a document, and of each passage.
+#: The maximum characters to examine of a document, and of each passage.
 MOST_CHARS, PASSAGE_CHARS = 20_000, 1_500
 MOST_HEADINGS = 6
 
 _NAME = re.compile(r"[^\W\d_][\w.+#-]*(?: [\w.+#-]+){0,3}")
 _NUMBER = re.compile(r"^(?:(?:chapter|appendix|part) )?(?:\d+|[A-Z])(?:\.\d+)*\.\s+", re.IGNORECASE)
 _HOW = re.compile(r"how to (\w.+)", re.IGNORECASE)
-#: Code blocks or numbered steps, which a how-to answer needs.
+#: Code blocks or numbered steps. The answer to a how-to question needs one of them.
 _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A candidate with its stems, the stems around it, and its score. `proves` means that the
-    subject and the requested thing occur together.
+    """A candidate with its stems, the stems around it, and its score.
+    `proves` means that the subject and the requested thing occur together.
     """
 
     candidate: Candidate
@@ -78,8 +79,12 @@ class Scored:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What to quote, best first; whether that proves each aspect, or denies one; the largest share
-    (0 to 1) of the question's words found together; and the stems on no page.
+    """What to quote and how well it answers.
+
+    - `chosen`: the quotes, best first.
+    - `proven`: whether they prove every aspect; `denied`: whether one denies it.
+    - `share`: the largest fraction (0 to 1) of the question's words found together.
+    - `missing`: the stems that are on no page.
     """
 
     chosen: tuple[Scored, ...] = ()
@@ -90,7 +95,7 @@ class Opinion:
 
 
 class Pool:
-    """Everything quotable in the passages, with stems and page ranks."""
+    """Everything in the passages that can be quoted, with stems and page ranks."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self.candidates = candidates(shown)
@@ -101,8 +106,9 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the URLs of the pages to consider: those of modules that the question names as
-        such, or those with words of its names (`named`), or all.
+        """Return the URLs of the pages to consider.
+        These are the pages of modules that the question names, otherwise pages with words of its
+        names (`named`), otherwise all.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -112,7 +118,7 @@ class Pool:
         return asked or about or {*titles}
 
     def ranked(self, slot: Slot, whole: Stems, naming: set[str]) -> list[Scored]:
-        """Return the candidates for an aspect from the pages `naming` its subject, best first.
+        """Return the candidates for an aspect, best first, from the pages `naming` its subject.
         `whole` holds all words of the question.
         """
         holding = Counter(stem for own in self.own for stem in own & whole)
@@ -150,14 +156,14 @@ def _own_text(one: Candidate) -> str:
 
 
 def _weigh(idf: dict[str, float], own: Iterable[str]) -> float:
-    # Sets have no fixed order, and plain float sums depend on it.
+    # Sets have no fixed order, and the rounding of a plain sum depends on the order.
     return math.fsum(idf[s] for s in own if s in idf)
 
 
 def judge_passages(
     question: str, shown: Sequence[PassageView], quoted: Sequence[str] = ()
 ) -> Opinion:
-    """Return what to quote for a question, and whether it proves the answer. Text in `quoted` is
+    """Return what to quote for a question, and whether it proves the answer. Texts in `quoted` are
     not repeated.
     """
     pool = Pool(shown)
@@ -190,9 +196,9 @@ def judge_passages(
 def _parts_first(
     ranked: list[Scored], subject: Stems, words: Stems, ranks: Mapping[str, int]
 ) -> list[Scored]:
-    """Return the installation, first use, one further use and a pitfall. Code from the subject's
-    modules is ordered by page `ranks`. Return all candidates if no code shows a use, or these parts
-    and pages about the subject lack words of the question.
+    """Return the parts of a how-to: installation, first use, one further use and a pitfall.
+    Page `ranks` order the code of the subject's modules. Return all candidates if no code shows a
+    use, or if the parts and pages about the subject lack words of the question.
     """
     headed = [(_heads(one), one) for one in ranked]
     own = [one for (head, _), one in headed if head and head <= subject]
@@ -231,8 +237,9 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best candidates that repeat none of those `taken` or `quoted`, proofs first. A
-    proven fact gets at most MOST_PROVEN; otherwise as many as fit in `room` characters are chosen.
+    """Return the best candidates, proofs first, without repeating those `taken` or `quoted`.
+    A proven fact gets at most MOST_PROVEN candidates. Otherwise as many are chosen as fit in
+    `room` characters.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)
@@ -252,8 +259,11 @@ def choose(
 
 
 def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:
-    """Return whether a candidate may follow: only proofs a definition or list, only other values a
-    proven one, and where nothing is proven sentences of few passages.
+    """Return whether a candidate may follow those chosen.
+
+    - After a proven definition or list: only further proofs.
+    - After a proven value: only candidates with a value.
+    - If nothing is proven: sentences from a few passages.
     """
     if (best := chosen[0]).proves:
         whole = best.candidate.kind == "list" or slot.kind == "definition"
@@ -263,7 +273,7 @@ def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:
 
 
 def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
-    """Put proofs first. For a definition, those of the best page keep their order."""
+    """Put proofs first. For a definition, the proofs on the best page keep their order."""
     proving = [one for one in ranked if one.proves]
     if slot.kind == "definition" and proving:
         first = _page(proving[0])
@@ -272,7 +282,7 @@ def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 
 def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
-    """Group chosen items of one list, or rows of one table, at the position of the first."""
+    """Move the chosen items of a list, or rows of a table, to the position of the first."""
     places = [
         (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
         for s in chosen
@@ -303,7 +313,7 @@ def _rank_pages(shown: Sequence[PassageView]) -> dict[str, int]:
 
 
 def questions(documents: Sequence[tuple[Page, str]], most: int, *, seconds: float) -> list[str]:
-    """Return at most `most` questions that the documents answer, taking them from each in turn.
+    """Return at most `most` questions that the documents answer, taken from each document in turn.
     Stop after `seconds`.
     """
     until, made = time.monotonic() + seconds, dict[str, None]()
@@ -348,7 +358,7 @@ def _try_questions(title: str, text: str) -> Iterator[str]:
 
 
 def _beginnings(title: str) -> Iterator[str]:
-    """Yield the possible subjects of a title, longest first: *Heron* for *Heron architecture*."""
+    """Yield the possible subjects of a title, longest first: *Heron architecture* gives *Heron*."""
     words = title.removeprefix("The ").split()
     yield from (" ".join(words[:n]) for n in range(len(words) - 1, 0, -1))
 

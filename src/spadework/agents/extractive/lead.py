@@ -24,7 +24,8 @@ from spadework.tools.text.passages import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4
-#: Maximum sides of a comparison to search separately, and maximum words of each.
+#: The maximum number of sides of a comparison to search for separately, and the maximum words of
+#: each.
 MOST_SIDES, SIDE_WORDS = 4, 3
 MOST_WISHES = 5
 #: A follow-up with at most this many terms and no name is about the previous question's subject.
@@ -32,7 +33,9 @@ FEW_TERMS = 3
 
 
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
-    """Return a question's plan. `hits` from a first broad search show whether a word is a name."""
+    """Return the plan for a question. Hits from the first broad search show whether a word is a
+    name.
+    """
     text, wishes = without_wishes(question.text)
     made = _plan(question.model_copy(update={"text": text or question.text}), hits)
     told = [*wishes, *without_wishes(question.wishes)[1]]
@@ -68,8 +71,8 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 
 def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
-    """Return a topic for each side if a comparison only names its sides. A joint topic may quote
-    only one side's page.
+    """Return a topic for each side of a comparison that names nothing else.
+    A single topic for all sides might quote the page of only one side.
     """
     [only, *more] = asked
     among = only.compared
@@ -87,7 +90,7 @@ def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
 
 
 def _is_bare(part: Asked, spoken: Language) -> bool:
-    """Return whether a comparison only names its sides. "the function tells you" is no name."""
+    """Return whether a comparison names only its sides, unlike "the function tells you"."""
     longest = sorted(map(re.escape, part.sides), key=len, reverse=True)
     rest = re.sub(rf"(?<!\w)(?:{'|'.join(longest)})(?!\w)", " ", part.text)
     said = {word.casefold() for word in WORD.findall(rest)} - spoken.stop - spoken.compares
@@ -136,16 +139,18 @@ def _by_side(among: Compared) -> list[str]:
 
 
 def in_context(question: Question) -> str:
-    """Return a follow-up with its subject in parentheses. After "What is ferrolite?", "How fast is
-    it?" becomes "How fast is it (ferrolite)?".
+    """Return a follow-up with its subject in parentheses.
+    After "What is ferrolite?", "How fast is it?" becomes "How fast is it (ferrolite)?".
     """
     about = taken_from_before(question)
     return f"{question.text.rstrip(' ?.!')} ({about})?" if about else question.text
 
 
 def taken_from_before(question: Question) -> str:
-    """Return the subject that a follow-up implies: the previous question's first name, or its
-    content words. Return "" if the follow-up names its own subject or refers to nothing.
+    """Return the subject that a follow-up implies: the first name in the previous question, or its
+    content words.
+
+    Return "" if the follow-up names its own subject or refers to nothing.
     """
     if not question.earlier:
         return ""
@@ -162,8 +167,10 @@ def taken_from_before(question: Question) -> str:
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
-    """Return a question's subjects: the sides of a comparison, and the subject that later parts
-    refer to. Subjects inferred from hits changed no report (benchmarks/README.md).
+    """Return the subjects of a question: the sides of a comparison, and the subject that later
+    parts refer to.
+
+    Subjects inferred from hits changed no report (benchmarks/README.md).
     """
     taken_up = [subject_of(asked[0].text)] if len(asked) > 1 else []
     return tuple(dict.fromkeys([*taken_up, *(side for part in asked for side in part.sides)]))

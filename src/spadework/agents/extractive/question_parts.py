@@ -1,4 +1,4 @@
-"""Split a question into parts, find what would answer each, and make topics from long material."""
+"""Split a question into parts, decide what answers each, and make topics from long material."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from spadework.tools.text.language import DEFAULT, Language, language, language_
 from spadework.tools.text.sentences import sentences
 from spadework.values import Expected, Query, Question, QuestionType, Topic
 
-#: Minimum words that name a thing and what is asked of it ("owns the ingestion service").
+#: The minimum number of words that name a thing and say what is asked of it ("owns the ingestion
+#: service").
 LEAST_WORDS = 3
-#: A sentence with its separator, and the separator of clauses.
+#: A sentence with the separator after it, and the separator between clauses.
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？；]|\n|\Z)\s*", re.DOTALL)
 _CLAUSE = re.compile(r"(?<=[;；])")
-#: Maximum words of a clause about the form of the answer.
+#: The maximum words of a clause that asks for a form of the answer.
 WISH_WORDS = 25
-#: Question type and expected answer by cue. The first match counts.
+#: The type of question and the expected answer for each cue. The first cue that matches counts.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "compare": ("compare", "both sides"),
     "steps": ("howto", "steps"),
@@ -33,10 +34,11 @@ _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "define": ("what", "definition"),
     "items": ("general", "items"),
 }
-#: Expected answers that code can check. Steps and lists are left out, because any two sentences or
-#: items would pass.
+#: The expected answers that code can check. Steps and lists are missing, because any two sentences
+#: or items would pass.
 _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides"})
-#: A word of a name. "HTTP/2" is one word, and so is "Vor- und Nachteile", whose halves are not.
+#: A word of a name. "HTTP/2" is one word. So is "Vor- und Nachteile", because half of it is no
+#: name.
 _PART = r"(?:[A-Z][\w'’-]*-\s(?:and|or|und|oder)\s\w+|[A-Z0-9][\w'’.-]*\w(?:/\w+)*)"
 _NAME = re.compile(rf"{_PART}(?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*{_PART})*")
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
@@ -45,7 +47,7 @@ WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
 @dataclass(frozen=True)
 class Asked:
-    """One part of a question. Without a cue, `type` is "general" and `expects` "open"."""
+    """A part of a question. Without a cue, `type` is "general" and `expects` is "open"."""
 
     text: str
     type: QuestionType = "general"
@@ -59,7 +61,7 @@ class Asked:
 
 
 def without_wishes(question: str) -> tuple[str, list[str]]:
-    """Split a question from its distinct requests about the answer's form ("explain every
+    """Separate a question from its requests for a form of the answer ("explain every
     abbreviation").
     """
     spoken = language(language_of(question) or "en")
@@ -80,10 +82,9 @@ def _is_wish(clause: str, spoken: Language) -> bool:
 
 def parts(question: str) -> list[Asked]:
     """Return the parts of a question, at least one.
-
-    A question is split only if its parts clearly expect different answers, and each later part
-    names its own subject or refers to the first part's subject by a pronoun, which is replaced.
-    Facts about one thing are searched together.
+    A question is split only if its parts clearly expect different answers. Each later part must
+    name its own subject, or refer to the first one by a pronoun, which is then replaced. Facts
+    about one thing are searched together.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")
@@ -103,8 +104,9 @@ def parts(question: str) -> list[Asked]:
 
 
 def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
-    """Return whether each part has its own subject, unlike "when was the film shown", "how many
-    people came" and "who won each of the games".
+    """Return whether each part has its own subject.
+    In "when was the film shown", "how many people came" and "who won each of the games", the later
+    parts do not.
     """
     said = {word for text in texts[1:] for word in WORD.findall(text.casefold())}
     if not spoken.points or said & (spoken.points | spoken.pronouns):
@@ -122,15 +124,15 @@ def _tells(text: str, spoken: Language) -> bool:
 
 
 def _expect(part: Asked) -> Asked:
-    """Keep a question's expected answer only if code can check it. Other expectations vary with the
-    wording but changed no report (benchmarks/README.md).
+    """Keep the expected answer of a question only if code can check it.
+    Other expectations depend on the wording, and changed no report (benchmarks/README.md).
     """
     return part if part.expects in _CHECKED else replace(part, type="general", expects="open")
 
 
 def read(text: str) -> Asked:
-    """Parse a question of one part by its first cue. Without a cue, it expects "open". A comparison
-    needs at least two things.
+    """Parse a question of one part by its first cue.
+    Without a cue, it expects an "open" answer. A comparison needs at least two things.
     """
     code = language_of(text) or "en"
     found = language(code).cues_in(text)
@@ -142,8 +144,9 @@ def read(text: str) -> Asked:
 
 
 def aspects(text: str, code: str) -> list[str]:
-    """Return the aspects to search separately: for a comparison, the question with each side alone,
-    otherwise its parts.
+    """Return the aspects to search for separately.
+    For a comparison, these are the question with each side alone. For other questions, they are
+    the parts.
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
@@ -152,14 +155,17 @@ def aspects(text: str, code: str) -> list[str]:
 
 
 def _without(text: str, sides: Sequence[str], kept: str) -> str:
-    """Remove all sides but one. Longer sides are matched first, since they may contain others."""
+    """Remove all sides except `kept`. Longer sides are matched first, because they may contain
+    others.
+    """
     found = rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(sides, key=len, reverse=True)))})(?!\w)"
     return re.sub(found, lambda side: side[0] if side[0] == kept else " ", text)
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names and quoted texts in a question. Names are runs of capitalized words, without
-    titles ("Gov."), dates, and words that only start a sentence.
+    """Return the names and quoted texts in a question.
+    Names are runs of capitalized words. Titles ("Gov."), dates and words that merely begin a
+    sentence do not count.
     """
     known = language(language_of(text) or "en")
     named = (_of_the_name(text, match, known) for match in _NAME.finditer(text))
@@ -203,7 +209,9 @@ def _undated(words: Sequence[str], known: Language) -> str:
 
 
 def counted(text: str, code: str) -> str:
-    """Return the words after "how many", or "" if the question counts nothing or has no spaces."""
+    """Return the words after "how many", or "" if the question counts nothing or its language has
+    no spaces.
+    """
     known = language(code)
     found = known.cues["count"].search(text) if "count" in known.cues else None
     asks = found and not known.unspaced and found[0].split()[0].casefold() in known.stop
@@ -211,7 +219,7 @@ def counted(text: str, code: str) -> str:
 
 
 def words_behind(found: re.Match[str] | None, code: str) -> str:
-    """Return the words after a match, up to a function word, or "" without a match."""
+    """Return the words after a match, up to the next function word, or "" if there is no match."""
     behind, stop = WORD.findall(found.string, found.end()) if found else (), language(code).stop
     return " ".join(takewhile(lambda word: word.casefold() not in stop, behind))
 
@@ -223,8 +231,9 @@ def content_words(text: str) -> str:
 
 
 def subject_of(text: str) -> str:
-    """Return a question's subject: its first name, or its longest run of content words. Of equally
-    long runs the last counts, since "invented" precedes what was invented.
+    """Return a question's subject: its first name, or its longest run of content words.
+    Of runs of the same length the last one counts, because "invented" comes before the thing that
+    was invented.
     """
     if named := names_in(text):
         return named[0]
@@ -234,13 +243,14 @@ def subject_of(text: str) -> str:
     return max(reversed(found), key=lambda run: len(run.split()), default=text.strip(" ?"))
 
 
-#: Maximum words between a subject and its article ("the harbour of Port Aldermere").
+#: The maximum number of words between an article and its subject ("the harbour of Port
+#: Aldermere").
 MOST_BETWEEN = 5
 
 
 def take_up(text: str, before: str, subject: str) -> str:
-    """Return the text with its pronouns replaced by the `subject` of the question `before`,
-    including the article there.
+    """Replace the pronouns of a text by the `subject` of the question `before`, with the article
+    used there.
     """
     if not subject:
         return text
@@ -248,7 +258,7 @@ def take_up(text: str, before: str, subject: str) -> str:
     article, whole = _phrase_of(before, subject, spoken)
 
     def name(pronoun: str) -> str:
-        # In languages whose pronouns show gender and case, the article does too.
+        # In languages whose pronouns show gender and case, the article follows the pronoun.
         said = article and spoken.taken_up.get(pronoun.casefold(), article)
         return f"{said} {whole}".strip()
 
@@ -278,7 +288,9 @@ def _belongs(word: str, spoken: Language) -> bool:
 
 
 def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
-    """Return a subject's article ("" if it has none), and the subject with all words after that:
+    """Return the article of a subject ("" if there is none), and the subject with the words after
+    it.
+
     "Who planned the harbour of Port Aldermere?" gives the harbour.
     """
     bare = text.strip(" ?.!")
@@ -297,12 +309,13 @@ def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
     return "", subject
 
 
-#: A question of more words includes material.
+#: A question with more words than this comes with material.
 LONG = 45
-#: Maximum topics from material, in addition to the whole, and maximum queries per topic.
+#: The maximum number of topics made from material, apart from the whole question, and of queries
+#: per topic.
 MOST_PARTS, MOST_QUERIES = 5, 4
-#: Minimum and maximum words of a phrase that can name a topic, and minimum characters of a sentence
-#: to search.
+#: The minimum and maximum words of a phrase that may name a topic, and the minimum characters of a
+#: sentence to search for.
 PHRASE_WORDS, LEAST_CHARS = (2, 4), 30
 REQUEST_WORDS = 20
 _WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")
@@ -314,8 +327,8 @@ def brings_material(question: str) -> bool:
 
 
 def topics_of(question: Question) -> list[Topic]:
-    """Return one topic for the whole question and one per group of sentences. Each group is also
-    searched with the whole, to stay relevant.
+    """Return one topic for the whole question, and one for each group of its sentences.
+    Each group is searched together with the whole, so that the hits stay relevant.
     """
     asked = " ".join(question.text.split())
     said = _material(

@@ -1,5 +1,6 @@
-"""Check whether a passage has what a question asks for (a number, date, name, definition, steps or
-list) near the question's subject.
+"""Check whether a passage has what a question asks for near the question's subject.
+
+That is a number, date, name, definition, list or series of steps.
 """
 
 from __future__ import annotations
@@ -32,32 +33,34 @@ from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
 
-#: In questions with more words than this, one may be missing, unless it is requested or a name.
+#: In a question with more words than this, one word may be missing, unless it is a name or what is
+#: asked for.
 LEAST_HELD = 3
-#: Minimum fraction of the question's words in a candidate's own text, without its headings.
+#: The minimum fraction of the question's words that a candidate's own text must have, without its
+#: headings.
 LEAST_OWN = 1 / 3
-#: If a word is missing, the fraction must be above this.
+#: If a word is missing, that fraction must be larger than this.
 MOST_LACKING = 1 / 2
-#: Minimum letters of a stem whose derivations are recognized.
+#: Derivations of a stem are recognized from this many letters on.
 LEAST_STEM = 7
-#: Minimum letters of a part of a compound.
+#: A part of a compound has at least this many letters.
 LEAST_PART = 3
-#: Maximum letters cut off the stem of a compound's second part.
+#: The stem of a compound's second part may lack up to this many letters.
 CUT_OFF = 2
-#: Maximum words between a negation and what it denies, with that.
+#: A negation denies the next words, up to this many.
 DENIED_WORDS = 2
-#: Minimum words of a sentence that the question lacks.
+#: A sentence must have at least this many words that the question lacks.
 LEAST_NEW = 2
-#: Maximum words of a cue that holds no subject.
+#: A cue of at most this many words contains no subject.
 CUE_WORDS = 3
 #: Maximum words beside its subject at the beginning of a definition.
 BESIDE_SUBJECT = 2
-#: Maximum characters between a number and what it counts.
+#: The maximum number of characters between a number and the thing that it counts.
 NEAR_CHARS = 40
 _FORMS = {"steps": ("list", "code"), "items": ("list",)}
-#: Cues of questions that need all rows to be compared.
+#: Cues of questions that can be answered only by comparing all rows.
 _EXTREMES = frozenset(("largest", "smallest"))
-#: Answers found in a sentence or row, not in a list.
+#: Answers that a sentence or a row gives, but not a list.
 VALUES = ("number", "date", "name", "definition")
 _WORDS = re.compile(r"[^\W_]+")
 
@@ -69,19 +72,19 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=60_000)
 def stems(text: str, code: str) -> Stems:
-    """Return the distinct stems of a text. The parts of "command-line" count as words."""
+    """Return the distinct stems of a text. The parts of "command-line" count as separate words."""
     return frozenset(terms(text.replace("-", " "), code))
 
 
 class Slot:
-    """The answer that one aspect of a question asks for, and the words that it must have."""
+    """The answer that one aspect of a question asks for, and the words it must come with."""
 
     def __init__(self, text: str, question: str, code: str) -> None:
         known = language(code)
         self.stems = stems(text, code)
         self.kind = read(text).expects
         self.words = self.stems - _form_words(text, code)
-        # The requested thing and its subject are always required.
+        # The requested thing and its subject must always be there.
         first = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip("?!.,;:¿¡").isalpha()]
         named = [*names_in(question), *typed]
@@ -92,7 +95,8 @@ class Slot:
         self._language = code
         self._denies = is_negated(question, code)
         self._asks_weekdays = "weekdays" in known.cues_in(text)
-        # Several words without a question may ask for anything; a single one asks what it is.
+        # Several words that are no question may ask for anything. A single word asks what it
+        # means.
         alone = len(question.split()) == 1
         self._asks = bool(
             alone or known.cues_in(question) or known.which.match(text) or "?" in question
@@ -102,10 +106,10 @@ class Slot:
         self._names = names(f"- {question}")
         self._says_what = _says_what(text, code)
         self._counted = stems(counted(text, code), code)
-        # The largest or smallest can only be found in a whole table.
+        # Only a whole table can show what is largest or smallest.
         which = None if known.cues_in(text) & _EXTREMES else known.which.match(text)
         self._thing = stems(words_behind(which, code), code)
-        # A name is no verb, nor what stands behind a preposition ("open in winter").
+        # Names are never verbs, and neither are words after a preposition ("open in winter").
         behind = (WORD.search(text, found.end()) for found in known.regarding.finditer(text))
         nouns = [*named, *(word[0] for word in behind if word)]
         self._no_verbs = stems(" ".join(nouns), code)
@@ -113,7 +117,7 @@ class Slot:
 
     @property
     def is_fact(self) -> bool:
-        """Return whether a sentence or two answer the question."""
+        """Return whether one or two sentences can answer the question."""
         return self.kind not in _FORMS
 
     def fits(self, one: Candidate) -> bool:
@@ -135,8 +139,9 @@ class Slot:
         return one.kind in _FORMS.get(self.kind, ())
 
     def admits(self, one: Candidate, own: Stems, near: Stems, fits: bool) -> bool:
-        """Return whether a candidate may be quoted: sections only and lists never for a value, and
-        sentences that say something that the question does not.
+        """Return whether a candidate may be quoted.
+        Sections are quoted only for a value, lists never for one. A sentence must say something
+        that the question does not.
         """
         if one.kind == "section":
             return fits and self.kind in VALUES and bool(near & self.words)
@@ -162,11 +167,11 @@ class Slot:
         return False
 
     def proves(self, one: Candidate, own: Stems, above: Stems) -> bool:
-        """Return whether a candidate of the requested form, with its headings, covers all that the
-        question names and does not deny it. Of a list, what stands above it must cover that: long
-        items hold any word.
+        """Return whether a candidate covers all that the question names, and does not deny it.
+        Its headings count. For a list, only the text above it counts, because long items contain
+        any word.
         """
-        # Rows with names of columns are computed with.
+        # Rows with column names are left to the computation over tables.
         if one.kind == "section" or any(name for name, _ in one.cells):
             return False
         if self.kind in VALUES and one.kind == "list":
@@ -214,12 +219,12 @@ class Slot:
         return all(name in text or stems(name, self._language) <= held for name in self._named)
 
     def contradicts(self, one: Candidate, near: Stems) -> bool:
-        """Return whether a candidate is about all that the question names, and denies it."""
+        """Return whether a candidate is about everything that the question names, but denies it."""
         return self.words <= held_words(self.words, near) and self._is_denied(one)
 
     def _is_denied(self, one: Candidate) -> bool:
-        """Return whether a candidate denies what the question affirms ("not felled"). Lists may
-        forbid, and "no" may answer a yes-or-no question.
+        """Return whether a candidate denies what the question assumes ("not felled").
+        Denials in a list may be instructions, and "no" may answer a yes-or-no question.
         """
         if self._denies or self._is_polar or one.kind in ("list", "code"):
             return False
@@ -228,9 +233,9 @@ class Slot:
         return any(self.words & stems(words, one.language) for words in denied)
 
     def _may_lack(self, missing: Stems, one: Candidate, own_share: float) -> bool:
-        """Return whether one missing word can be spared: mostly the verb of a question for a thing
-        ("which spark plug"), or of a long one for a number or a list. For names, dates and reasons,
-        the verb says whose they are.
+        """Return whether a candidate may lack one word.
+        That word is usually the verb of a question for a thing ("which spark plug"), or of a long
+        question for a number or list. For names, dates and reasons, the verb is essential.
         """
         if len(missing) != 1:
             return False
@@ -243,8 +248,9 @@ class Slot:
 
 
 def held_words(words: Stems, held: Stems) -> Stems:
-    """Return the words that are present as such, as a synonym or derivation ("supervises",
-    "supervisor"), or joined or split ("commandline", "command line").
+    """Return the words that are present in some form.
+    That may be a synonym, a derivation ("supervises", "supervisor"), or another spelling of a
+    compound ("commandline", "command line").
     """
     return frozenset(word for word in words if word in held or _holds(held, word, words))
 
@@ -261,7 +267,7 @@ def _holds(held: Stems, word: str, words: Stems) -> bool:
 
 
 def _joins(whole: str, first: str, seconds: Iterable[str]) -> bool:
-    """Return whether a stem joins two words, even with the second one's ending cut off."""
+    """Return whether a stem joins two words, even if the ending of the second is cut off."""
     rest = whole.removeprefix(first)
     if not len(first) >= LEAST_PART <= len(rest) < len(whole):
         return False
@@ -269,8 +275,8 @@ def _joins(whole: str, first: str, seconds: Iterable[str]) -> bool:
 
 
 def _says_what(text: str, code: str) -> re.Pattern[str] | None:
-    """Return a pattern of definitions if the question asks what something is, or None (as for "what
-    does it do").
+    """Return a pattern for definitions if the question asks what something is.
+    Return None for other questions, such as "what does it do".
     """
     known = language(code)
     found = known.cues["define"].search(text) if "define" in known.cues else None
@@ -300,7 +306,7 @@ def _form_words(text: str, code: str) -> Stems:
     asks = [
         _ends(m[0])
         for name, m in found
-        # "List the …" and "… steps" add no more than "which" and "how".
+        # "List the …" and "… steps" mean no more than "which" and "how".
         if m[0].split()[0].casefold() in known.stop
         or (name == "items" and not m.start())
         or (name == "steps" and m.end() == len(text.rstrip(" ?.")))
@@ -309,6 +315,6 @@ def _form_words(text: str, code: str) -> Stems:
 
 
 def _ends(cue: str) -> str:
-    """Return the first and last words of a cue; between them, it may hold the subject."""
+    """Return the first and last words of a cue, because its subject may be between them."""
     words = cue.split()
     return " ".join(words if len(words) <= CUE_WORDS else [*words[:2], words[-1]])

@@ -1,4 +1,4 @@
-"""Write without a model, as verbatim quotes that each cite their evidence."""
+"""Write without a model: every sentence is a verbatim quote that cites its evidence."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from spadework.values import Evidence, Part, Section, Sentence
 
 #: Kinds of entries that may hold column names.
 _NAMES = ("columns", "cells")
-#: Minimum rows of a table. Fewer become sentences.
+#: Fewer rows than this become sentences instead of a table.
 LEAST_ROWS = 2
 
 
 def section(heading: str, evidence: Sequence[Evidence]) -> Section:
-    """Return a topic's quotes in the order given. Adjacent rows of one table become a table."""
+    """Return a topic's quotes in the given order. Adjacent rows of one table become a table."""
     made = Section(heading=heading)
     named = {e.id: columns for e in evidence if (columns := columns_of(e, evidence))}
     heads = {columns.id for columns in named.values()}
@@ -26,7 +26,7 @@ def section(heading: str, evidence: Sequence[Evidence]) -> Section:
     ]
     for columns, together in groupby(told, lambda e: named.get(e.id)):
         own = list(together)
-        # Column names that were quoted as a row count as one.
+        # A row of column names counts as one row.
         if columns and len(own) + (columns.kind == "cells") >= LEAST_ROWS:
             made = made.followed_by(_table(own, columns))
         else:
@@ -49,8 +49,8 @@ def _table(rows: Sequence[Evidence], columns: Evidence) -> Section:
 
 
 def rows_in(evidence: Evidence) -> list[Evidence]:
-    """Split an entry of several rows into one entry per row, under the same id. Other entries are
-    returned unchanged.
+    """Split an entry with several rows into one entry per row, all with the same id.
+    Other entries are returned unchanged.
     """
     if evidence.kind not in ("row", "cells"):
         return [evidence]
@@ -60,7 +60,7 @@ def rows_in(evidence: Evidence) -> list[Evidence]:
 
 
 def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence:
-    """Return a quote as a sentence. A "row" includes the names of its `columns`."""
+    """Return a quote as a sentence. A row comes with the names of its `columns`."""
     quote, ids = evidence.quote, tuple[str, ...]([evidence.id])
     if evidence.kind == "code":
         return Sentence(text=quote, evidence_ids=ids, code=True, language=evidence.language)
@@ -74,8 +74,8 @@ def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence
 
 
 def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
-    """Return the entry with the column names of a row's own table, or None. In a table with two
-    columns, they may have been quoted as a row.
+    """Return the entry that holds the column names of a row's table, or None.
+    In a table of two columns, the names may have been quoted as a row.
     """
     if row.columns is None:
         return None
@@ -85,8 +85,9 @@ def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
 
 
 def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
-    """Return whether a text is a cell of a cited row. If `row` is "", it must be the first cell,
-    otherwise the cell in the row and column that `row` names.
+    """Return whether a text is a cell of a cited row.
+    If `row` is "", it must be the first cell; otherwise, the cell in the row and column that `row`
+    names.
     """
     for e in (row for one in cited for row in rows_in(one)):
         columns = columns_of(e, cited)
@@ -98,8 +99,8 @@ def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
 
 
 def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
-    """Return whether a sentence consists of whole sentences of a quote. Fragments may say the
-    opposite.
+    """Return whether a sentence consists of whole sentences of a quote, because a fragment may say
+    the opposite.
     """
     rows = (row for e in cited for row in rows_in(e))
     if any(quote_entry(e, columns_of(e, cited)).text == sentence.text for e in rows):

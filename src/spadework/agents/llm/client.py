@@ -1,9 +1,9 @@
 """Send a role's prompt to its model and return an answer of the requested type. Nothing else calls
 a model.
 
-Strict JSON schema is tried first, then function calling, then JSON mode. After a reply of the wrong
-shape, the model is asked again and shown the fault. If that fails too, the caller uses the
-extractive role.
+Strict JSON schema is tried first, then function calling, then JSON mode. If a reply has the wrong
+shape, the model is shown the fault and asked again. If that fails too, the caller does the step
+without a model.
 """
 
 from __future__ import annotations
@@ -105,22 +105,24 @@ _VERDICTS: dict[type[Exception], Verdict] = {
     BudgetSpent: "unpaid",
 }
 A = TypeVar("A", bound=BaseModel)
-#: Maximum cuts of a request that is too long, and the fraction to cut if the excess is unknown.
+#: The number of times that an overlong request is cut, and the fraction to cut if the excess is
+#: unknown.
 MOST_CUTS, CUT_AWAY = 6, 0.3
-#: Maximum replies until one has the requested shape. The lead gets more, since the whole run needs
-#: its plan.
+#: The number of replies to ask for until one has the requested shape. The lead gets more, because
+#: the whole run depends on its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: Fraction of the allowed tokens to use, since cuts are made by characters.
+#: The fraction of the allowed tokens to use, because texts are cut by characters.
 CLOSE = 0.97
-#: Calls that go to the fallback model after a failure; doubled with each further failure.
+#: The number of calls that go to the fallback model after a failure. It doubles with each further
+#: failure.
 REST = 4
-#: Fraction of the time for a role's own model if there is a fallback.
+#: The fraction of the time that a role's own model gets if there is a fallback.
 FIRST_SHARE = 0.6
 
 
 class Model:
-    """The chat models of a run, by role, and the fallback model. In a replay, `new_model` answers
-    requests that were not recorded.
+    """The chat models of a run, by role, and the fallback model.
+    During a replay, `new_model` answers requests that were not recorded.
     """
 
     def __init__(
@@ -142,13 +144,13 @@ class Model:
         self._rests = Counter[Place]()
         self._late: set[Place] = set()
         self._news: list[Problem] = []
-        #: The record that receives the events of all calls.
+        #: The record to which all calls are reported.
         self.record = Record()
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
-        """Return the role's answer within `seconds`. If its model fails, the fallback is asked
-        once. A failing endpoint is then skipped for some calls, or for the whole run if the fault
-        is permanent. Raises ModelError (BadReply, TooLong) if neither answers, and BudgetSpent at a
+        """Return the role's answer within `seconds`, asking the fallback once if the model fails.
+        A failing endpoint is skipped for some calls, or for the whole run if the fault is
+        permanent. Raises ModelError (BadReply, TooLong) if neither answers, and BudgetSpent at a
         limit.
         """
         until = time.monotonic() + seconds
@@ -176,7 +178,7 @@ class Model:
                 if before := await self._journal.noted("late", late):
                     raise TimeoutError(before)
                 if seconds <= 0:
-                    # The model is not to blame when no time was left to ask it.
+                    # The model is not to blame if there was no time left to ask it.
                     raise BudgetSpent("time")
                 async with asyncio.timeout(limit):
                     turn = Turn(role, time.monotonic() + limit)
@@ -186,7 +188,7 @@ class Model:
             except TimeoutError as error:
                 self._late.add(place)
                 asked_at = self._endpoints.get(place)
-                # A model that kept failing until the timeout was not slow.
+                # A model that kept failing until the timeout was not just slow.
                 said = str(error) or (asked_at.failing if asked_at else "")
                 said = said or f"{place.label} did not answer in time."
         self._budget.add(model_errors=1)
@@ -195,14 +197,14 @@ class Model:
         raise ModelError(said)
 
     def news(self, role: Role) -> list[Problem]:
-        """Return and clear a role's problems, such as calls that the fallback took over."""
+        """Return and forget a role's new problems, such as calls that went to the fallback."""
         found = [problem for problem in self._news if problem.stage == role]
         self._news[:] = [problem for problem in self._news if problem.stage != role]
         return found
 
     async def speed(self, role: Role) -> float | None:
-        """Return how many tokens per second the role's model reads, 0 if it timed out, or None if
-        unknown.
+        """Return the number of tokens that the role's model reads per second.
+        Return 0 if it timed out, and None if the speed is unknown.
         """
         place = self.place(role)
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None
@@ -230,9 +232,7 @@ class Model:
         return self._settings
 
     def check(self) -> None:
-        """Raise SettingsError if a role's model lacks something it needs, such as a key or a
-        package.
-        """
+        """Raise SettingsError if a role's model lacks what it needs, such as a key or a package."""
         for role in get_args(Role):
             for place in self._places(role):
                 self._endpoint(place)
@@ -288,7 +288,7 @@ class Model:
         if place in self._rungs:
             rungs = (self._rungs[place],)
         elif before := await self._journal.noted("rung", place.name, before=True):
-            # The run may resume with another server, so the recorded method is only tried first.
+            # A resumed run may use another server, so the recorded method is merely tried first.
             rungs = sorted(rungs, key=lambda rung: rung != before)
         said = ""
         for rung in rungs:

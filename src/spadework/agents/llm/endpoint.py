@@ -1,4 +1,4 @@
-"""Call one chat model at one endpoint: wait, send, retry, learn its limits, and charge."""
+"""Call one chat model at one endpoint: wait, send, retry, learn its limits and charge the cost."""
 
 from __future__ import annotations
 
@@ -40,20 +40,22 @@ if TYPE_CHECKING:
     from langchain_core.runnables import Runnable
 
 
-#: Attempts per request if the endpoint fails, and if it is busy.
+#: The number of attempts per request at a failing endpoint, and at a busy one.
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
-#: Maximum attempts per request while learning what the endpoint accepts.
+#: The number of attempts per request that may be spent on learning what the endpoint accepts.
 LESSONS = 4
-#: Maximum tokens of a request, and extra tokens for reasoning before an answer.
+#: The maximum tokens of a request, and the additional tokens for reasoning before an answer.
 _REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000
-#: Seconds to wait first for a busy endpoint that names no delay; doubled each time.
+#: The first wait, in seconds, for a busy endpoint that names no delay. It doubles each time.
 BUSY_SECONDS = 0.5
 REQUEST_SHARE = 0.75
-#: Maximum fraction for request and answer together, since models count tokens differently.
+#: The fraction of the context that request and answer may fill, because models count tokens
+#: differently.
 WHOLE_SHARE = 0.9
-#: Fraction of a request to keep if it is too long for an unknown context.
+#: The fraction of an overlong request to keep if the size of the context is unknown.
 KEPT = 0.7
-#: Maximum fraction of a call's time to wait for budget. The rest is for the answer.
+#: The fraction of a call's time that may pass while waiting for budget. The rest is for the
+#: answer.
 WAITING_SHARE = 0.9
 
 
@@ -81,7 +83,7 @@ class Endpoint:
         self._news = [] if news is None else news
         self._preparing = asyncio.Lock()
         self._listed = False
-        #: The last failure, or "" once the model has answered.
+        #: The latest failure, or "" since the model last answered.
         self.failing = ""
 
     async def close(self) -> None:
@@ -90,8 +92,8 @@ class Endpoint:
         await self._lessons.save()
 
     async def speed(self) -> float:
-        """Return how many tokens per second the model reads, as measured in this or an earlier run,
-        or 0 if unknown.
+        """Return the number of tokens that the model reads per second, or 0 if unknown.
+        It was measured in this run or an earlier one.
         """
         await self._lessons.load()
         return self._lessons.known.speed
@@ -102,7 +104,9 @@ class Endpoint:
         return self._context()
 
     async def send(self, messages: list[BaseMessage], shape: Shape, turn: Turn) -> str:
-        """Return the reply's text, or its tool call's arguments as JSON; either may be empty.
+        """Return the text of the reply, or the arguments of its tool call as JSON; either may be
+        empty.
+
         Charges calls, tokens and money. Raises Unsupported, TooLong, BadReply, ModelError or
         BudgetSpent.
         """
@@ -129,7 +133,7 @@ class Endpoint:
                 if last or self._context() == context:
                     raise TooLong(str(lesson)) from None
             except CutOff as short:
-                # The answer's length is known now, so retry with a higher limit if there is one.
+                # The length of the answer is known now, so retry with a higher limit if possible.
                 if last or short.room >= self._wish(counted, turn.role).most:
                     raise
         raise AssertionError("the last try returns or raises")
@@ -176,7 +180,8 @@ class Endpoint:
         raise AssertionError("the last try returns or raises")
 
     async def _paid(self, request: Request) -> str:
-        """Send one request. Its maximum cost is reserved, which limits the answer's length, and its
+        """Send one request.
+        Its maximum cost is reserved beforehand, which limits the length of the answer. Then the
         actual cost is charged. A cancelled request is charged without an answer.
         """
         now = time.monotonic()
@@ -196,7 +201,7 @@ class Endpoint:
             used, price = (0, 0), self._price(0, 0)
             if isinstance(told, Overlong):
                 told.asked = hold.tokens
-            # A rejected parameter or method teaches something and is not a failure.
+            # A rejected parameter or method teaches us something and is no failure.
             if not isinstance(told, Unwanted | Unsupported):
                 self._budget.add(model_errors=1, too_long=int(isinstance(told, Overlong)))
             raise told from None
@@ -219,8 +224,9 @@ class Endpoint:
         return reply.text
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
-        """Learn how the server counts tokens. If it read far fewer than were sent, learn its count
-        as the context and raise CutInSilence.
+        """Learn how the server counts tokens.
+        If it read far fewer than were sent, its count is taken as the size of the context, and
+        CutInSilence is raised.
         """
         if reply.usage is None:
             return
@@ -257,9 +263,9 @@ class Endpoint:
         return HoldRequest(told, answer, most, price, closing=role in CLOSING)
 
     def _narrow(self, lesson: Overlong, tokens_in: int, believed: int) -> None:
-        """Learn a smaller context size from a request that did not fit. Use the endpoint's limit.
-        If the request alone was too long, or the limit is not below `believed`, allow at most a
-        fraction of the request.
+        """Learn a smaller context size from a request that did not fit.
+        The endpoint's own limit is used if it names one. If the request alone was too long, or
+        that limit is not below `believed`, allow at most a fraction of the request.
         """
         fits, share = lesson.most or believed, int(KEPT * tokens_in / REQUEST_SHARE)
         if not lesson.whole or fits >= believed:
@@ -293,8 +299,8 @@ class Endpoint:
                 "type": "json_schema",
                 "json_schema": {"name": shape.name, "schema": shape.schema, "strict": True},
             }
-        # Set the format in the body. Otherwise langchain-openai would parse the answer itself, and
-        # raise instead of letting us repair it.
+        # Set the format in the body. langchain-openai would otherwise parse the answer itself and
+        # raise, so that it could not be repaired.
         return self._chat.bind(extra_body=self._body(room) | {"response_format": wanted})
 
     def _body(self, room: int) -> dict[str, Any]:

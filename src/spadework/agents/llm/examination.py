@@ -1,8 +1,7 @@
-"""Examine whether a model can judge, on thirty sentences. Half paraphrase their source, and half
-have one change.
+"""Examine whether a model can judge, with thirty sentences.
 
-One call holds them all, or three if the context is small. The result is stored in the home folder
-by model, server and prompt.
+Half paraphrase their source, and half have one change. One call holds all of them, or three calls
+if the context is small. The result is stored in the home folder by model, server and prompt.
 """
 
 from __future__ import annotations
@@ -29,22 +28,25 @@ from spadework.prompts import render
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Value
 
-#: To pass, a model needs LEAST_RIGHT right verdicts out of OF.
+#: A model passes with LEAST_RIGHT right verdicts out of OF.
 LEAST_RIGHT, OF = 28, 30
-#: Maximum false sentences that a passing model may call supported.
+#: The maximum number of false sentences that a passing model may call supported.
 MOST_LET_THROUGH = 1
 LEAST_ASKED = 20
-#: Minimum context, in tokens, for all sentences and verdicts in one call.
+#: The minimum context, in tokens, in which one call holds all sentences and verdicts.
 WHOLE_CONTEXT = 8_000
-#: Sentences per call if the context is smaller or verdicts were cut off.
+#: The number of sentences per call if the context is smaller, or if verdicts were cut off.
 BATCH = 10
-#: Seconds that a result is valid. A server may get another model of the same name.
+#: The number of seconds for which a result is valid, because a server may switch to another model
+#: of the same name.
 KEPT_SECONDS = 30 * 86_400
 
 
 class Examined(Value):
-    """A model's result: right verdicts out of `asked`, and false sentences that it called
-    supported. Batches whose verdicts were cut off are not counted.
+    """The result of a model: the right verdicts out of `asked`, and the false sentences that it
+    called supported.
+
+    Batches in which verdicts were cut off do not count.
     """
 
     asked: int
@@ -69,7 +71,7 @@ async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined
     known = await asyncio.to_thread(_load_result, path)
     if known is None:
         known = await _examine(model, seconds)
-        # If it cannot be stored, the model is examined again next time.
+        # If the result cannot be stored, the model is examined again next time.
         with suppress(OSError):
             await asyncio.to_thread(write_atomically, path, known.model_dump_json().encode())
     return known

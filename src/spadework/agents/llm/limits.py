@@ -18,7 +18,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.fair_queue import Room, shared_place
 
-#: Tokens of a long answer by role, used for estimates and until the model is known.
+#: The tokens of a long answer by role, for estimates until the model is known.
 ANSWERS: dict[Role, int] = {
     "lead": 1_200,
     "assessor": 900,
@@ -27,20 +27,20 @@ ANSWERS: dict[Role, int] = {
     "writer": 900,
     "verifier": 600,
 }
-#: Tokens of reasoning before such an answer.
+#: The tokens of reasoning before such an answer.
 THOUGHTS = 2_000
-#: Answer lengths to remember per role.
+#: The number of answer lengths to remember per role.
 REMEMBERED = 8
-#: The next answer may be this many times as long as the longest remembered one. If lengths are
-#: log-normal with a deviation of half the mean, one in 40 is longer still (one in 9 without the
+#: The next answer may be this many times as long as the longest one remembered. If lengths are
+#: log-normal with a deviation of half the mean, one in 40 is still longer (one in 9 without the
 #: factor).
 MARGIN = 1.5
 CLOSING: tuple[Role, ...] = ("writer", "verifier")
 
 
 def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
-    """Return the maximum tokens, including reasoning, to expect of a role's answer, based on its
-    latest answers.
+    """Return the tokens, including reasoning, to expect at most for a role's answer, judging by
+    its latest answers.
     """
     longest = int(MARGIN * max(answers, default=0))
     if len(answers) >= REMEMBERED:
@@ -50,26 +50,30 @@ def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
 
 RoomName = Literal["max_tokens", "max_completion_tokens"]
 
-#: Seconds that lessons are valid. A server may get another model or context.
+#: The number of seconds for which lessons are valid, because a server may get another model or
+#: context.
 KEPT_SECONDS = 7 * 86_400
-#: Writing a token takes as long as reading this many tokens.
+#: Writing a token takes as long as reading this many.
 WRITTEN = 6
-#: Minimum tokens for measuring speed. With fewer, latency dominates.
+#: Speed is measured from this many tokens on. With fewer, latency dominates.
 LEAST_WORK = 100
-#: Minimum plausible tokens of context.
+#: The minimum plausible size of a context, in tokens.
 LEAST_CONTEXT = 1_000
-#: A server that counts less than this fraction of our token count has dropped part of the request.
+#: A server that counts fewer than this fraction of our tokens has dropped part of the request.
 #: Tokenizers differ by less.
 CUT_SHARE = 0.6
-#: Minimum tokens of a request for comparing counts, and the maximum ratio of the counts.
+#: Counts are compared for requests of at least this many tokens, and up to this ratio.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 
 class Learned(BaseModel):
-    """Lessons about a model at its server. `room` is the parameter that limits answers, or "" until
-    one was refused. `context` (in tokens) and `speed` (in tokens read per second) are 0 if unknown.
-    `counted` is the server's token count divided by ours. `answers` holds the last answer lengths
-    by role. `streams` is set once streaming, or sending without it, was refused.
+    """Lessons about a model at its server.
+
+    - `room`: the parameter that limits answers, or "" until one was refused.
+    - `context` (tokens) and `speed` (tokens read per second): 0 if unknown.
+    - `counted`: the server's token count divided by ours.
+    - `answers`: the latest answer lengths by role.
+    - `streams`: set once streaming, or sending without it, was refused.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -102,7 +106,7 @@ class Lessons:
                 self._kept = self.known = found
 
     async def save(self) -> None:
-        """Store new lessons. A failure is harmless, since they are learned again."""
+        """Store new lessons. A failure does no harm, because they can be learned again."""
         if self._kept is not None and self.known != self._kept:
             data = self.known.model_dump_json().encode()
             with suppress(OSError):
@@ -113,7 +117,7 @@ class Lessons:
         self.known = self.known.model_copy(update=changes)
 
     def took(self, tokens_in: int, tokens_out: int, seconds: float) -> None:
-        """Record how long an answer took, and update this run's average speed."""
+        """Record how long an answer took, and update the average speed of this run."""
         self._work += tokens_in + WRITTEN * tokens_out
         self._seconds += seconds
         if self._work >= LEAST_WORK:
@@ -126,15 +130,15 @@ class Lessons:
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
-        """Return whether the server silently dropped part of a request. Its token count must be far
-        below ours, but at least its highest so far and too large to be only the uncached part.
-        Remembers the highest count.
+        """Return whether the server silently dropped part of a request.
+        Its token count must be far below ours, yet at least its highest so far, and too large for
+        just the uncached part. The highest count is remembered.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)
 
     def counts(self, ours: int, theirs: int) -> None:
-        """Learn from a request's token counts, ours and the server's."""
+        """Learn from two token counts of one request, ours and the server's."""
         if ours >= TELLING_REQUEST:
             counted = min(MOST_COUNTED, round(theirs / ours, 2))
             self.learn(counted=max(self.known.counted, counted))
@@ -149,8 +153,8 @@ class Lessons:
 
 
 class Gate:
-    """A gate that lets at most `limit` calls run at once. A refusal halves the limit, and `limit`
-    answers in a row raise it by one.
+    """A gate that lets at most `limit` calls run at once.
+    A refusal halves the limit. As many answers in a row as the limit allows raise it by one.
     """
 
     def __init__(self, address: str) -> None:
@@ -164,8 +168,8 @@ class Gate:
 
     @asynccontextmanager
     async def through(self, party: Hashable, most: int) -> AsyncIterator[float]:
-        """Wait until fewer than `most` calls run and any pause is over. Yield the start time
-        (`time.monotonic`) of the party's call.
+        """Wait until fewer than `most` calls run and any pause is over.
+        Yield the time (`time.monotonic`) at which the party's call starts.
         """
 
         def allowed() -> int:
@@ -189,7 +193,9 @@ class Gate:
 
     def limited(self, began: float, seconds: float, most: int) -> None:
         """Record that the server refused a call begun at `began`, and pause all calls for
-        `seconds`. Of concurrent calls, only the first refused one lowers the limit.
+        `seconds`.
+
+        If several calls running at once are refused, only the first lowers the limit.
         """
         with self._lock:
             now = time.monotonic()
@@ -198,7 +204,7 @@ class Gate:
             self._answers = 0
             if began >= self._lowered_at:
                 self.limit, self._lowered_at = max(1, min(most, self.limit) // 2), now
-        # Use a thread, because this event loop may end before others that wait. Timers may fire
+        # Use a thread, because this event loop may end before others that wait. Timers can fire
         # slightly early, hence the extra millisecond.
         timer = threading.Timer(opens + 0.001, self._room.look_again)
         timer.daemon = True

@@ -1,5 +1,5 @@
-"""Talk to chat models by OpenAI's protocol. Import this module late, because LangChain's client is
-slow to import.
+"""Talk to chat models by OpenAI's protocol. Import this module only when needed, because
+LangChain's client is slow to import.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from spadework.agents.llm.reply import ErrorReply, read_reply
 
 
 class OpenAIChat(ChatOpenAI):
-    """LangChain's client with our own parsing. Messages hold the ServerReply as
-    `response_metadata["reply"]`, and errors are raised as ErrorReply.
+    """LangChain's client with our own parsing.
+    Messages carry the ServerReply as `response_metadata["reply"]`. Errors are raised as
+    ErrorReply.
     """
 
     async def _agenerate(
@@ -43,5 +44,5 @@ class OpenAIChat(ChatOpenAI):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-# We find the supported method by trying, so the warning is of no use.
+# We find out by trying which method is supported, so this warning is useless.
 warnings.filterwarnings("ignore", message="This model does not support OpenAI's structured output")

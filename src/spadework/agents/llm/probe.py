@@ -35,9 +35,9 @@ LIST_SECONDS = 5.0
 OFFER_SECONDS = 1.0
 #: Label shown for the writer if no model is set.
 NO_MODEL = "No model: quotes only"
-#: Names for a model's context size, by server: vLLM and SGLang; OpenRouter, Together and LiteLLM;
-#: Groq; LM Studio and Mistral; llama.cpp (the running context, then the trained one, an upper
-#: bound).
+#: Servers' names for the context size of a model: vLLM and SGLang; OpenRouter, Together and
+#: LiteLLM; Groq; LM Studio and Mistral; llama.cpp (first the running context, then the trained
+#: one, which is an upper bound).
 _NAMES = (
     "max_model_len",
     "context_length",
@@ -50,7 +50,7 @@ UNREADABLE = (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, Re
 
 
 async def fetch_model_list(settings: Settings) -> Any:
-    """Return the server's list of models as JSON. Raises the errors in UNREADABLE."""
+    """Return the server's list of models as JSON. Raises one of the errors in UNREADABLE."""
     name_lookup.install_resolver()
     url = settings.openai_base_url.rstrip("/") + "/models"
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
@@ -67,13 +67,13 @@ async def fetch_model_list(settings: Settings) -> Any:
 
 
 async def listed_models(settings: Settings) -> list[str]:
-    """Return the names of the server's models. Raises the errors in UNREADABLE."""
+    """Return the names of the server's models. Raises one of the errors in UNREADABLE."""
     return [str(model["id"]) for model in (await fetch_model_list(settings))["data"]]
 
 
 async def listed_context(settings: Settings, model: str, journal: Journal) -> int:
-    """Return a model's context from its server's list, or 0 if it is not listed. The list is
-    fetched once per session.
+    """Return the context size of a model from its server's list, or 0 if it is not listed.
+    The list is fetched once per session.
     """
 
     async def work() -> int:
@@ -97,24 +97,24 @@ def _context(entry: dict[str, Any]) -> int:
 GREETING = "Answer with one word: OK."
 #: Maximum tokens of an answer from the user's own server.
 FEW_TOKENS = 16
-#: Maximum tokens of an answer from a provider, whose models may reason.
+#: Maximum tokens of an answer from a provider, whose models may reason first.
 SOME_TOKENS = 256
-#: Statuses that may mean an unknown model.
+#: HTTP statuses that may mean that the model is unknown.
 _PERHAPS_UNKNOWN = (400, 404, 422)
 MOST_NAMED = 5
 
 
 def every_place(settings: Settings, default: str) -> list[Place]:
-    """Return the models of all roles and the fallback, without duplicates. Roles without a model
-    use `default`.
+    """Return the distinct models of all roles, and the fallback. Roles without a model use
+    `default`.
     """
     asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
     return list(dict.fromkeys(asked))
 
 
 async def greet(place: Place, settings: Settings) -> None:
-    """Check that the model at a place answers. Raises ModelError, or SettingsError if the settings
-    are wrong.
+    """Check that the model at a place answers. Raises ModelError, or SettingsError if a setting is
+    wrong.
     """
     name_lookup.install_resolver()
     own = settings_at(place, settings)
@@ -167,9 +167,9 @@ async def _unknown(place: Place, settings: Settings) -> ModelError | None:
 async def offered_models(
     settings: Settings, known: Sequence[tuple[str, str]] = ()
 ) -> Sequence[tuple[str, str]]:
-    """Return the models to choose from as (setting, label). The default comes first: the settings'
-    model, the server's only model, or none. If the server lists none within a second, return
-    `known`.
+    """Return the models to choose from, as pairs of setting and label.
+    The default comes first: the model in the settings, the server's only model, or none. If the
+    server lists nothing within a second, return `known`.
     """
     served = [*settings.prices] if settings.openai_api_key else []
     if settings.openai_base_url:
@@ -187,9 +187,10 @@ async def offered_models(
 
 
 async def default_model(settings: Settings) -> str:
-    """Return a run's model as PROVIDER:NAME, or "" for the extractive roles. Without a setting, it
-    is the only model of the user's own server. Raises ModelError if that server has none or does
-    not answer, and SettingsError if it has several or its address is invalid.
+    """Return the model for a run as PROVIDER:NAME, or "" to work without a model.
+    Without a setting, this is the only model of the user's own server. Raises ModelError if that
+    server has no model or does not answer, and SettingsError if it has several or its address is
+    invalid.
     """
     named = settings.model_for("writer")
     if named or not settings.openai_base_url:

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 _OPENAI = "https://api.openai.com/v1"
-#: Minimum length of a key to hide. Local servers accept any word as a key.
+#: Shorter keys are not hidden, because local servers accept any word as a key.
 LEAST_SECRET = 8
-#: Names of reasoning models, which accept no temperature.
+#: Names of reasoning models, which reject a temperature.
 _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
 
 
 class Place(NamedTuple):
-    """A model PROVIDER:NAME and its server's address, or "" for the provider's own."""
+    """A model as PROVIDER:NAME, and the address of its server ("" for the provider's own)."""
 
     name: str
     base_url: str
@@ -45,7 +45,7 @@ def places_of(role: Role, settings: Settings, default: str = "") -> list[Place]:
 
 
 def settings_at(place: Place, settings: Settings) -> Settings:
-    """Return the settings with a place's address and key."""
+    """Return the settings with the address and key of a place."""
     if place.base_url == settings.openai_base_url:
         return settings
     key = settings.fallback_api_key or settings.openai_api_key
@@ -55,7 +55,7 @@ def settings_at(place: Place, settings: Settings) -> Settings:
 def chat_model(
     name: str, settings: Settings
 ) -> tuple[BaseChatModel, Callable[[], Awaitable[None]]]:
-    """Return the LangChain chat model of this name, and a function that closes it."""
+    """Return the LangChain chat model with this name, and a function that closes it."""
     provider, model = provider_of(name)
     if provider != "openai":
         return _other_provider(name), _do_nothing
@@ -65,8 +65,8 @@ def chat_model(
 
     check_keys(settings, name)
     check_address(settings.openai_base_url)
-    # Use our own connections, since langchain-openai's outlive their event loop. Do not follow
-    # redirects, since they could lead anywhere, even to this machine.
+    # Use our own connections, because those of langchain-openai outlive their event loop. Follow
+    # no redirects, because they could lead anywhere, even to this machine.
     connections = closing_lines(
         DefaultAsyncHttpxClient(
             verify=certificates(),
@@ -88,7 +88,9 @@ def chat_model(
 
 
 def check_keys(settings: Settings, *names: str) -> None:
-    """Raise SettingsError if an OpenAI model of a role or of `names` has no key or address."""
+    """Raise SettingsError if an OpenAI model of a role, or one in `names`, has neither key nor
+    address.
+    """
     for name in (*names, *map(settings.model_for, get_args(Role))):
         given = settings.openai_api_key or settings.openai_base_url
         if name and provider_of(name)[0] == "openai" and not given:
@@ -99,7 +101,7 @@ def check_keys(settings: Settings, *names: str) -> None:
 
 
 def check_address(base_url: str) -> None:
-    """Raise SettingsError for an invalid server address. "" means the provider's own."""
+    """Raise SettingsError if a server's address is invalid. "" stands for the provider's own."""
     with suppress(httpx.InvalidURL):
         url = httpx.URL(base_url)
         if not base_url or (url.scheme in ("http", "https") and url.host):
@@ -109,15 +111,17 @@ def check_address(base_url: str) -> None:
 
 
 def provider_of(name: str) -> tuple[str, str]:
-    """Split PROVIDER:NAME at the first colon, since local names may contain more. The default
-    provider is "openai".
+    """Split PROVIDER:NAME at its first colon, because local names may contain further ones.
+    The default provider is "openai".
     """
     provider, colon, model = name.partition(":")
     return (provider, model) if colon else ("openai", name)
 
 
 def label_of(name: str) -> str:
-    """Return a model's name for display, without the path that local servers may use."""
+    """Return the name of a model for display, without a path that a local server may put before
+    it.
+    """
     return name if "/" not in name else f"{provider_of(name)[0]}:{name.rsplit('/', 1)[1]}"
 
 
@@ -128,12 +132,12 @@ def secret_of(settings: Settings) -> str:
 
 
 def reasons(model: str) -> bool:
-    """Return whether a model, judging by its name, reasons and so accepts no temperature."""
+    """Return whether a model reasons, judging by its name. Such models reject a temperature."""
     return _REASONING.match(model) is not None
 
 
 async def _do_nothing() -> None:
-    """Do nothing, since the provider manages its own connections."""
+    """Do nothing, because the provider manages its own connections."""
 
 
 def _other_provider(name: str) -> BaseChatModel:

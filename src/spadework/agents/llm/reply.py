@@ -1,4 +1,4 @@
-"""Parse any model server's reply as answered, withheld, empty, cut or an error."""
+"""Parse the reply of any model server: answered, withheld, empty, cut or an error."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
 
-#: An `empty` reply has at most reasoning. A `cut` one reached its token limit.
+#: An `empty` reply has nothing but reasoning at most. A `cut` reply reached its token limit.
 Kind = Literal["answered", "withheld", "empty", "cut", "error"]
 MOST_TOKENS = 1_000_000_000
-#: Maximum seconds that a server can make us wait. After that it may have restarted.
+#: The longest wait, in seconds, that a server may ask for. After that, it may have restarted.
 LONGEST_PAUSE = 3_600.0
 
 NOT_JSON = "not_json"
-#: Servers' reasons for the end of an answer. Any other reason is normal.
+#: The words by which servers say that an answer was cut. Any other reason for its end is normal.
 _CUT = re.compile(r"length|max_?(?:output_)?tokens", re.IGNORECASE)
 _FILTERED = re.compile(
     r"filter|safety|refus|recitation|prohibit|block|sensitive|moderat|guardrail|spii|content.?polic|responsible.?ai",
     re.IGNORECASE,
 )
 _BROKEN = re.compile(r"error|abort|insufficient_system|cancel", re.IGNORECASE)
-#: Statuses for errors that are described only in words.
+#: The statuses to use for errors that are described only in words.
 _STATUSES = (
     (429, re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted", re.IGNORECASE)),
     (402, re.compile(r"quota|credit|billing|payment|balance", re.IGNORECASE)),
@@ -44,9 +44,13 @@ _STATUSES = (
 
 @dataclass(frozen=True)
 class ServerReply:
-    """A server's reply. An answered or cut reply has its `text`. Others have the server's `reason`,
-    and errors also `status` and `code`. `after` is the wait in seconds that the server asks for, if
-    any. `usage` is tokens in and out, if counted. `thought` means that the model reasoned.
+    """A server's reply.
+
+    - `text`: the answer, if it was answered or cut.
+    - `reason`: the server's reason otherwise; for errors also `status` and `code`.
+    - `after`: the seconds that the server asks us to wait.
+    - `usage`: tokens in and out, if counted.
+    - `thought`: whether the model reasoned.
     """
 
     kind: Kind
@@ -88,8 +92,8 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerRe
 
 
 def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
-    """Return the message, status and code of the error in a body, or None. The status is the
-    response's, or the error's own if the response's says success.
+    """Return the message, status and code of an error in a response body, or None.
+    The status is that of the response, or that in the body if the response claims success.
     """
     body = data if isinstance(data, dict) else {}
     failed = status >= 300 or body.get("object") == "error"
@@ -108,7 +112,7 @@ def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
 
 
 def reply_of(message: AIMessage) -> ServerReply:
-    """Convert a LangChain message to a reply, for providers with their own library."""
+    """Convert a LangChain message to a reply, for providers that use their own library."""
     calls = [json.dumps(call["args"]) for call in message.tool_calls]
     calls += [call["args"] or "" for call in message.invalid_tool_calls]
     meta, told = message.response_metadata, message.usage_metadata
@@ -122,7 +126,9 @@ def reply_of(message: AIMessage) -> ServerReply:
 
 
 def seconds_of(retry_after: str) -> float | None:
-    """Parse a Retry-After header: seconds, at most LONGEST_PAUSE, or None without a number."""
+    """Return the seconds in a Retry-After header, at most LONGEST_PAUSE, or None if it has no
+    number.
+    """
     try:
         seconds = float(retry_after)
     except ValueError:
@@ -258,7 +264,7 @@ def _add(message: dict[str, Any], piece: Mapping[str, Any]) -> None:
 
 #: Maximum characters to quote from a server's message.
 MOST_SAID = 300
-#: Minimum number in an error that may be a context limit.
+#: A smaller number in an error message cannot be a context limit.
 LEAST_CONTEXT = 256
 
 
@@ -267,7 +273,9 @@ class Passing(ModelError):
 
 
 class Busy(ModelError):
-    """Raised when there are too many calls. `after` is the wait in seconds, if named."""
+    """Raised when too many calls are running. `after` is the wait in seconds, if the server names
+    one.
+    """
 
     def __init__(self, message: str, *, after: float | None = None) -> None:
         super().__init__(message)
@@ -275,13 +283,13 @@ class Busy(ModelError):
 
 
 class Unsupported(ModelError):
-    """Raised if the endpoint lacks this method of structured output."""
+    """Raised if the endpoint does not support this method of structured output."""
 
     final = True
 
 
 class Unwanted(ModelError):
-    """Raised if the endpoint rejects a parameter. Another one, or none, may work."""
+    """Raised if the endpoint rejects a parameter. Another parameter, or none, may work."""
 
     def __init__(self, message: str, parameter: str) -> None:
         super().__init__(message)
@@ -289,8 +297,8 @@ class Unwanted(ModelError):
 
 
 class Overlong(ModelError):
-    """Raised if the request has too many tokens, alone or with its answer (`whole`). `most` is the
-    limit, or 0 if not named. `asked` is the number requested.
+    """Raised if the request has too many tokens, by itself or together with its answer (`whole`).
+    `most` is the limit, or 0 if unknown. `asked` is the number requested.
     """
 
     asked = 0
@@ -306,11 +314,11 @@ class CutInSilence(ModelError):
 
 
 class Withheld(BadReply):
-    """Raised if a filter or the model refused to answer. Asking again would not help."""
+    """Raised if a filter or the model refused to answer, so that asking again would not help."""
 
 
 class CutOff(BadReply):
-    """Raised if the answer was cut at its token limit, `room`."""
+    """Raised if the answer was cut off at its token limit, `room`."""
 
     def __init__(self, message: str, room: int) -> None:
         super().__init__(message)
@@ -326,18 +334,18 @@ _REFUSED = re.compile(
     r"|for non-streaming",
     re.IGNORECASE,
 )
-#: Servers' words for something too long: OpenAI and vLLM ("maximum context length"), llama.cpp
-#: ("exceeds the available context size"), Gemini ("exceeds the maximum number of tokens allowed"),
-#: Anthropic ("prompt is too long: … tokens > … maximum"), and gateways.
+#: Servers' words for a text that is too long: OpenAI and vLLM ("maximum context length"),
+#: llama.cpp ("exceeds the available context size"), Gemini ("exceeds the maximum number of tokens
+#: allowed"), Anthropic ("prompt is too long: … tokens > … maximum"), and gateways.
 _SIZE = re.compile(r"\bcontext\b|\bprompt\b|\binputs?\b|\btokens?\b|\bcontent\b", re.IGNORECASE)
 _EXCESS = re.compile(
     r"exceed|too (?:long|large|many)|longer than|larger than|greater than|must be <="
     r"|maximum (?:context|prompt|input)|reduce (?:the|your)",
     re.IGNORECASE,
 )
-#: The requested answer, not the request, is too long.
+#: It is the requested answer that is too long, not the request.
 _OF_THE_ANSWER = re.compile(r"(?:completion|output) tokens", re.IGNORECASE)
-#: The request does not fit together with its answer.
+#: The request and its answer do not fit together.
 _WITH_THE_ANSWER = re.compile(r"completion|output|max_tokens|max_new_tokens", re.IGNORECASE)
 _NUMBER = r"(\d{1,3}(?:[,_]\d{3}){1,3}|\d{1,12})"
 _MOST = tuple(
@@ -353,7 +361,9 @@ _MOST = tuple(
 
 
 def translate(error: Exception, name: str, secret: str = "") -> ModelError:
-    """Convert a provider library's error to one of ours for the model `name`; hide `secret`."""
+    """Convert an error of a provider's library to our own for the model `name`, without the
+    `secret`.
+    """
     import openai
 
     if isinstance(error, openai.APITimeoutError):
@@ -363,8 +373,8 @@ def translate(error: Exception, name: str, secret: str = "") -> ModelError:
         return ModelError(f"{name}: {why}.") if why else Passing(f"{name} cannot be reached.")
     failed = _error_of(error)
     if failed is None:
-        # Other providers' libraries report an overlong request only in words. Pydantic's errors are
-        # about the answer.
+        # Other providers' libraries report an overlong request only in words. Pydantic's errors
+        # concern the answer instead.
         if not isinstance(error, ValidationError) and _is_overlong(str(error), ""):
             return _overlong(str(error), name)
         return ModelError(f"{name} gave no usable answer ({type(error).__name__}).")

@@ -1,4 +1,4 @@
-"""Request an answer of a given shape from a model, and parse it from the reply."""
+"""Request an answer of a given shape from a model, and find it in the reply."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Method = Literal["json_schema", "function_calling", "json_mode"]
 
 LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
-#: Markers for the end and the beginning of reasoning.
+#: The markers that end and begin a model's reasoning.
 _THOUGHT_ENDS = re.compile(
     r"</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|<\|END_THINKING\|>"
     r"|assistantfinal(?=\W)",
@@ -43,13 +43,13 @@ _LOOSE = re.compile(
     r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'|(,)(?=\s*[}\]])|\b(None|True|False)\b""", re.DOTALL
 )
 _CONSTANTS = {"None": "null", "True": "true", "False": "false"}
-#: Maximum positions tried as the start of JSON, and maximum repairs per answer.
+#: Maximum number of positions to try as the start of JSON, and of repairs per answer.
 MOST_BEGINNINGS, MOST_MENDINGS = 200, 4
 _DECODER = json.JSONDecoder(strict=False)
 
 
 class Reply(Visible):
-    """A model's answer with the model's name, since it may be the fallback."""
+    """A model's answer, with the name of the model, because the fallback may have answered."""
 
     _author: str = PrivateAttr(CODE)
 
@@ -66,7 +66,7 @@ class Reply(Visible):
 
 @dataclass(frozen=True)
 class Shape:
-    """A requested answer shape: a strict JSON schema and the method to request it."""
+    """The shape of a requested answer: a strict JSON schema, and the method to request it with."""
 
     name: str
     schema: Mapping[str, Any]
@@ -75,8 +75,9 @@ class Shape:
 
 @cache
 def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the JSON schema for strict mode: all properties required, no others, no defaults, and
-    no descriptions, since prompts have them.
+    """Return the JSON schema for strict mode.
+    All properties are required and no others allowed. Defaults are left out, and so are
+    descriptions, which the prompts give.
     """
 
     def walk(node: Any) -> Any:
@@ -98,8 +99,9 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
-    """Parse the answer in a reply: the whole reply as JSON, or the last JSON in it that fits, even
-    in a string or under a name. Raises ValidationError if none fits.
+    """Parse the answer in a reply.
+    That is the whole reply as JSON, or the last JSON in it that fits, even inside a string or
+    under a name. Raises ValidationError if nothing fits.
     """
     try:
         return answer.model_validate_json(text)
@@ -116,7 +118,7 @@ def parse_answer(text: str, answer: type[A]) -> A:
 
 
 def split_thought(text: str) -> tuple[str, str]:
-    """Split a reply into reasoning and answer. A reply that is JSON has no reasoning."""
+    """Split a reply into reasoning and answer. A reply that is JSON contains no reasoning."""
     text = text.removeprefix("\ufeff")
     if _is_json(text):
         return "", text
@@ -199,8 +201,8 @@ def _unwrapped(value: Any, answer: type[BaseModel]) -> Any:
 
 
 def _mend(value: Any, fault: Any) -> bool:
-    """Fix one fault in `value` by removing a null or parsing a list or object in a string. Return
-    whether it changed.
+    """Fix one fault in `value`: remove a null, or parse a list or object inside a string.
+    Return whether anything changed.
     """
     *way, last = fault["loc"] or (None,)
     given = fault["input"]
@@ -229,27 +231,29 @@ def fault(error: ValidationError) -> str:
 
 
 def at_most(count: int, default: Any = ...) -> Any:
-    """Declare a list with a maximum length that the model sees, so that it does not ramble. Longer
-    lists are accepted.
+    """Declare a list whose maximum length the model sees, so that it does not ramble.
+    Longer lists are accepted all the same.
     """
     return Field(default, json_schema_extra={"maxItems": count})
 
 
 def bounded(low: float, high: float) -> Any:
-    """Declare a number with bounds that the model sees. Numbers outside are accepted."""
+    """Declare a number whose bounds the model sees. Numbers outside them are accepted all the
+    same.
+    """
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
 class Turn(NamedTuple):
-    """The role that asks, and the time (`time.monotonic`) until which an answer is useful."""
+    """The role that asks, and the time (`time.monotonic`) after which an answer is useless."""
 
     role: Role
     until: float
 
 
 class Request(NamedTuple):
-    """A model request: messages, shape, turn, tokens without and with the schema, and the budget to
-    reserve.
+    """A request to a model: messages, shape and turn, tokens without and with the schema, and the
+    budget to reserve.
     """
 
     messages: list[BaseMessage]

@@ -28,12 +28,12 @@ from spadework.tools.web.urls import addresses
 from spadework.values import Evidence, Sentence
 
 _NAMES = re.compile(r"\b(?:[A-Z][^\W\d_]+(?: (?:of|and|the|for) | )){1,5}[A-Z][^\W\d_]+")
-#: An ISO date; the group is its month.
+#: An ISO date, with its month as the group.
 _ISO = re.compile(r"\b\d{4}-(0[1-9]|1[0-2])(?:-\d\d)?\b")
 #: Numeric dates, with the year last or first.
 _DATE = re.compile(r"\b(\d{1,2})([./])(\d{1,2})\2(\d{4})\b")
 _YEAR_FIRST = re.compile(r"\b(\d{4})([./])(\d{2})\2(\d{2})\b")
-#: Numbers with the thousands separators of some languages, and hours after noon.
+#: Numbers with the thousands separators of various languages, and hours after noon.
 _GROUPED = re.compile(r"(?<![\w.,'’])\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?!\d)")
 _AFTERNOON = re.compile(r"\b(1[3-9]|2[0-3]):[0-5]\d\b")
 #: A version number after a "v".
@@ -49,7 +49,7 @@ _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
 
 class Known:
-    """A text and values derived from it, each computed once."""
+    """A text, and values that are derived from it once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -82,7 +82,7 @@ class Known:
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """The numbers and months in digits, words and dates. Version 3.2.17 also gives 3.2."""
+        """The numbers and months in digits, words and dates. Version 3.2.17 also counts as 3.2."""
         dates = {f"m{int(month)}" for month in _ISO.findall(self.text)}
         series = {match[1] for match in _VERSION.finditer(self.text)}
         versions = {match[1] for match in _MARKED_VERSION.finditer(self.text)}
@@ -109,7 +109,7 @@ class Known:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words that could be code, and command options such as `--all`."""
+        """The words that may be code, and command options such as `--all`."""
         return frozenset(_CODE_WORD.findall(self.text)) | frozenset(_OPTION.findall(self.text))
 
     def stems(self, code: str) -> frozenset[str]:
@@ -120,7 +120,7 @@ class Known:
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return the lower-case words of a text's names that other texts abbreviate."""
+    """Return, in lower case, the words of a text's names that other texts abbreviate."""
     found = set()
     for name in _NAMES.findall(text):
         short = r"\.?".join(re.findall(r"\b[A-Z]", name))
@@ -130,8 +130,9 @@ def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
 
 
 def _dates_in_figures(text: str) -> set[str]:
-    """Return the days, months and years of numeric dates. Countries order 05/12/2024 differently,
-    so it gives both May and December; 12.05.2024 gives only May.
+    """Return the days, months and years of numeric dates.
+    Countries order 05/12/2024 differently, so it gives both May and December. 12.05.2024 gives
+    only May.
     """
     found: set[str] = set()
     for first, sign, second, year in _DATE.findall(text):
@@ -143,7 +144,9 @@ def _dates_in_figures(text: str) -> set[str]:
 
 
 def strip_marks(text: str) -> str:
-    """Return the text without whitespace, backslashes, shell prompts, and code or emphasis markup.
+    """Return the text without whitespace, backslashes, shell prompts, and the markup of code or
+    emphasis.
+
     Such markup can split an identifier: ``pg_dumpall `--globals-only` ``, `error(*message*)`.
     """
     return _MARKED.sub("", bare(text))
@@ -154,19 +157,19 @@ def bare(text: str) -> str:
     return _SPACE.sub("", _PROMPT.sub("", text)).replace("\\", "")
 
 
-#: Number words up to this value may count the report's own items.
+#: A number word up to this value may count items of the report itself.
 COUNTED = 12
 
 _CODE = re.compile(r"`([^`\n]+)`")
 #: An ellipsis in code within a sentence.
 _LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…)\s*")
-#: The name of a person or place, near which a relation counts.
+#: The name of a person or place. A relation counts only near one.
 _NAME = re.compile(r"[A-Z][^\W\d_A-Z]+")
 _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
-#: Comments to the end of a line and quoted strings, in most languages.
+#: Comments up to the end of a line, and quoted strings, in most languages.
 _ASIDE = re.compile(r"(?:^|\s)(?:#|//|-- |;|/\*|<!--|%).*|\"[^\"\n]*\"|'[^'\n]*'", re.MULTILINE)
-#: Names that code imports, begins lines with, accesses or calls, and its options.
+#: Names that code imports, starts lines with, accesses or calls, and its options.
 _TAKEN = re.compile(r"^\s*(?:from|import|use|using|require|include)\b(.*)", re.MULTILINE)
 _BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[\w\"'$(\[{]|\s*$)", re.MULTILINE)
 _REACHED = re.compile(r"\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)(?=\()")
@@ -176,9 +179,9 @@ _OWN = re.compile(
     r"\b(?:def|class|function|fn|func|let|const|var|as|for)\s+(\w+)|(\w+)\s*[-+*/|&]?=(?!=)"
 )
 _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
-#: Maximum distance in words from a name to a relation, as in "Ada was the mother of Bo".
+#: The maximum number of words between a name and a relation, as in "Ada was the mother of Bo".
 BESIDE = 3
-#: In names of at most this length, a final s is no plural.
+#: In names no longer than this, a final s is not a plural.
 LEAST_SINGULAR = 3
 MOST_STRANGE = 5
 
@@ -190,8 +193,8 @@ def reason_to_refuse(
     question: Known,
     code: str = "",
 ) -> str:
-    """Return why a sentence must go, whatever a judge says, or "" if code has no objection. The
-    sentence must cite something. Its addresses and code must be in the cited `pages`, their
+    """Return why a sentence must go, whatever a judge says, or "" if code has no objection.
+    The sentence must cite something. Its addresses and code must be in the cited `pages`, their
     metadata, the question or the report's own `code`.
     """
     if not cited:
@@ -203,7 +206,7 @@ def reason_to_refuse(
         return f"No source has the address {min(foreign)}."
     shown = [*there, Known(code)]
     for named in _CODE.findall(sentence.text):
-        # Check the parts around an ellipsis, and the bare name of a call without arguments.
+        # Check the parts around an ellipsis, and calls without their empty parentheses.
         pieces = (part.strip().removesuffix("()") for part in _LEFT_OUT.split(named))
         parts = [strip_marks(part) for part in pieces]
         whole = any(all(part in text.unmarked for part in parts) for text in shown)
@@ -215,8 +218,8 @@ def reason_to_refuse(
 def find_unfounded(
     sentence: Sentence, cited: Sequence[Evidence], there: Sequence[Known], home: str = ""
 ) -> str:
-    """Return a note on a sentence's figures, dates and names that are neither in `there` nor in the
-    metadata of the cited entries, or "". `home` is the report's language.
+    """Return a note on figures, dates and names that no cited page has, or "".
+    They may also be in the metadata of the cited entries. `home` is the report's language.
     """
     if sentence.code:
         return ""
@@ -225,8 +228,8 @@ def find_unfounded(
 
 
 def _put_together(named: str, shown: Sequence[Known]) -> bool:
-    """Return whether all words, options and numbers of a piece of code are known. The judge decides
-    whether it is right.
+    """Return whether all words, options and numbers in a piece of code are known. Whether it is
+    right is for the judge to decide.
     """
     piece = Known(named)
     words = frozenset[str]().union(*(text.words for text in shown))
@@ -235,8 +238,9 @@ def _put_together(named: str, shown: Sequence[Known]) -> bool:
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
-    """Return the figures, dates and names of a text that are not in `there`. If the text's language
-    is unclear, it is taken to be `home` (the report's) or else the sources'.
+    """Return the figures, dates and names of a text that are not in `there`.
+    If the language of the text is unclear, it is assumed to be `home` (the report's), or else that
+    of the sources.
     """
     said = plain(text)
     own = language_of(said) or home or _spoken(there)
@@ -244,12 +248,14 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
 
 
 def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
-    """Return a heading or column name on one line. Return "" if it has a figure, date or name that
-    is not in `there`, or looks like a prompt injection. `home` is its language if unclear.
+    """Return a heading or column name on one line, or "" if it is unfounded.
+    It is unfounded if it has a figure, date or name that is not in `there`, or looks like a prompt
+    injection. `home` is its language if unclear.
     """
     line = " ".join(heading.split())
     words = line.split()
-    # Lowercase the first word and, in title case, all words, except those with inner capitals.
+    # Write the first word in lower case, and in title case all words, unless they have capitals
+    # inside.
     titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
     said = " ".join(
         w.lower() if w[1:] == w[1:].lower() and (titled or not n) else w
@@ -259,9 +265,9 @@ def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -
 
 
 def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
-    """Return a note for the judge on what looks wrong but may be right, or "". It lists figures and
-    names that are not near the cited quotes, or a relation that no quote has. `home` is the
-    report's language.
+    """Return a note for the judge on what looks wrong but may be right, or "".
+    It lists figures and names that are not near the cited quotes, or a relation that no quote has.
+    `home` is the report's language.
     """
     if sentence.code:
         return ""
@@ -277,8 +283,8 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
-    """Return the stem of a relation between people that no quote states from either side, or "". A
-    relation counts only near a name or before a genitive, since tables have parents too.
+    """Return the stem of a relation between people that no quote states from either side, or "".
+    A relation counts only near a name or before a genitive, because tables have parents too.
     """
     code = _spoken(near)
     sides = language(code).other_side
@@ -295,8 +301,8 @@ def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
 
 
 def about(cited: Sequence[Evidence]) -> Known:
-    """Return the metadata of entries as one text: title, heading, author, address, claim, and the
-    date in several forms.
+    """Return the metadata of entries as a single text: title, heading, author, address, claim, and
+    the date in several forms.
     """
     dates = sorted({e.published_at for e in cited if e.published_at})
     told = [
@@ -311,8 +317,10 @@ def _spoken(texts: Sequence[Known]) -> str:
 
 
 def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return a sentence's figures and months that no source has, even converted or rounded. Number
-    words up to twelve may count the report's own items.
+    """Return the figures and months of a sentence that no source has, even after conversion or
+    rounding.
+
+    Number words up to twelve may count items of the report itself.
     """
     stated = frozenset[str]().union(*(text.numbers for text in there))
     found = [
@@ -324,18 +332,19 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
-    # Without a number, the month May looks like the verb.
+    # Without a number beside it, the month May looks like the verb.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return a sentence's names that no source has. If its language `own` differs from the sources'
-    or capitalizes nouns, only words with capitals or digits inside count.
+    """Return the names of a sentence that no source has.
+    If its language `own` differs from that of the sources, or capitalizes nouns, only words with
+    capitals or digits inside count.
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
     found = names(said) | _opening_words(said, own) if surely else _marked_words(said)
-    # Months and units are checked with their figures.
+    # Months and units are checked together with their figures.
     checked = {part for name in found for part in name.split("-") if part}
     checked -= spelled_out(said, there)
     ordinary = language(own).months.keys() | language(pages).months.keys()
@@ -358,8 +367,8 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return, in lower case, the first word of each sentence if it is probably a name. Words before
-    a comma or colon do not count ("Meanwhile,", "Trade-offs:").
+    """Return, in lower case, the first word of each sentence if it is probably a name.
+    A word before a comma or colon is not ("Meanwhile,", "Trade-offs:").
     """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans
@@ -384,9 +393,9 @@ def _marked_words(said: str) -> set[str]:
 
 
 def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> str:
-    """Return why a block of code must go, or "". Code that no source has must be marked as a
-    conclusion, and its imports, calls, line starts and options must be in its sources or the
-    report's other code.
+    """Return why a block of code must go, or "".
+    Code that no source has must be marked as a conclusion. Its imports, calls, line starts and
+    options must be in its sources, or in other code of the report.
     """
     if any(bare(sentence.text) in text.bare for text in pages):
         return ""

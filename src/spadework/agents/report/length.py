@@ -1,5 +1,5 @@
-"""Shorten or lengthen a report without a model, by dropping passages or adding the sentences around
-them.
+"""Shorten or lengthen a report without a model, by dropping passages or adding surrounding
+sentences.
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ from spadework.tools.text.page_text import REACH, PageText
 from spadework.tools.text.sentences import sentences
 from spadework.values import STATE_WORDS, Evidence, Result, Round, Section, Sentence, Source
 
-#: Fraction of a section's passages that a shorter report keeps.
+#: The fraction of a section's passages that a shorter report keeps.
 KEPT = 0.5
-#: Kinds of entries that stay together: parts of a list, table or code block.
+#: Kinds of entries that stay together, as parts of a list, table or code block.
 _TOGETHER = ("item", "row", "cells", "code")
 
 
 def shorter(
     section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
-    """Return the section with half of its passages, those that share the most words with the
-    question, in order. Passages entirely `repeated` from earlier sections are dropped.
+    """Return the section with the half of its passages that shares the most words with the
+    question.
+
+    They keep their order. Passages that were entirely `repeated` from earlier sections are
+    dropped.
     """
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)
@@ -61,8 +64,9 @@ def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[
 def longer(
     section: Section, ledger: Sequence[Evidence], texts: Mapping[str, PageText], first: int
 ) -> tuple[Section, list[Evidence]]:
-    """Return the section with all ledger entries of its topic. If it has them already, add the
-    sentences around its quotes as new entries, numbered from `first`.
+    """Return the section with all ledger entries of its topic.
+    If it has them already, add the sentences around its quotes as new entries, numbered from
+    `first`.
     """
     own = [e for e in ledger if e.topic == section.heading]
     told = {id_ for one in section.sentences for id_ in one.evidence_ids}

@@ -19,12 +19,13 @@ from spadework.values import Form, Part, Section, Sentence
 
 MARK_IDS = r"\[\s*(E\d+(?:\s*[+,;/]\s*E\d+)*)\s*(→|->|⟶)?\s*\]"
 _IN_CODE = re.compile(r"(`[^`\n]+`)")
-#: Accepted variants of marks: other brackets, lower case, ranges, and an arrow after each id.
+#: The accepted variants of marks: other brackets, lower case, ranges, and an arrow after each id.
 _ARROW = "→|->|⟶"
 _ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
 _RANGE = re.compile(r"[eE](\d+)(\s*[-–—]\s*[eE]?(\d+))?")
-#: Text that may separate two marks of a sentence: a comma, or a short word before its end.
+#: The text that may stand between two marks of one sentence: a comma, or a short word before its
+#: end.
 _JOINED = re.compile(
     rf"({MARK_IDS})\s*(?:[,;&]|[^\W\d_]{{1,3}}(?=\s*{MARK_IDS}\s*(?:[.!?;]|$)))\s*(?=\[\s*E\d)"
 )
@@ -32,12 +33,12 @@ MOST_IN_RANGE = 12
 
 
 def uniform(text: str) -> str:
-    """Normalize a text's marks, except in code, to one bracket of single ids in capitals."""
+    """Normalize the marks of a text, except in code, to one bracket with single ids in capitals."""
     return beside_code(text, _uniform)
 
 
 def beside_code(text: str, change: Callable[[str], str]) -> str:
-    """Apply `change` to a text except its inline code."""
+    """Apply `change` to a text, but not to its inline code."""
     parts = _IN_CODE.split(text)
     return "".join(part if n % 2 else change(part) for n, part in enumerate(parts))
 
@@ -64,7 +65,7 @@ _MARK = re.compile(MARK_IDS)
 #: Marks before the final punctuation.
 _BEFORE_STOP = re.compile(rf"((?:\s*{MARK_IDS})+)([.!?:…。！？：]+)")
 _ID = re.compile(r"E\d+")
-#: An answer that is one fenced block.
+#: An answer that is a single fenced block.
 _WHOLE = re.compile(r"```(?:md|markdown)?[ \t]*\n((?:(?!```).)*\[E\d+.*)\n```", re.DOTALL)
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|</?[a-zA-Z!?][^>]*>", re.DOTALL)
 _STOPS = ".!?:…。！？："
@@ -85,7 +86,7 @@ class _Made:
 
     def goes_on(self, first: int) -> Part | None:
         """Remove and return the numbered steps that a list starting at `first` continues, or None.
-        Anything added since then goes to the last step.
+        Anything that was added since then belongs to the last step.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -113,8 +114,8 @@ class _Made:
 
 
 def section_of(heading: str, markdown: str) -> Section:
-    """Parse a writer's text into a section, without its repeated heading. A sentence without a mark
-    has no evidence.
+    """Parse a writer's text into a section, without a repetition of its heading.
+    A sentence without a mark has no evidence.
     """
     made = _Made()
     whole = _WHOLE.fullmatch(markdown.strip())
@@ -125,7 +126,7 @@ def section_of(heading: str, markdown: str) -> Section:
         made.parts.pop(0)
     told, led = made.sentences, dict[int, tuple[Sentence, ...]]()
     for n, one in enumerate(told):
-        # A sentence that only introduces the next ("… as follows:") shares its evidence.
+        # A sentence that merely introduces the next one ("… as follows:") shares its evidence.
         if not one.evidence_ids and leads(one.text):
             ids = next((after.evidence_ids for after in told[n:] if after.evidence_ids), ())
             led[n] = (one.model_copy(update={"evidence_ids": ids}),)
@@ -134,8 +135,8 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Return unfenced code as the replacement for `before`, or () if it is empty. Code without
-    marks keeps the evidence of `before`.
+    """Return unfenced code that replaces `before`, or () if it is empty.
+    Code without marks keeps the evidence of `before`.
     """
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
@@ -144,8 +145,9 @@ def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
 
 
 def parse_sentences(text: str) -> list[Sentence]:
-    """Split a paragraph into sentences with their evidence. A mark covers all the text since the
-    previous mark, as writers intend. A mark inside a sentence covers the whole sentence.
+    """Split a paragraph into sentences with their evidence.
+    A mark covers all text since the previous mark, as writers intend. A mark inside a sentence
+    covers the whole sentence.
     """
     text = _BEFORE_STOP.sub(r"\4\1", uniform(" ".join(text.split())))
     found: list[_Said] = []
@@ -160,13 +162,13 @@ def parse_sentences(text: str) -> list[Sentence]:
             first, piece = piece[:end], piece[end:].strip()
             before = found.pop()
             gap = "" if first[0] in ",;:.!?)" else " "
-            # The next marks belong to this sentence, unless other sentences come first.
+            # The next marks belong to this sentence, unless another sentence comes before them.
             more, ends = ((), False) if piece else (ids, concludes)
             joined = tuple(dict.fromkeys((*before.ids, *more)))
             found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
         if match is None:
-            # The unmarked end of a paragraph shares the last mark's evidence, unless it introduces
-            # what follows.
+            # Unmarked text at the end of a paragraph shares the last mark's evidence, unless it
+            # introduces what follows.
             piece, lead = _without_lead(piece)
             last = found[-1].ids if found else ()
             found += [_Said(piece, last, False), _Said(lead, (), False)]
@@ -199,7 +201,8 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             form: Form = "bullets" if token.type[0] == "b" else "steps"
             found = [_item(item) for _, item in _opened(inside)]
-            # A list inside a bullet adds bullets; a list inside a step belongs to the step.
+            # A list inside a bullet becomes more bullets. A list inside a step belongs to the
+            # step.
             items = [*chain(*found)] if form == "bullets" else [[*chain(*each)] for each in found]
             before = made.goes_on(int(token.attrGet("start") or 1)) if form == "steps" else None
             made.add(form, items)
@@ -301,7 +304,7 @@ def _brackets(text: str) -> Iterable[str]:
 
 
 def with_marks(section: Section) -> str:
-    """Format a section as Markdown with its evidence marks and its writer's layout."""
+    """Format a section as Markdown, with its evidence marks and the layout of its writer."""
     drawn: list[str] = []
     for part, items in parts_of(section):
         match part.form:
@@ -340,8 +343,8 @@ def _fence(code: Sentence) -> str:
 
 
 def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """Yield the parts of a section with the sentences of each item. A sentence outside all parts is
-    a paragraph.
+    """Yield the parts of a section, with the sentences of each item.
+    A sentence outside all parts is a paragraph.
     """
     at = 0
     for part in section.parts:
@@ -361,13 +364,13 @@ def _each_alone(told: Iterable[Sentence]) -> Iterator[tuple[Part, list[tuple[Sen
 
 
 def mark_of(sentence: Sentence) -> str:
-    """Return a sentence's mark with a leading space, or "" if it cites nothing."""
+    """Return the mark of a sentence after a space, or "" if it cites nothing."""
     ids = joined_ids(sentence, sentence.evidence_ids)
     return f" [{ids}]" if sentence.evidence_ids else ""
 
 
 def joined_ids(sentence: Sentence, ids: Sequence[str]) -> str:
-    """Format ids like the sentence's mark."""
+    """Format ids in the form of the sentence's mark."""
     return f"{'+'.join(ids)}→" if sentence.inferred else ", ".join(ids)
 
 

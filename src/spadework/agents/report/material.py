@@ -1,4 +1,4 @@
-"""Provide the ledger entries and pages for writing and checking a report."""
+"""Provide the ledger entries and pages that writing and checking a report need."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ from spadework.values import Evidence, Section, Sentence
 
 #: Maximum authors of a page that are shown.
 SHOWN_AUTHORS = 2
-#: Maximum characters of an entry's line, and of the code quoted in it.
+#: The maximum characters of an entry's line, and of the code quoted in it.
 LINE_CHARS, CODE_CHARS = 220, 100
 
 
 class Entry(NamedTuple):
-    """A ledger entry in a prompt: its page in one line (`about`), its quote with the surrounding
-    sentences, and its reader's `claim`, if any.
+    """A ledger entry in a prompt.
+    It has its page in one line (`about`), its quote with the sentences around it, and its reader's
+    `claim`, if any.
     """
 
     id: str
@@ -45,10 +46,11 @@ class Entry(NamedTuple):
 
 
 def entries_of(evidence: Sequence[Evidence]) -> list[Entry]:
-    """Return the entries for one prompt, with their pages' title, heading, author, host and date.
+    """Return the entries for one prompt, with the title, heading, author, host and date of their
+    pages.
 
-    Nothing is shown twice, text or claim. The sentence before comes only with a quote that depends
-    on it; the sentence after only if it depends on the quote ("However, …").
+    No text or claim is shown twice. The sentence before comes only with a quote that depends on
+    it, and the sentence after only if it depends on the quote ("However, …").
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
@@ -86,7 +88,7 @@ def day(moment: datetime | None) -> str:
 
 
 def _place(evidence: Evidence) -> str:
-    """Return the path of a library document, without a file name that only repeats its title."""
+    """Return the path of a library document, without a file name that merely repeats its title."""
     folder, _, name = evidence.url.removeprefix("library://").rpartition("/")
     words = stems(name.rpartition(".")[0].replace("-", " ").replace("_", " "))
     return folder if folder and words <= stems(evidence.title) else f"{folder}/{name}".lstrip("/")
@@ -103,22 +105,22 @@ def page_line(*parts: str) -> str:
 
 
 def speaks_of(evidence: Evidence, must: str) -> bool:
-    """Return whether an entry has all content words of a required aspect."""
+    """Return whether an entry has all the content words of a required aspect."""
     code = spoken(must)
     said = stems(f"{evidence.title} {evidence.heading} {evidence.claim} {evidence.quote}", code)
     return stems(must, code) <= said
 
 
 def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
-    """Map each id to the entry that represents its quote. Equal quotes share the first entry, and a
-    quote shares a longer one that has at most one more sentence. The shared entry keeps each claim
-    that adds something.
+    """Map each id to the entry that represents its quote.
+    Equal quotes share the first entry. A quote also shares an entry that is longer by at most one
+    sentence. The shared entry keeps each claim that adds something.
     """
     alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:
         alike[e.content_hash, e.kind].append(e)
     whole = {e.id: _whole_of(e, alike[e.content_hash, e.kind]) for e in ledger}
-    # a containing entry may itself be contained
+    # An entry that contains another may itself be contained in a third.
     for e in sorted(ledger, key=lambda e: -len(e.quote)):
         whole[e.id] = whole[whole[e.id].id]
     claims: dict[str, list[str]] = defaultdict(list)
@@ -129,8 +131,10 @@ def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
 
 
 def _whole_of(evidence: Evidence, alike: Sequence[Evidence]) -> Evidence:
-    """Return the longest entry in `alike` that contains the quote and at most one more sentence,
-    row or line of code. Of equal ones, return the first.
+    """Return the longest entry in `alike` that adds at most one sentence, row or line of code to
+    the quote.
+
+    Of equal ones, return the first.
     """
     around = [e for e in alike if e.start <= evidence.start <= evidence.end <= e.end]
     if len(around) > 1:
@@ -152,8 +156,8 @@ def _saying_more(claims: Iterable[str]) -> Iterator[str]:
 
 
 def line_of(evidence: Evidence) -> str:
-    """Format an entry as one line: its claim or quote, the start of its code, title, heading and
-    date.
+    """Format an entry as one line: its claim or quote, the start of its code, its title, heading
+    and date.
     """
     quote = " ".join(evidence.quote.split())
     said = evidence.claim or shorten(quote, LINE_CHARS, placeholder="…")
@@ -170,9 +174,9 @@ _FILE = re.compile(r"(?<![\w./-])[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}\b")
 
 @dataclass(frozen=True)
 class Material:
-    """The basis for writing and checking a report: ledger entries by id, page texts by content
-    hash, the question, the report's language ("" if unknown) and code, and the topics' questions by
-    name.
+    """What a report is written from and checked against.
+    The ledger entries by id, the texts of pages by content hash, the question, the report's
+    language ("" if unknown) and code, and the topics' questions by name.
     """
 
     ledger: Mapping[str, Evidence]
@@ -206,8 +210,8 @@ class Material:
         return find_unfounded(sentence, cited, known, self.home)
 
     def with_code(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
-        """Return a copy that also knows the sections' code and the file names in `names`. Files
-        that readers are to save have no source.
+        """Return a copy that also knows the code in the sections and the file names in `names`.
+        The names of files that readers are to save have no source.
         """
         told = (one.text for section in sections for one in section.sentences if one.code)
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))
@@ -218,7 +222,7 @@ class Material:
         return keep_founded_heading(heading, there, self.home)
 
     def _pages(self, cited: Sequence[Evidence]) -> list[Known]:
-        """Return the entries' pages without prompt injections, which must support nothing."""
+        """Return the entries' pages without prompt injections, which must not support anything."""
         hashes = dict.fromkeys(e.content_hash for e in cited)
         for each in hashes.keys() - self._known.keys():
             self._known[each] = Known(without_injections(self.pages.get(each, "")))

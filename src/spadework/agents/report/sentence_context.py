@@ -1,4 +1,4 @@
-"""Put sentences in context: their table cell, the sentence they follow, and what they introduce."""
+"""Put sentences in context: their table cell, the sentence before, and what they introduce."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import leads, sentences
 from spadework.values import Part, Section, Sentence
 
-#: Maximum words in a row label, and in a line that only introduces what follows.
+#: The maximum words of a row label, and of a line that merely introduces what follows.
 LABEL_WORDS = 8
 
 
 @dataclass(frozen=True)
 class Place:
-    """A sentence's place in its section: the sentence it follows (`after`), its table cell, and the
-    sentences it may introduce (`ahead`). A sentence laid out by code is `alone`.
+    """The place of a sentence in its section.
+
+    - `after`: the sentence that it follows.
+    - `ahead`: the sentences that it may introduce.
+    - `alone`: set if code laid the sentence out.
+    - Its table cell, if it is in one.
     """
 
     after: int | None = None
@@ -35,9 +39,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Stated:
-    """A sentence in context. `row` names its row and column, and `follows` describes the sentence
-    it depends on. `ids` is its evidence. A row `label` has all evidence of its section but shows
-    its row's marks. Equal sentences in equal contexts share a verdict.
+    """A sentence in context. Equal sentences in equal contexts share a verdict.
+
+    - `row`: the names of its row and column.
+    - `follows`: a description of the sentence that it depends on.
+    - `ids`: its evidence. A row `label` has all the evidence of its section, but shows the marks
+      of its row.
     """
 
     sentence: Sentence
@@ -54,12 +61,12 @@ class Stated:
 
     @property
     def in_order(self) -> str:
-        """The text for a reader who sees the preceding sentences."""
+        """The text for a reader who has read the sentences before it."""
         return f"{self.row}: {self.sentence.text}" if self.row else self.sentence.text
 
     @property
     def in_words(self) -> str:
-        """The text for a reader who sees nothing else."""
+        """The text for a reader who sees nothing else of the report."""
         if self.row:
             return f"{self.row}: {self.sentence.text}"
         if self.label:
@@ -68,7 +75,7 @@ class Stated:
 
     @property
     def parts(self) -> tuple[Stated, ...]:
-        """The single sentences to judge, each following the one before."""
+        """The single sentences to judge, each after the one before."""
         whole = self.sentence
         told = [] if whole.code else [whole.text[slice(*at)] for at in sentences(whole.text)]
         if len(told) < 2:
@@ -81,7 +88,7 @@ class Stated:
 
 
 def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated, ...]:
-    """Return a section's sentences in context, as if the sentences at `gone` were removed."""
+    """Return the sentences of a section in context, as if those at `gone` were removed."""
     told = section.sentences
     cited = _ids(told, range(len(told)))
     made = []
@@ -106,7 +113,7 @@ def _ids(told: Sequence[Sentence], at: Iterable[int]) -> tuple[str, ...]:
 
 
 def leans(sentence: Sentence) -> bool:
-    """Return whether a sentence's beginning depends on the sentence before."""
+    """Return whether the beginning of a sentence depends on the sentence before."""
     return not sentence.code and language(spoken(sentence.text)).needs_context(sentence.text)
 
 
@@ -147,7 +154,7 @@ def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
 
 
 def places(section: Section) -> tuple[Place, ...]:
-    """Return the places of a section's sentences. Sentences laid out by code are alone."""
+    """Return the places of a section's sentences. Sentences that code laid out are alone."""
     made: list[Place] = []
     last: int | None = None
     for n, part in enumerate(section.parts):
@@ -165,9 +172,9 @@ def places(section: Section) -> tuple[Place, ...]:
 
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
-    """Add to `made` the places of a part that is not a table, between the sentence at `last` and
-    `next_` more sentences. Return the sentence that following text may depend on. Bullets do not
-    depend on each other.
+    """Add the places of a part that is not a table to `made`.
+    The part lies between the sentence at `last` and `next_` more sentences. Return the sentence
+    that the following text may depend on. Bullets do not depend on each other.
     """
     end = len(made) + sum(part.takes)
     before = last

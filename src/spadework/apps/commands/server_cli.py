@@ -81,7 +81,6 @@ def serve(
     home: options.Home = None,
 ) -> None:
     """Serve the web page until Ctrl-C.
-
     After SIGTERM, runs may continue for a while. The next `serve` resumes the rest.
     """
     from spadework.apps.web.app import serve as serve_page
@@ -121,7 +120,6 @@ def worker(
     home: options.Home = None,
 ) -> None:
     """Run sessions that other processes submit.
-
     They wait in the database at SPADEWORK_DATABASE_URL. After SIGTERM, runs may continue for a
     while; Ctrl-C stops at once. Start any number, on any machine.
     """

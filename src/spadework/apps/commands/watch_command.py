@@ -48,7 +48,6 @@ def watch(
     home: options.Home = None,
 ) -> None:
     """Research a question again and print only what changed.
-
     Each change is printed with its quotes. If nothing changed, nothing is printed. Meant for a
     scheduler such as cron.
     """

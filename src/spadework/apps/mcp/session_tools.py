@@ -248,7 +248,6 @@ async def create_research_report(
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, ReportAnswer]:
     """Write the report of a research session to a file in its folder, and get its text.
-
     This closes an interrupted session with the evidence it has. To continue searching instead, call
     agentic_search with its session_id.
     """

@@ -1,5 +1,6 @@
-"""Render Markdown as safe HTML: no raw markup, no images, links only to the web. Quotes are marked
-in stored pages, even within lists, cells and code.
+"""Render Markdown as safe HTML: no raw markup, no images, and links only to the web.
+
+Quotes are marked in stored pages, even within lists, cells and code.
 """
 
 from __future__ import annotations

@@ -109,9 +109,9 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access rules of a server at `host`. A token, made once per home, is required
-        beyond loopback, or with users. Raises SettingsError for a user header
-        without trusted proxies, or an unusable database.
+        """Return the access rules of a server at `host`.
+        A token, made once per home, is required beyond loopback, or with users. Raises
+        SettingsError for a user header without trusted proxies, or for an unusable database.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)

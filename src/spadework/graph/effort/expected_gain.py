@@ -1,7 +1,7 @@
-"""Decide whether a topic is worth the price of another round: its share of the remaining time and
+"""Decide whether a topic is worth the price of another round, as a share of the remaining time and
 tokens.
 
-The gains and threshold without a model were measured on questions with known answers
+The gains and the threshold without a model were measured on questions with known answers
 (benchmarks/rounds_sweep.py, benchmarks/README.md).
 """
 
@@ -72,8 +72,9 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
 
 
 def no_better(new: Coverage, old: Coverage) -> bool:
-    """Return whether to keep the old judgement, because code's new one is not clearly better, the
-    topic is not newly answered, and the old evidence led to no search.
+    """Return whether to keep the old judgement instead of code's new one.
+    It is kept unless the new one is clearly better, newly answers the topic, or the old evidence
+    led to a search.
     """
     led = any(wanted.led_to for wanted in old.recommendations)
     answered = new.covered and not old.covered
@@ -81,8 +82,9 @@ def no_better(new: Coverage, old: Coverage) -> bool:
 
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
-    """Return the expected gain (0 to 1) of another round: what is missing from the score, but 1 for
-    open topics, for surveys, and if the evidence leads to further searches.
+    """Return the expected gain (0 to 1) of another round.
+    This is what the score lacks. It is 1 for open topics, for surveys, and where the evidence
+    leads to further searches.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":

@@ -62,8 +62,10 @@ def forecast(
     model: bool = True,
     plan_seconds: float = 0.0,
 ) -> Forecast:
-    """Return the forecast for a plan with these first `tasks`, within the settings' limits.
-    `providers` are names. `plan_seconds` is how long the model planned, 0 if it did not.
+    """Return the forecast for a plan whose first tasks are `tasks`, within the limits of the
+    settings.
+
+    `providers` are names. `plan_seconds` is how long the model planned, or 0 if it did not.
     """
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
@@ -120,9 +122,10 @@ def _model_seconds(more: int, calls: tuple[int, int], plan_seconds: float) -> tu
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Return the model calls of a run with one round, and with `more`. There are a plan, an
-    assessment and a section per topic, and a summary of several. Deep effort adds reflections and a
-    review, normal effort screening. Cleaning uses spare calls.
+    """Return the number of model calls of a run with one round, and of one with `more`.
+    A run has a plan, an assessment and a section per topic, and a summary if there are several
+    sections. Normal effort adds screening; deep effort adds reflections and a review. Cleaning
+    uses calls that are left.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)
@@ -186,8 +189,10 @@ class Took(NamedTuple):
 
 
 def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]) -> Forecast:
-    """Return a forecast corrected by `earlier` runs (newest first) of its kind and machine, if
-    there are enough. `limits` caps it, by the names in DIGITS.
+    """Return a forecast corrected by `earlier` runs of its kind on this machine, if there are
+    enough.
+
+    The runs are sorted newest first. `limits` caps the forecast, by the names in DIGITS.
     """
     alike = [t.actual for t in earlier if (t.kind, t.machine) == (made.kind, made.machine)][
         :MOST_RUNS

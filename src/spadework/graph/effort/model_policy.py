@@ -29,8 +29,9 @@ EXAMINATION_TOKENS = 4_000
 
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
-    """Return whether screening leaves enough for the answer: calls for an assessment per task, a
-    section per topic, summary, verification and editor, and the assessments' tokens and money.
+    """Return whether enough is left for the answer after screening.
+    The answer needs calls for an assessment per task, a section per topic, summary, verification
+    and editor, and the tokens and money of the assessments.
     """
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:

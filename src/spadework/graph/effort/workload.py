@@ -37,8 +37,8 @@ async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: fl
 
 
 QUERIES = 4
-# With a model, simple questions and quick effort need little, because gaps are searched later.
-# Without one, so few pages missed answers (benchmarks/README.md).
+# With a model, simple questions and quick effort need few pages, because gaps are searched later.
+# Without a model, so few pages missed answers (benchmarks/README.md).
 SIMPLE_QUERIES = 3
 SIMPLE_PAGES = 6
 #: Recommended searches that a round makes for a topic, and the seconds each may take.
@@ -53,9 +53,10 @@ DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
-    """Maximum queries and pages of one worker, for a topic and for a gap. With `broad`, pages that
-    other workers also read do not count in the first round. With `reads_on`, every open topic also
-    reads hits left unread.
+    """The maximum queries and pages of one worker, for a topic and for a gap.
+
+    - `broad`: in the first round, pages that other workers also read do not count.
+    - `reads_on`: every open topic also reads hits that were left unread.
     """
 
     queries: int

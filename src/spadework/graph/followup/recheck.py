@@ -74,8 +74,8 @@ async def whole(
 async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Verify the changed sections and return the report as channel updates. A section that loses
-    every sentence, or some with `base.better`, keeps its earlier text.
+    """Verify the changed sections, and return the report as channel updates.
+    A section that loses every sentence, or any with `base.better`, keeps its earlier text.
     """
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]

@@ -303,8 +303,8 @@ def _why(old: Coverage | None, coverage: Coverage, new: int) -> str:
 
 
 async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """Return the pages read so far and each topic's passages from the latest round. The first round
-    may also return a new plan.
+    """Return the pages read so far, and the passages of each topic from the latest round.
+    The first round may also return a new plan.
     """
     number = max(task.round for task in state["tasks"])
     tasks = [task for task in state["tasks"] if task.round == number]

@@ -23,8 +23,10 @@ ROLES: tuple[Role, ...] = ("judge", "cleaner")
 
 
 def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
-    """Return whether another page may be cleaned, with `left` of `ceiling` model calls and
-    `cleanings` done or running. Calls for assessing, writing, verifying and editing come first.
+    """Return whether another page may be cleaned, because calls for assessing, writing, verifying
+    and editing come first.
+
+    `left` of `ceiling` model calls remain, and `cleanings` are done or running.
     """
     return CALLS * (cleanings + 1) <= MOST_SHARE * ceiling and left - CALLS >= 2 * topics + 3
 
@@ -32,8 +34,9 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the pages; cleaned ones have a new text and hash. Local documents, pages with clean
-    passages, and all pages if the calls are needed for the `topics`, stay unchanged.
+    """Return the pages, of which cleaned ones have a new text and hash.
+    Local documents and pages with clean passages stay unchanged. So do all pages if the calls are
+    needed for the `topics`.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:

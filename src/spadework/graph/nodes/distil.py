@@ -74,18 +74,19 @@ PASSAGE_CHARS = 1_500
 PAGE_PRIOR = 0.5
 #: Maximum passages per page, so that a long page does not crowd out others.
 PER_PAGE = 12
-#: Share of the best score below which passages are not shown to a model. On both halves of
+#: Passages below this share of the best score are not shown to a model. On both halves of
 #: benchmarks/answers.py (146 questions), the window keeps its facts (324 of 329, 331 of 338) in 75
 #: % and 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
 FLOOR = 0.15
 #: Tokens shown whatever their score, because contradictions are rarely worded like the question.
 FILL = 3_000
-#: Share of the best score above which passages closer to another topic are shown too. In three
-#: recorded runs at 0.5, everything cited is still shown to some topic, in 86 % of the tokens.
+#: Passages above this share of the best score are shown even if they are closer to another topic.
+#: In three recorded runs at 0.5, everything cited is still shown to some topic, in 86 % of the
+#: tokens.
 SHARED = 0.6
-#: Pages per search of which a later round shows the best new passage, whatever its score. In three
-#: recorded runs, all 149 cited quotes are still shown. If a topic's searches are joined, four are
-#: not.
+#: For this many pages per search, a later round shows the best new passage, whatever its score. In
+#: three recorded runs, all 149 cited quotes are still shown. If the searches of a topic are
+#: joined, four are not.
 NEW_PAGES = 3
 TOKEN_CHARS = 4
 #: Maximum share of the room for one passage, so that a module's code does not fill it.
@@ -97,9 +98,9 @@ SPLITTING = 0.25
 
 
 class Room(NamedTuple):
-    """Limits of the passages shown, in characters and per page. After `fill` characters, a passage
-    needs the share `floor` of the best score, or `shared` if it is closer to another topic. `each`:
-    the best passage of every page comes first.
+    """The limits of the passages shown, in characters and per page.
+    After `fill` characters, a passage needs the share `floor` of the best score, or `shared` if it
+    is closer to another topic. With `each`, the best passage of every page comes first.
     """
 
     chars: int
@@ -124,8 +125,8 @@ EXTRACTIVE = Room(400_000, 60)
 async def distil_pages(
     context: SessionContext, topic: Topic, pages: Sequence[Page], *, by_model: bool
 ) -> tuple[list[Passage], list[Problem]]:
-    """Return the best passages of `pages` for a topic, as many as its assessor sees. If time was
-    too short to split all pages, there is a problem.
+    """Return the best passages of `pages` for a topic, as many as its assessor sees.
+    Return a problem if there was no time to split all pages.
     """
     texts = {page.content_hash: await context.pages.get(page.content_hash) for page in pages}
     room = await _room(context, f"distil {topic.name}", by_model=by_model)
@@ -146,11 +147,10 @@ async def pool_passages(
     pages: Mapping[str, Page],
     shown_before: Sequence[Passage],
 ) -> tuple[dict[str, list[Passage]], list[Problem]]:
-    """Return the best passages for each topic with a task in the latest round.
-
-    They are the workers' passages. In later rounds judged by a model, they come from all pages,
-    chosen by what is missing, without those already shown. If time was too short to split all
-    pages, there is a problem.
+    """Return the best passages for each topic that has a task in the latest round.
+    These are the passages of the workers. In later rounds judged by a model, they come from all
+    pages, chosen by what is missing, without those already shown. Return a problem if there was no
+    time to split all pages.
     """
     by_model = context.judging is not None
     rounds = [find.round for find in finds] or [0]

@@ -1,5 +1,6 @@
-"""The worker, which handles one task in a subgraph (search ▸ select ▸ read ▸ clean ▸ distil), and
-sessions that only gather pages.
+"""Run a worker, which handles one task in a subgraph, and sessions that only gather pages.
+
+The subgraph is search ▸ select ▸ read ▸ clean ▸ distil.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ _AGAIN = (
 async def make_plan(
     context: SessionContext, question: Question, emit: Emit
 ) -> tuple[Plan, list[Problem], float]:
-    """Return a question's plan, the problems, and the seconds the model took (0 if none planned).
-    Only a model's plan is stored, because code's depends on today's hits.
+    """Return a question's plan, the problems, and the seconds that the model took (0 without one).
+    Only a model's plan is stored, because a plan by code depends on the hits of the day.
     """
     store = PlanStore(context.settings.home / "plans")
     key = _key(context, question)
@@ -80,7 +80,7 @@ async def plan_again(
 ) -> tuple[Plan | None, list[Problem], float]:
     """Return a new plan made from the first round's pages, the problems, and the model's seconds.
     Code plans if the model may not judge; the lead plans if code made `plan`. Otherwise there is
-    none.
+    no new plan.
     """
     if context.model is None or context.settings.approve:
         return None, [], 0.0
@@ -280,8 +280,9 @@ def _form_of(asked: Asked) -> dict[str, Any]:
 
 
 def _in_words(answer: Any, asked: Asked) -> str:
-    """Return an answer as text. Clients may also send true, topics, an object with either, or a
-    form's decision, in which text about a plan is a requested change.
+    """Return an answer as text.
+    Clients may also send true, topics, an object with either, or the decision of a form, in which
+    text about a plan is a requested change.
     """
     made = answer.get("decisions", answer) if isinstance(answer, dict) else answer
     if isinstance(made, list) and made and isinstance(made[0], dict) and "type" in made[0]:

@@ -114,8 +114,8 @@ async def _ask_store(
 
 
 async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> list[Page]:
-    """Add the pages of the session `follows` to this one, and return them. For a plan about the
-    present, they are at most a day old.
+    """Add the pages of the session `follows` to this one, and return them.
+    For a plan about the present, only pages of at most one day are added.
     """
     if not follows:
         return []

@@ -78,8 +78,8 @@ UNASKED = Answers([], [], [])
 async def search_all(
     context: SessionContext, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
 ) -> Answers:
-    """Return the providers' answers to a task's queries, and emit notices. Queries that limit their
-    results skip pages already read (canonical URLs `before`).
+    """Return the providers' answers to the queries of a task, and emit notices.
+    Queries that limit their results skip pages already read (canonical URLs in `before`).
     """
     telling = Telling(emit, task.topic.name, task.round)
     done = await asyncio.gather(*(_everywhere(context, query, telling) for query in task.queries))

@@ -1,5 +1,8 @@
-"""Verify a report: check every sentence, let writers repair failed ones once, and remove what fails
-again. The outline's short answer is the summary if all of it holds; otherwise one is written.
+"""Verify a report: check every sentence, let writers repair failed ones once, and remove what
+fails again.
+
+The short answer of the outline becomes the summary if all of it holds. Otherwise a summary is
+written.
 """
 
 from __future__ import annotations
@@ -79,9 +82,11 @@ def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[s
 
 @dataclass(frozen=True)
 class Check:
-    """Options for checking sections within `seconds`. `thorough` allows repairs, `summed` a
-    summary. `known` findings are kept. `asked_on` is the question's date, `names` are the outline's
-    terms.
+    """How to check sections within `seconds`.
+
+    - `thorough`: allow repairs; `summed`: allow a summary.
+    - `known`: findings to keep.
+    - `asked_on`: the date of the question; `names`: the terms of the outline.
     """
 
     seconds: float
@@ -211,9 +216,9 @@ async def summed_up(
     seconds: float,
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, empty if none is needed because there are few
-    sentences or all of the outline's answer, `first`, holds. Otherwise the writer receives that
-    answer with its findings.
+    """Return a summary of verified sections, which is empty if none is needed.
+    None is needed for a few sentences, or if all of the outline's answer, `first`, holds.
+    Otherwise the writer receives that answer with its findings.
     """
     proven = first and all(
         finding.holds and finding != UNCHECKED for each in first for finding in each.findings
@@ -225,8 +230,8 @@ async def summed_up(
 
 
 def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
-    """Return the best summary, and the problems with what was removed from it. The best is the
-    first that keeps its first sentence, else the first with any sentence left.
+    """Return the best summary, and the problems with what was removed from it.
+    The best one is the first that keeps its first sentence, otherwise the first that keeps any.
     """
     kept = [(each, *keep_what_holds(each, findings)) for each in made]
     left = [(one, lost) for _, one, lost in kept if one.section.sentences]

@@ -20,8 +20,11 @@ ASSIGN_SECONDS = 5.0
 
 
 class How(NamedTuple):
-    """Rules for assigning pages. With `own`, each page goes to one topic, otherwise to all that
-    want it. `joint` ranks by all requests combined. `most` is the maximum in total.
+    """The rules for assigning pages.
+
+    - `own`: each page goes to one topic; otherwise to all that want it.
+    - `joint`: rank pages by all requests combined.
+    - `most`: the maximum in total.
     """
 
     own: bool = True
@@ -33,8 +36,9 @@ OWN = How()
 
 
 class PageAssignment:
-    """The page requests of a round's workers, whose topics are `among`. The assignment is journaled
-    under `of` (question and round), so that resumed runs need not wait.
+    """The page requests of a round's workers, whose topics are `among`.
+    The assignment is journaled under `of` (question and round), so that resumed runs need not
+    wait.
     """
 
     def __init__(
@@ -52,8 +56,8 @@ class PageAssignment:
     async def assign(
         self, topic: str, wish: PageRequest, stop: asyncio.Event, *, seconds: float
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Return this topic's pages, and those assigned only to others. Waits at most `seconds` for
-        all requests. Late workers choose from the rest.
+        """Return this topic's pages, and those assigned only to others.
+        Wait at most `seconds` for all requests. Late workers choose from the rest.
         """
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):
@@ -99,8 +103,8 @@ class PageAssignment:
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
-    """Assign pages in turns until each topic has enough or the total is reached. A topic takes its
-    best free page or, unless `own`, its next one.
+    """Assign pages in turns until each topic has enough, or the total is reached.
+    A topic takes its best free page or, unless `own`, its next one.
     """
     if how.joint:
         place = {

@@ -25,8 +25,11 @@ REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """The knowledge store of one run, if any. `problem` is why it cannot be used. `left` returns
-    the seconds an answer may take. The embedding model `meaning` is closed with it.
+    """The knowledge store of one run, if there is any.
+
+    - `problem`: why it cannot be used.
+    - `left`: returns the seconds that an answer may take.
+    - `meaning`: the embedding model, which is closed with it.
     """
 
     def __init__(

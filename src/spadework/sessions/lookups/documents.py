@@ -42,9 +42,11 @@ class Linked(Value):
 
 
 class ReadPage(Value):
-    """A page or file as Markdown. `url` is as requested, `final_url` is the address after
-    redirects, `status` is None for a file, `level` is how the page was fetched (see
-    `spadework.values.Page`), and `seconds` is how long that took.
+    """A page or file as Markdown.
+
+    - `url`: as requested; `final_url`: after redirects.
+    - `status`: None for a file.
+    - `level`: how the page was fetched (see `spadework.values.Page`), in `seconds`.
     """
 
     url: str
@@ -66,8 +68,8 @@ class ReadPage(Value):
 
 
 async def read_file(path: Path, settings: Settings) -> ReadPage:
-    """Read a file. Untrusted content is parsed in a separate process. Raises SettingsError if the
-    file cannot be opened, FetchError if it cannot be read.
+    """Read a file, with untrusted content parsed in a separate process.
+    Raises SettingsError if the file cannot be opened, and FetchError if it cannot be read.
     """
     began = time.monotonic()
     body, url = await asyncio.to_thread(_file, path)

@@ -45,8 +45,9 @@ class Gathering:
         self._brief, self._context, self._records = brief, context, records
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Yield events, ending with Finished. Pages are recorded even on failure. Raises FetchError
-        if the only page cannot be read, SearchError if every search failed and no page was read.
+        """Yield events, ending with Finished. Pages are recorded even on failure.
+        Raises FetchError if the only page cannot be read, and SearchError if every search failed
+        and no page was read.
         """
         fault: SpadeworkError | None = None
         record = self._context.record

@@ -74,8 +74,9 @@ def gathering_session(
 
 
 def reading_session(url: str, *, settings: Settings | None = None) -> Session:
-    """Return a new session that reads one web page or library document (`library://…`). Raises
-    SettingsError for an invalid address. Running it raises FetchError if the page cannot be read.
+    """Return a new session that reads one web page or library document (`library://…`).
+    Raises SettingsError for an invalid address. Running it raises FetchError if the page cannot be
+    read.
     """
     settings = settings or Settings.load()
     if url.startswith(LOCAL):
@@ -144,8 +145,8 @@ def _text(folder: Path, page: Page) -> str:
 
 
 async def read(url: str, settings: Settings | None = None, *, level: int = 0) -> ReadPage:
-    """Read a web page or library document (`library://…`) as a run would, from `level` on. Raises
-    SettingsError for an invalid address, FetchError if the page cannot be read.
+    """Read a web page or library document (`library://…`) as a run would, from `level` on.
+    Raises SettingsError for an invalid address, and FetchError if the page cannot be read.
     """
     settings = settings or Settings.load()
     address = url if url.startswith(LOCAL) else checked_address(url)

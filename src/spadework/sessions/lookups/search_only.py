@@ -1,5 +1,6 @@
-"""Search or plan without a run. A search ranks and selects hits, but reads and stores nothing. Only
-planning is charged for a plan.
+"""Search or plan without a run.
+
+A search ranks and selects hits, but reads and stores nothing. A plan costs only the planning.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ __all__ = ["SEARCH_SECONDS", "Looked", "Ranked", "search", "usable"]
 
 
 class Ranked(Value):
-    """A hit, the unweighted parts of its relevance (title, snippet and position, 0 to 1), its
+    """A ranked hit.
+    It has the unweighted parts of its relevance (title, snippet and position, 0 to 1), its
     probable kind, and whether and why a run would read it.
     """
 
@@ -72,9 +74,12 @@ async def search(
     providers: Sequence[Any] = (),
     tell: Callable[[str], None] = lambda text: None,
 ) -> Looked:
-    """Search with the settings' providers, or with `providers` (see `Session.search_with`), and
-    fuse the hits. At most `limit` hits are requested of each (0: 15, deep 30). The settings'
-    limits and domains apply, narrowed to `sites`. `tell` receives messages about slow steps.
+    """Search with the providers of the settings, or with `providers`, and fuse the hits.
+
+    - `limit`: the maximum hits to request of each (0: 15, deep 30).
+    - `sites`: narrows the domains of the settings, whose limits apply.
+    - `providers`: see `Session.search_with`.
+    - `tell`: receives messages about slow steps.
 
     Raises SettingsError for an empty query or unusable settings.
     """
@@ -135,8 +140,9 @@ class Preview(Value):
 
 
 async def preview(session: Session, tell: Callable[[str], None] = lambda text: None) -> Preview:
-    """Return the plan that a session would make. A model's plan is stored and reused by a run of
-    the same question. `tell` receives notices. Raises SettingsError.
+    """Return the plan that a session would make.
+    A model's plan is stored, and reused by a run of the same question. `tell` receives notices.
+    Raises SettingsError.
     """
 
     def emit(event: Event) -> None:

@@ -15,8 +15,9 @@ from spadework.values import Result, Span
 
 
 def draw(folder: Path) -> Drawn:
-    """Return a session's figures and alerts for `statistics`. The value is None for an unfinished
-    session or one without a report, and a sentence for a damaged one.
+    """Return the figures and alerts of a session for `statistics`.
+    The value is None for an unfinished session or one without a report, and a sentence for a
+    damaged one.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)

@@ -11,12 +11,14 @@ PHASES = ("start", "plan", "search", "read", "assess", "write")
 
 
 class Figures(NamedTuple):
-    """What one session found and cost. `seconds_limit` is 0 if unknown, `money` is None if a price
-    was unknown, and `requests` include cached ones.
+    """What one session found and cost.
 
-    `writers` and `judges` count the cited sentences that each model, or "code", wrote or judged.
-    `phases` holds the seconds per phase (see PHASES). `foreseen` holds the low, median (or None)
-    and high estimates in seconds, and the number of runs behind them. Both are [] if unknown.
+    - `seconds_limit`: 0 if unknown; `money`: None if a price was unknown.
+    - `requests`: including cached ones.
+    - `writers`, `judges`: the cited sentences that each model, or "code", wrote or judged.
+    - `phases`: the seconds per phase (see PHASES), or [] if unknown.
+    - `foreseen`: the low, median (or None) and high estimates in seconds, and the number of runs
+      behind them, or [] if unknown.
     """
 
     session_id: str

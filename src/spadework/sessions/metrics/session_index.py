@@ -1,5 +1,7 @@
-"""An index of values derived from session folders. A row is used only if its checksum is correct
-and its files are unchanged, so losing the index only costs rereading the folders.
+"""An index of values derived from session folders.
+
+A row is used only if its checksum is right and its files are unchanged, so losing the index costs
+nothing but reading the folders again.
 """
 
 from __future__ import annotations
@@ -56,8 +58,8 @@ class View(NamedTuple):
 def view_sessions(
     home: Path, view: View, notify: Callable[[str], None] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the id and value of each session that has a value, newest first. If that takes long,
-    `notify` receives a message, which is logged by default.
+    """Yield the id and value of each session that has a value, newest first.
+    If that takes long, `notify` receives a message, which is logged by default.
     """
     names = _names(home)
     if not names:

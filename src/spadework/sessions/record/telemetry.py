@@ -1,6 +1,7 @@
-"""Export a finished session to OpenTelemetry as spans and metrics, by the GenAI conventions. A
-resumed run exports each step once. No page URLs and no text of questions, pages or models are
-exported.
+"""Export a finished session to OpenTelemetry as spans and metrics, by the GenAI conventions.
+
+A resumed run exports each step once. URLs of pages, and texts of questions, pages and models, are
+never exported.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ class Providers(NamedTuple):
 
 
 def providers() -> Providers | None:
-    """Return this process's providers, or None unless OpenTelemetry's variables name an endpoint
-    and its packages are installed. By default, they send OTLP over HTTP as those variables say.
+    """Return this process's providers, or None without OpenTelemetry.
+    Its variables must name an endpoint, and its packages must be installed. By default, the
+    providers send OTLP over HTTP as those variables say.
     """
     if not os.environ.get(ENDPOINT):
         return None

@@ -1,5 +1,7 @@
-"""Export a finished session to a zip file, and import it. Settings, paths, recordings and
-checkpoints are excluded, so that an imported file cannot affect runs on this machine.
+"""Export a finished session to a zip file, and import it.
+
+Settings, paths, recordings and checkpoints are left out, so that an imported file cannot affect
+runs on this machine.
 """
 
 from __future__ import annotations
@@ -58,8 +60,9 @@ def _files_of(folder: Path, result: Result) -> dict[str, bytes]:
 
 
 def unpack(home: Path, file: Path) -> str:
-    """Import a session and return its id. Raises SettingsError if the file is not an exported
-    session, and SessionBusy if the session exists.
+    """Import a session and return its id.
+    Raises SettingsError if the file is not an exported session, and SessionBusy if the session
+    exists.
     """
     private_folder(home / "sessions")
     draft = Path(tempfile.mkdtemp(dir=home / "sessions", prefix=".opened-"))
@@ -102,8 +105,8 @@ def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes
 
 
 def _place(part: Path, sessions: Path) -> str:
-    """Move an extracted session to `sessions`, without foreign settings, and return its id. Raises
-    SessionBusy, BadZipFile if there is no result, or SessionUnreadable.
+    """Move an extracted session to `sessions`, without foreign settings, and return its id.
+    Raises SessionBusy, SessionUnreadable, or BadZipFile if there is no result.
     """
     if (sessions / part.name).exists():
         raise SessionBusy(f"Session {part.name} is already stored here.")

@@ -34,8 +34,9 @@ LEAST_SECONDS = 1.0
 
 
 class Late:
-    """A session's files that were not written in time. After the first such file, nothing is
-    written until `try_again`. `left` returns the run's remaining seconds.
+    """The files of a session that were not written in time.
+    After the first such file, nothing is written until `try_again`. `left` returns the remaining
+    seconds of the run.
     """
 
     def __init__(self, session_id: str) -> None:

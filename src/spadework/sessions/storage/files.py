@@ -40,8 +40,9 @@ Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase of a round: when it `began`, the seconds of the run before it (`after`), and its
-    duration. Planning has round 0, writing the last round.
+    """A phase of a round.
+    It has the time when it `began`, the seconds of the run before it (`after`), and its duration.
+    Planning has round 0, and writing the last round.
     """
 
     name: Name
@@ -215,8 +216,10 @@ def read_page(folder: Path, content_hash: str) -> str | None:
 
 def exchanges_before(home: Path, follows: str) -> list[tuple[str, str]]:
     """Return the questions and report summaries of the session `follows` and its predecessors,
-    oldest first, as far back as they can be read. Raises SessionNotFound or SessionUnreadable if
-    `follows` itself cannot be read.
+    oldest first.
+
+    Predecessors are included as far back as they can be read. Raises SessionNotFound or
+    SessionUnreadable if `follows` itself cannot be read.
     """
     found: list[tuple[str, str]] = []
     while follows and len(found) < MOST_EARLIER:
@@ -261,8 +264,8 @@ _KINDS = {
 
 
 class SessionFile(Value):
-    """A session's file: its name in the folder, kind and size in bytes. A known page has a title, a
-    URL, and its type as the kind ("PDF").
+    """A file of a session: its name in the folder, its kind and its size in bytes.
+    A known page has a title, a URL, and its type as the kind ("PDF").
     """
 
     name: str

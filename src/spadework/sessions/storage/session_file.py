@@ -1,5 +1,6 @@
-"""Read one file of a session, reporting faults in one sentence, and lock a session, so that only
-one process works on it. The system frees the lock of a dead process.
+"""Read one file of a session, and lock a session so that only one process works on it.
+
+Faults are reported in one sentence. The system frees the lock of a dead process.
 """
 
 from __future__ import annotations

@@ -60,7 +60,6 @@ class Passing(ModelError):
 
 class EndpointEmbedder:
     """The embedding model `name` at `url`, by default OpenAI's.
-
     `requests` and `tokens` count usage so far. `spend` receives the usage of each request.
     """
 
@@ -144,7 +143,6 @@ class EndpointEmbedder:
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
     """Return the embedder that the settings name, or None.
-
     Raises SettingsError if its key or numpy is missing.
     """
     name = settings.embeddings.strip().removeprefix("openai:")

@@ -97,7 +97,6 @@ async def fill(
     tell: Callable[[int], None] = lambda documents: None,
 ) -> int:
     """Embed and store the passages of documents, and return the number of texts embedded.
-
     `tell` receives the number of documents done. Vectors stored before a ModelError are kept.
     """
     asked = done = 0

@@ -164,7 +164,6 @@ class Vectors:
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
         """Store vectors by text, and the places of their passages, in one transaction.
-
         If another process has deleted a document's vector, the document is skipped and embedded
         later. Raises ModelError for vectors of a different size.
         """
@@ -195,7 +194,6 @@ class Vectors:
         within: Collection[int] | None = None,
     ) -> list[Near]:
         """Return at most `most` passages, nearest first.
-
         `among` limits them to places (document, start), and `within` to documents. Raises
         ModelError for a vector of a different size, or after SCAN_SECONDS.
         """
@@ -295,7 +293,6 @@ def _checksum(body: str) -> int:
 
 def pack_vector(vector: Sequence[float]) -> bytes:
     """Pack a vector into a float32 factor and one signed byte per number.
-
     The error is at most 1/254 of the largest number. Bytes load faster than float16.
     """
     import numpy as np

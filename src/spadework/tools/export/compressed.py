@@ -115,7 +115,6 @@ def compress_result(
     result: Result, texts: Mapping[str, str], size: Callable[[Compressed], int], limit: int
 ) -> Compressed:
     """Return as much of a result as fits into `limit` tokens, as measured by `size`.
-
     `texts` are the available pages by content hash. References are dropped first, then full texts,
     then key points, and finally the end of the report.
     """

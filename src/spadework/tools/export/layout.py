@@ -220,7 +220,6 @@ def _web(url: str) -> str:
 
 def _answer_first(result: Result, ledger: Mapping[str, Evidence]) -> list[Section]:
     """Return the report's sections, with the answer first in its own paragraph.
-
     The answer is the beginning of the summary or the only topic. Otherwise it consists of the first
     sentences of answered topics, if any.
     """

@@ -79,7 +79,6 @@ def sentences_markdown(section: Section) -> list[str]:
 
 def escape_markdown(text: str, *, emphasis: bool = False) -> str:
     """Escape text for one line of Markdown, except code and, if requested, `emphasis`.
-
     Links become their text. Invisible characters are removed.
     """
     text = visible(text)
@@ -126,7 +125,6 @@ def fragment_link(url: str, quote: str) -> str:
 
 def safe_url(url: str) -> str:
     """Return a web or library URL encoded for a link, or "" for any other.
-
     Fragments of web URLs are removed, so that a text fragment can follow.
     """
     if url.startswith(_LIBRARY):

@@ -16,7 +16,6 @@ def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
     """Return the items of each numbered list by the index of its first sentence.
-
     A list's steps come from one page and count up from 1. Code between steps belongs to the first.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
@@ -44,7 +43,6 @@ NOTHING = "–"
 @dataclass(frozen=True)
 class Set:
     """A block of sentences in one form.
-
     `items` are a paragraph, list items, or a table's cells row by row. A sub-heading has only
     `text`.
     """
@@ -92,7 +90,6 @@ def _with_sentences(block: Set, sentences: Iterator[Sentence]) -> Set:
 
 def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
     """Remove repeated citation marks from a block.
-
     If all sentences of a paragraph, item or table row cite the same pages, only the last keeps its
     marks. Otherwise, only the last conclusion keeps its sign.
     """

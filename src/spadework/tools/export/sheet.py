@@ -106,7 +106,6 @@ class Run(NamedTuple):
 
 class Marker(NamedTuple):
     """A mark after a sentence, which opens the card with the index `card`.
-
     `[n]` opens quotes from one source. The sign of a conclusion (`n` is 0) opens its premises.
     """
 

@@ -24,7 +24,6 @@ MAX_CHARS = 20_000_000
 
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
     """Return a document as Markdown with its metadata.
-
     `media_type` and `charset` are the server's. Text beyond MAX_CHARS is cut, and the last line
     says so. Raises Unreadable if the document is damaged, unsupported or (except HTML) empty, and
     TooLarge beyond a reader's limit.

@@ -159,7 +159,6 @@ _OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
 
 def extract_zip(body: bytes, url: str, read: ReadMember | None) -> Extracted:
     """Return the contents of an Office file, e-book or archive.
-
     `read` reads an archive's members; with None, archives are refused. Raises Unreadable if the
     file is damaged, locked or refused, and TooLarge beyond a limit.
     """

@@ -27,7 +27,6 @@ async def read_apart(
     body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float
 ) -> Extracted:
     """Call `read_document` in another process, within `seconds` including waiting time.
-
     Also raises TooSlow at the deadline and Unreadable after a
     crash. The process is then killed, as it is on cancellation.
     """

@@ -71,7 +71,6 @@ _WORDS: dict[Shape, tuple[str, ...]] = {
 
 class Foreseen(NamedTuple):
     """A hit's probable type.
-
     `refused` says why it cannot be read, or is "". `worth` is a score factor from 0 to 1.
     """
 

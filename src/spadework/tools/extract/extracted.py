@@ -28,7 +28,6 @@ class Link:
 @dataclass(frozen=True)
 class Extracted:
     """A document's content as Markdown, without navigation, and its metadata.
-
     `kind` is a page type (article, documentation, forum, listing, collection, product, service) or
     a format's name. `source` is the kind of source that the page states. `figures` are the
     addresses of images with their captions, as in the Markdown.

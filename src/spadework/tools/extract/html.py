@@ -57,7 +57,6 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 def extract(html: str | bytes, url: str) -> Extracted:
     """Return a page's content as Markdown with its metadata. Links are absolute and code is exact.
-
     The Markdown is empty if only scripts would show content. The last line says how much was cut.
     Raises TooLarge if an element or all text is beyond the limits, and Unreadable if this is not a
     page.
@@ -92,7 +91,6 @@ def extract(html: str | bytes, url: str) -> Extracted:
 
 def read_fragment(source: str) -> str:
     """Return all text of an HTML fragment as Markdown.
-
     Raises TooLarge or Unreadable as `bounded` does.
     """
     text, left_out = bounded(source)

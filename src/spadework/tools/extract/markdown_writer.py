@@ -89,7 +89,6 @@ class Grid:
 
     def row(self, cells: Iterable[tuple[str | None, int, int]]) -> list[str]:
         """Return the next row's texts, given each cell's text, column span and row span.
-
         A text of None repeats the cell above. A row's only cell is not repeated across columns.
         """
         given, line = list(cells), list[str]()
@@ -116,7 +115,6 @@ class Grid:
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
     """Return a sheet's first rows and columns as a table, or "" if it is empty.
-
     Empty rows and columns are left out. Lines below the table count what was cut, including
     `behind` unread rows.
     """
@@ -140,7 +138,6 @@ def _cell(text: str) -> str:
 
 def not_shown(count: int, what: str, *, more: bool = False) -> str:
     """Return "… 5 further rows are not shown.", or "" for a count of 0.
-
     With `more`, the count reads "5 or more".
     """
     if count < 1:

@@ -48,7 +48,6 @@ _END = ("", Place.LEVEL)
 
 def raised(base: str, text: str, following: str = "") -> str:
     """Write a superscript between `base` and `following`, usually with `^`.
-
     A digit or letter that cannot be a power becomes a note mark (`[3]`). Signs, ordinals and small
     print are unchanged.
     """

@@ -118,7 +118,6 @@ else:
 
     def limit_memory(size: int) -> None:
         """Limit this process's memory in bytes.
-
         Beyond the limit, Python raises MemoryError and libraries fail.
         """
         with suppress(ValueError, OSError):
@@ -137,7 +136,6 @@ else:
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
         """Have the system kill this process after `seconds`, or when the pipe's reader dies.
-
         Signals without handlers work even while a C library blocks the interpreter.
         """
         signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -150,7 +148,6 @@ else:
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
         """Request SIGIO, which kills this process, when the pipe's reader closes it.
-
         Never use this on a pipe that is read here, because the signal may follow the last read.
         """
         if hasattr(fcntl, "F_SETOWN"):

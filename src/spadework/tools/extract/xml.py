@@ -19,7 +19,6 @@ Element = Any  # lxml has no types.
 
 def xml_tree(xml: bytes, what: str) -> Element:
     """Parse XML, repairing it if necessary. `what` names the document in errors.
-
     Raises TooLarge beyond MAX_NODES tags and attributes, and Unreadable if the XML is beyond
     repair.
     """
@@ -94,7 +93,6 @@ _SWALLOWING = re.compile(
 
 def as_html(text: str) -> str:
     """Return an XHTML document as equivalent HTML, and other text unchanged.
-
     In malformed XHTML, only self-closed elements that would swallow the rest are changed.
     """
     head = text[:_HEAD_CHARS]

@@ -190,7 +190,7 @@ _NOTICES = {
 
 
 def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
-    """Raise Blocked for a wall or notice, Unreadable for an empty page.
+    """Raise Blocked for a wall or a notice, and Unreadable for an empty page.
     The error's `turned_away` is True if a browser may succeed.
     """
     page, chars = printable_url(fetched.url), len(found.markdown.translate(_INVISIBLE).strip())

@@ -32,9 +32,12 @@ FIRST_BYTE_SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Fetched:
-    """A fetched page: its URL after redirects and its decoded body.
-    `charset` comes from the Content-Type header. `dated` is set for cached copies. `stale` means
-    that the server was unreachable. `attempts` includes failed ones.
+    """A fetched page: its URL after redirects, and its decoded body.
+
+    - `charset`: from the Content-Type header.
+    - `dated`: set for cached copies.
+    - `stale`: the server was unreachable.
+    - `attempts`: includes failed ones.
     """
 
     url: str
@@ -173,9 +176,8 @@ _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 @dataclass(frozen=True)
 class Answer:
-    """A response.
-    Its body is read only if the status is below 300. A cached copy is fresh, revalidated, or
-    `stale` because its server is unreachable.
+    """A response, whose body is read only if the status is below 300.
+    A cached copy is fresh, revalidated, or `stale` because its server is unreachable.
     """
 
     url: str

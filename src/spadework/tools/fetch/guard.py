@@ -84,10 +84,10 @@ def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
 
 
 def check_url(url: str) -> str:
-    """Return the URL as it will be requested.
-    Raises NotAllowed. The host becomes lower-case ASCII, IP addresses get standard notation, the
-    fragment and default port are removed. Other schemes, missing hosts, user names and more than
-    MAX_URL_CHARS are refused. Whether the address is public is checked when the name is resolved.
+    """Return the URL as it will be requested. Raises NotAllowed.
+    The host becomes lower-case ASCII, IP addresses get standard notation, and fragment and default
+    port are removed. Other schemes, missing hosts, user names and more than MAX_URL_CHARS are
+    refused. Whether the address is public is checked when its name is resolved.
     """
     url = url.strip()
     if len(url) > MAX_URL_CHARS:

@@ -20,9 +20,12 @@ PAGE_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits for reading candidates concurrently.
-    `wanted` is the number of results. `parallel` and `per_group` limit concurrent reads. A
-    candidate gets a replacement after `slow_seconds`. `until` is the deadline in loop time.
+    """The limits for reading candidates concurrently.
+
+    - `wanted`: the number of results.
+    - `parallel`, `per_group`: the maximum number of concurrent reads.
+    - `slow_seconds`: when a candidate gets a replacement.
+    - `until`: the deadline in loop time.
     """
 
     wanted: int
@@ -76,11 +79,15 @@ async def read_many(
     key: Callable[[R], Hashable | None],
     stop: asyncio.Event,
 ) -> AsyncGenerator[Outcome[C, R], None]:
-    """Read candidates concurrently, best first, yielding outcomes until enough have been read.
-    `read` takes a candidate and its seconds. After a FetchError another candidate is read; after
-    BudgetSpent none is. At most `limits.per_group` candidates of a `group` (such as a host) are
-    read at once, unless the group is "". Results with the same `key` count once, those with None
-    not at all. Close the iterator (`contextlib.aclosing`) to cancel everything.
+    """Read candidates concurrently, best first, and yield outcomes until enough have been read.
+
+    - `read` takes a candidate and its seconds. After a FetchError another candidate is read; after
+      BudgetSpent none is.
+    - At most `limits.per_group` candidates of a `group` (such as a host) are read at once, unless
+      the group is "".
+    - Results with the same `key` count once, those with None not at all.
+
+    Close the iterator (`contextlib.aclosing`) to cancel everything.
     """
     pool = _Pool([*candidates], read, limits, group, key)
     stopping = asyncio.create_task(stop.wait())

@@ -97,9 +97,8 @@ class Unpacker:
         self._plain = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Decode the next bytes.
-        Those after the end are ignored, as in browsers. Raises TooLarge above the limit or
-        MAX_RATIO, Unreachable if corrupt.
+        """Decode the next bytes. As in browsers, bytes after the end are ignored.
+        Raises TooLarge above the limit or MAX_RATIO, and Unreachable for corrupt data.
         """
         try:
             self._pass_on(chunk, 0)

@@ -30,7 +30,7 @@ def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledg
 
 
 def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
-    """Return the settings' store, even if disabled.
+    """Return the store that the settings name, even if it is disabled.
     Only the embedded store uses `meaning`. Raises SettingsError for an invalid server address or a
     missing client package.
     """

@@ -48,8 +48,8 @@ class Entry:
 @dataclass(frozen=True)
 class Recalled:
     """A page that matches a question.
-    `passages` are merged and in order. `share` is how much of the question its best passage or
-    title covers, 0..1, reduced if the question is short.
+    `passages` are merged and in order. `share` (0..1) is how much of the question its best passage
+    or title covers. It is reduced if the question is short.
     """
 
     entry: Entry
@@ -156,8 +156,8 @@ class Knowledge(Protocol):
         ...
 
 
-#: Fraction of needed terms that a relevant page has in one passage or its title. The lowest step of
-#: `benchmarks/poison.py` at which no page of an unrelated store passes.
+#: The fraction of the needed terms that a relevant page has in one passage or in its title. It is
+#: the lowest step of `benchmarks/poison.py` at which no page of an unrelated store passes.
 RELEVANT = 0.8
 #: Minimum domains of relevant pages, so that one site never replaces the web.
 DOMAINS = 3

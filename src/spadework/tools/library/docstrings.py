@@ -52,7 +52,7 @@ def signature(node: Function, *, method: bool) -> str:
 
 def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> str:
     """Return the fields of a dataclass, NamedTuple or pydantic model as constructor arguments.
-    Includes those inherited from `classes` of its module. Returns "" for other classes.
+    This includes fields inherited from `classes` of its module. Return "" for other classes.
     """
     record = _record(node, classes, {})
     if record is None or not record.fields:
@@ -170,10 +170,9 @@ def module_markdown(
     tree: ast.Module, module: str, public: Mapping[str, str] | None = None
 ) -> ModuleText:
     """Return the documentation of the module with the dotted name `module`.
-
     Headings look like `## class pkg.Client(url, timeout=5)` and `### Client.get(path)`. `public`
-    maps names in this module to their public dotted names. Only these are documented in a private
-    module.
+    maps names in this module to their public dotted names; in a private module, only these are
+    documented.
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))
@@ -200,7 +199,7 @@ def module_markdown(
 
 def _definitions(body: list[ast.stmt]) -> dict[str, Function | ast.ClassDef]:
     """Return classes and functions by name, including those under `if` and `try`.
-    The last definition with a docstring counts, unless it only sets or deletes a property.
+    The last definition with a docstring counts, unless it merely sets or deletes a property.
     """
     found: dict[str, Function | ast.ClassDef] = {}
     for node in _flat(body):

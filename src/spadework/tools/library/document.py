@@ -31,9 +31,12 @@ _TOP = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)")
 @dataclass(frozen=True)
 class Document:
     """A document as clean Markdown.
-    `url` is library://<collection>/<relative path>. `uses` is how often other documents use the
-    names defined here, counting a name once per document. `kind` is the file type, such as "pdf".
-    `changed_at` is when the file last changed.
+
+    - `url`: library://<collection>/<relative path>.
+    - `uses`: how often other documents use the names defined here, counting a name once per
+      document.
+    - `kind`: the file type, such as "pdf".
+    - `changed_at`: when the file last changed.
     """
 
     url: str
@@ -155,7 +158,7 @@ def plain_name(name: str) -> str:
 def places(url: str) -> list[str]:
     """Return the places that contain a URL, for filters.
     library://Notes/Soup/Onion.md is in notes, /soup and /soup/onion.md. A package is also in its
-    name without version, a saved site in its parent domains.
+    name without the version, and a saved site in its parent domains.
     """
     site, _, path = unquote(url.partition("://")[2]).lower().partition("/")
     parts = path.split("/")
@@ -166,8 +169,8 @@ def places(url: str) -> list[str]:
     return [*dict.fromkeys([site, name, *above]), *("/" + "/".join(parts[:end]) for end in ends)]
 
 
-#: A source is a file or package. `batch` is the commit that wrote a row. Rows after `state.indexed`
-#: are missing from the full-text index.
+#: A source is a file or package. `batch` is the commit that wrote a row. Rows after
+#: `state.indexed` are not in the full-text index yet.
 _TABLES = """
 create table if not exists documents (
     id integer primary key autoincrement, url text unique not null, title text not null,

@@ -38,12 +38,12 @@ BOOSTS = {"title": 1.5, "heading": 1.2, "body": 1.0}
 
 @lru_cache(maxsize=1)
 def schema() -> tantivy.Schema:
-    """Return the fields of an indexed passage.
-    Its text is stored elsewhere.
+    """Return the fields of an indexed passage. Its text is stored elsewhere.
 
-    `names` holds the words of title, URL and headings as written, and `signed` the terms whose
-    signs matter. `subject` is the title as one term, on a document's first passage only. `places`,
-    `kind` and `day` (`date.toordinal`) are for filters.
+    - `names`: the words of title, URL and headings as written.
+    - `signed`: the terms whose signs matter.
+    - `subject`: the title as one term, on the first passage of a document only.
+    - `places`, `kind`, `day` (`date.toordinal`): for filters.
     """
     builder = tantivy.SchemaBuilder()
     for name in BOOSTS:

@@ -38,9 +38,9 @@ _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 @dataclass(frozen=True)
 class Plan:
     """A library to open, of `paths` or of the installed documentation.
-
     `family` identifies its sources, `state` their content, and `words` describes it to users.
-    Packages not `named` are read only as far as their description, unless `named` is None.
+    Packages that are not `named` are read only as far as their description, unless `named` is
+    None.
     """
 
     paths: tuple[Path, ...]
@@ -195,10 +195,10 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan.
-        A missing index is built. If opened `lazily`, that of folders waits for `built`, and that of
-        packages holds only their descriptions. A damaged index is rebuilt unless `rebuilds` is
-        False. Raises SettingsError if it cannot be written, or SearchError.
+        """Open the index of a plan, and build it if it is missing.
+        If opened `lazily`, the index of folders waits for `built`, and that of packages holds only
+        their descriptions. A damaged index is rebuilt unless `rebuilds` is False. Raises
+        SettingsError if it cannot be written, or SearchError.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
@@ -214,9 +214,9 @@ class Shelved:
         return shelved
 
     async def built(self) -> Searcher:
-        """Return what reads the index, which is built first if it is missing.
-        Callers share one build, which continues if they are cancelled. Raises SettingsError if it
-        cannot be written, or SearchError.
+        """Return what reads the index, after building it if it is missing.
+        Callers share one build, which continues if they are cancelled. Raises SettingsError if the
+        index cannot be written, or SearchError.
         """
         if self.searcher:
             return self.searcher
@@ -255,7 +255,7 @@ class Shelved:
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
-        """Read whole the packages that a text names, or all packages if none was ever named.
+        """Read the packages that a text names in full, or all packages if none was ever named.
         Callers share one build, which continues if they are cancelled. Raises SettingsError or
         SearchError.
         """
@@ -365,10 +365,11 @@ class Library:
         meaning: Meaning | None = None,
         lazily: bool = False,
     ) -> Library:
-        """Open the library of `paths` or of the installed documentation.
-        Its index is built if needed. If opened `lazily`, that of folders waits for `build` or the
-        first search, and a package is read whole only when a search names it.
-        With `meaning`, vectors made by `embed` are searched too. `progress` receives sentences.
+        """Open the library of `paths`, or of the installed documentation.
+
+        Its index is built if needed. If opened `lazily`, the index of folders waits for `build` or
+        the first search, and a package is read in full only when a search names it. With
+        `meaning`, vectors made by `embed` are searched, too. `progress` receives sentences.
 
         Raises SettingsError if a path is missing or unreadable, or the index cannot be written.
         """
@@ -425,7 +426,7 @@ class Library:
         ]
 
     async def embed(self, progress: Callable[[int], None] = lambda documents: None) -> int:
-        """Embed all new passages and return the number of texts sent to the model.
+        """Embed all new passages, and return the number of texts sent to the model.
         `progress` receives the number of documents done. Raises ModelError; vectors already made
         are kept.
         """

@@ -88,10 +88,9 @@ class Match:
 @dataclass(frozen=True)
 class Ranked:
     """A document with its best passage and score.
-
-    `share` is the weighted fraction of needed terms it contains, 0..1. `own` is the same before
-    comparisons are balanced. A document `introduces` what the question names if it is a package's
-    README, a top-level module, or a page with exactly that title.
+    `share` (0..1) is the weighted fraction of needed terms that it contains, and `own` is the same
+    before comparisons are balanced. A document `introduces` what the question names if it is a
+    package's README, a top-level module, or a page with exactly that title.
     """
 
     document: Document
@@ -229,7 +228,9 @@ _MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 
 def snippet(passage: str, words: set[str]) -> str:
-    """Return at most 300 characters of plain text, starting where most of the stems `words` follow.
+    """Return at most 300 characters of plain text, starting where most of the stems `words`
+    follow.
+
     Code and tables are shown from their start.
     """
     shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [

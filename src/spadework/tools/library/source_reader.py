@@ -76,7 +76,7 @@ class File:
 
 
 def collections(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return the paths in order under unique names.
+    """Return the paths in order, under unique names.
     A name is the folder's own, preceded by its parent's if several folders have the same name.
     Raises SettingsError if a path is missing or unreadable.
     """
@@ -350,7 +350,7 @@ class Reader(Generic[Source, Text]):
 
     def read(self, waiting: deque[Source]) -> Iterator[tuple[Source, Text]]:
         """Read all sources, in any order.
-        If a worker dies, the sources it may have been reading are retried one by one.
+        If a worker dies, the sources that it may have been reading are retried one by one.
         """
         under_way: dict[Future[Text], Source] = {}
         while waiting or under_way:

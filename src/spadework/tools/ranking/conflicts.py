@@ -1,8 +1,9 @@
 """Find evidence that contradicts other evidence, and weigh both sides.
-Only statements with a common index key are compared, so that run time grows linearly: different
-values of one unit near a common word, different names in a relation, or a denial. A side's weight
-is the sum of its independent pages, including pages that were read but not quoted. Copies of a page
-or of a long sentence add nothing.
+
+Only statements with a common index key are compared, so that the run time grows linearly:
+different values of one unit near a common word, different names in a relation, or a denial. A
+side's weight is the sum of its independent pages, including pages that were read but not quoted.
+Copies of a page or of a long sentence add nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def disagreement(
     one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
 ) -> Kind:
     """Return how two statements disagree, or "" if they do not or are about different things.
-    Different values near one of the stems `asked` always disagree. `titles` are the pages' titles.
+    Different values near one of the stems `asked` always disagree. `titles` are the titles of the
+    pages.
     """
     code = spoken(one, other)
     sought = frozenset(asked)
@@ -125,8 +127,8 @@ def _names_others(a: Statement, b: Statement) -> bool:
 
 def _pages_are_of_others(a: Statement, b: Statement, titles: tuple[str, str]) -> bool:
     """Return whether page titles show that two statements are about different things.
-    This is so if each starts with its own page's title, or if the titles differ and neither
-    statement mentions the other's title.
+    This is so if each starts with the title of its own page, or if the titles differ and neither
+    statement mentions the other's.
     """
     first, second = (_title_stems(title, a.code) for title in titles)
     if not first or not second:
@@ -152,7 +154,7 @@ def _values_apart(
     a: Statement, b: Statement, asked: frozenset[str]
 ) -> Literal["date", "number", ""]:
     """Return how two statements differ in values of the same thing or of what was asked, or "".
-    Values that occur in both are ignored, and figures of different years may differ.
+    Values that occur in both are ignored. Figures of different years may differ.
     """
     alike = _is_alike(a, b)
     likes = [(x, y, _differ(x, y)) for x, y in _likes(a, b)]
@@ -206,8 +208,8 @@ def _overlap(one: tuple[Quantity, Quantity], other: tuple[Quantity, Quantity]) -
 
 def _contrast(a: Statement, b: Statement) -> bool:
     """Return whether parallel sentences are about two things ("adults pay", "children pay").
-    They are if a word replaces another. The verb before a figure and words far behind the last
-    value do not count.
+    They are if a word replaces another. The verb before a figure, and words far behind the last
+    value, do not count.
     """
     values = [n for n, word in enumerate(a.frame) if word in (DATE, FIGURE)]
     last = max(values, default=len(a.frame)) + 2
@@ -356,7 +358,7 @@ class _Weighing:
 
     def weigh(self, topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]]) -> Conflict:
         """Return a disagreement, heaviest side first, with weights that sum to 1.
-        A side comes last if its pages are only newer near-copies of other sides' pages.
+        A side comes last if its pages are only newer near-copies of pages on other sides.
         """
         voices = [[self._voice(e.url, e.origin, plain(e.quote)) for e in side] for side in sides]
         claims = [max(own, key=lambda voice: voice.weight).said for own in voices]

@@ -73,7 +73,7 @@ def follow_links(
 
 def page_rank(links: Mapping[str, Collection[str]]) -> dict[str, float]:
     """Return each page's PageRank (Brin and Page 1998), scaled to 0..1.
-    Without links all are 0. Pages without links spread their rank evenly.
+    Without links, all are 0. Pages without links spread their rank evenly.
     """
     out = {
         page: {target for target in targets if target in links and target != page}

@@ -23,9 +23,9 @@ _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 @dataclass(frozen=True)
 class Only:
-    """The filters of a query, in lower case.
-    Empty means no filter. Hits are in one of `sites`, below one of `paths`, of one of `kinds`,
-    dated from `after` and before `before`. Paths start with a slash and do not end with one.
+    """The filters of a query, in lower case. Empty means no filter.
+    Hits are in one of `sites`, below one of `paths`, of one of `kinds`, and dated from `after` and
+    before `before`. Paths start with a slash and do not end with one.
     """
 
     sites: tuple[str, ...] = ()

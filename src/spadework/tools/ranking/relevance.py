@@ -1,5 +1,6 @@
-"""Score a hit's relevance to a query by position, title and snippet, and fuse ranked lists by
-reciprocal rank (Cormack, Clarke, Büttcher, SIGIR 2009).
+"""Score a hit's relevance by position, title and snippet, and fuse ranked lists.
+
+Lists are fused by reciprocal rank (Cormack, Clarke, Büttcher, SIGIR 2009).
 """
 
 from __future__ import annotations
@@ -41,11 +42,12 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def query_terms(query: str) -> list[str]:
-    """Return a query's distinct significant words, in order and in lower case.
-    Stop words, punctuation, operators such as `site:` and words under three characters are dropped.
-    Technical terms and acronyms stay whole (`c++`, `.net`, `gpt-5`, `tcp/ip`). Short ones are kept
-    if known (`ai`), with a digit (`s3`) or sign (`c#`), or in capitals (`IT`) unless the whole
-    query is. Text without spaces is segmented.
+    """Return the distinct significant words of a query, in order and in lower case.
+
+    Stop words, punctuation, operators such as `site:` and words under three characters are
+    dropped. Technical terms and acronyms stay whole (`c++`, `.net`, `gpt-5`, `tcp/ip`). Short ones
+    are kept if known (`ai`), with a digit (`s3`) or sign (`c#`), or in capitals (`IT`) unless the
+    whole query is. Text without spaces is segmented.
     """
     query = without_operators(query)
     known = language(spoken(query))
@@ -56,6 +58,7 @@ def query_terms(query: str) -> list[str]:
 
 def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> float:
     """Return a hit's relevance, 0..1 with 3 decimals.
+
     It is 0.40 position + 0.30 title + 0.30 snippet, where the last two are the fractions of terms
     found there. Without terms it is the position score. Terms match whole words in any case,
     English plurals and other hyphenation (`gpt-5`, `GPT 5`), but not longer words (`java`,
@@ -160,8 +163,8 @@ class Bm25:
         self._holding = Counter(word for document in self._documents for word in document)
 
     def scores(self, query: str) -> list[float]:
-        """Return each text's BM25 score, in order; 0 if no word matches.
-        The query is split according to each text's language. Repeated words count once.
+        """Return the BM25 score of each text, in order, or 0 if no word matches.
+        The query is split according to the language of each text. Repeated words count once.
         """
         # Keep the query's order, because the sum of floats depends on it.
         asked = {code: [*dict.fromkeys(terms(query, code))] for code in set(self._languages)}
@@ -198,9 +201,11 @@ def reciprocal_rank_fusion(
     lists: Sequence[Iterable[Hit | str]], k: int = 60, weights: Sequence[float] | None = None
 ) -> list[Hit]:
     """Return one list, best first, with `rrf` = Σ weight / (k + rank) where ranks start at 1.
-    `lists` hold hits or URLs, best first. Variants of a URL are one page, which counts once per
-    list, at its best rank. The most relevant copy is kept, with the `found_by` of all copies. Ties
-    keep their order of first appearance. `weights` has one number per list, 1 by default.
+
+    - `lists` hold hits or URLs, best first; `weights` has one number per list, 1 by default.
+    - Variants of a URL are one page, which counts once per list, at its best rank.
+    - The most relevant copy is kept, with the `found_by` of all copies.
+    - Ties keep their order of first appearance.
     """
     copies: dict[str, list[Hit]] = {}
     keys: list[list[str]] = []

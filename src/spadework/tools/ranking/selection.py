@@ -110,7 +110,7 @@ LEAST_HURRIED, FULL_SNIPPET = 2, 300
 @dataclass(frozen=True)
 class Selection:
     """The hits to read and the reserve, best first.
-    `note` tells whether the threshold was lowered to `threshold`. `crowded` are URLs in reserve
+    `note` says whether the threshold was lowered to `threshold`. `crowded` are URLs in the reserve
     because of others from their domain.
     """
 
@@ -130,10 +130,14 @@ def select(
     asked: str = "",
 ) -> Selection:
     """Select the best fused hits that are relevant enough, spread over domains.
-    Hits beyond PAGES_PER_DOMAIN yield to other domains. `limit` replaces the preset's number of
-    pages. Each of the `steps` (rounds without an answer) lowers the threshold. The first hits of
-    the query `asked` are always read, unless their fused score is 0. Hits below the threshold come
-    last in the reserve. Raises SettingsError for an unknown preset.
+
+    - Hits beyond PAGES_PER_DOMAIN yield to other domains.
+    - `limit` replaces the preset's number of pages.
+    - Each of the `steps` (rounds without an answer) lowers the threshold.
+    - The first hits of the query `asked` are always read, unless their fused score is 0.
+    - Hits below the threshold come last in the reserve.
+
+    Raises SettingsError for an unknown preset.
     """
     floor, most = _preset(preset) if isinstance(preset, str) else preset
     most = most if limit is None else max(0, limit)
@@ -181,7 +185,7 @@ def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
 
 def halve_selection(made: Selection, cached: Collection[str] = ()) -> Selection:
     """Keep the more urgent half when time is short, moving the rest to the front of the reserve.
-    `cached` are the URLs of pages already available.
+    `cached` are the URLs of pages that are already available.
     """
     ranked = sorted(made.chosen, key=lambda hit: -_priority(hit, cached))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]

@@ -1,4 +1,5 @@
 """Prepare sentences for comparison: names, and figures and dates with unit and nearby words.
+
 A figure in a name ("season 9", "PEP 440") is part of the subject, not a value. NEAR and DATED were
 chosen with `benchmarks/disagreements.py`.
 """
@@ -46,7 +47,7 @@ _SCHEDULED = frozenset(stems("planned scheduled expected due moved postponed del
 class Value(NamedTuple):
     """A figure or date as written, with nearby words and its unit.
     A figure's `ranges` are its possible quantities, and `bound` is "more", "less" or "". A date is
-    (year, month, day), 0 where missing.
+    (year, month, day), with 0 for what is missing.
     """
 
     text: str

@@ -60,8 +60,8 @@ class OwnSearch:
 
 class LangChainSearch:
     """Searches with a LangChain tool or retriever.
-    A blocking one gets its own thread, abandoned at the deadline. LangChain would use one of the
-    event loop's few.
+    A blocking one gets its own thread, which is abandoned at the deadline. LangChain would use one
+    of the event loop's few threads.
     """
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:

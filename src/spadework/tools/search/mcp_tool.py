@@ -44,8 +44,8 @@ _CAUSES = {
     "ConnectError": "nothing answers at its address",
     "MCPError": "it ended, or is not an MCP server",
 }
-#: Seconds after which a closing connection is cancelled. The client needs up to seven to kill its
-#: process and children, and must not be interrupted then.
+#: A closing connection is cancelled after this many seconds. The client needs up to seven to kill
+#: its process and children, and must not be interrupted then.
 CLOSE_SECONDS = 10.0
 _MARK = "SPADEWORK_MCP_CONNECTION"
 #: Keeps the client from logging to standard error. Faults arrive as exceptions.
@@ -288,8 +288,8 @@ class McpSearch:
 
 def mcp_searches(setting: str) -> list[McpSearch]:
     """Return the providers in the setting `TOOL @ ADDRESS or COMMAND; …`.
-    They are named mcp, mcp-2 and so on. Raises SettingsError. Its message omits what follows an @,
-    which may be a key.
+    They are named mcp, mcp-2 and so on. Raises SettingsError, whose message omits what follows an
+    @, because it may be a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):

@@ -173,7 +173,7 @@ class Meeting(Protocol):
 
 def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
     """Complete a query with the settings' filters and the question's language.
-    The query's own filters come first. Its domains only narrow those of the settings.
+    The query's own filters come first. Its domains can only narrow those of the settings.
     """
     inside = settings.search_sites
     only = Query(text="", include_domains=inside)
@@ -283,7 +283,7 @@ def number_rows(
     rows: Iterable[Row], provider: str, query: Query, limit: int, kind: SourceKind = ""
 ) -> list[Hit]:
     """Convert the first `limit` rows with a web address or text to hits, numbered from 1.
-    `kind` applies to rows that do not have their own.
+    `kind` applies to rows that have none of their own.
     """
     usable = [row for row in rows if row.text or is_web(row.url)]
     return [

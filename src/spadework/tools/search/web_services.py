@@ -230,9 +230,8 @@ def _query_parameters(query: Query) -> dict[str, str]:
 
 
 def searxng_hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Parse SearXNG's JSON.
-    Its `number_of_results` is often 0, so it is ignored. Raises SearchError for invalid JSON, or if
-    there are no results because engines failed.
+    """Parse SearXNG's JSON, without its `number_of_results`, which is often 0.
+    Raises SearchError for invalid JSON, or if there are no results because engines failed.
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):

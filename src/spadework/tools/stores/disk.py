@@ -47,9 +47,8 @@ class DiskHangs(OSError):
 
 
 async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a file thread and return its result.
-    Raises DiskHangs after SECONDS. The work continues even if the caller is cancelled, and the
-    process waits for it to end.
+    """Run `work` in a file thread and return its result. Raises DiskHangs after SECONDS.
+    The work continues even if the caller is cancelled, and the process waits for it to end.
     """
     call = partial(work, *args, **kwargs)
     doing = asyncio.get_running_loop().run_in_executor(_pool, call)
@@ -70,8 +69,8 @@ async def in_time(
     undo: Callable[[T], Coroutine[Any, Any, None]] | None = None,
 ) -> T:
     """Await `work` on the file at `path` for `left` seconds, but at least LEAST_SECONDS.
-    Then abandons it and raises DiskHangs. If the caller is cancelled just as it finishes, `undo`
-    releases its result.
+    After that, abandon it and raise DiskHangs. If the caller is cancelled just as it finishes,
+    `undo` releases its result.
     """
     doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:

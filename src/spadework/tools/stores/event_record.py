@@ -1,4 +1,5 @@
 """Keep the record of a run: every event in order, written before its step is saved.
+
 The record of a killed run therefore holds every step that will not be repeated. Events that a
 resumed run repeats are recorded once.
 """
@@ -17,9 +18,8 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class Record:
-    """The events of a run.
-    `clock` returns the run time in seconds. Without `write`, which stores events, they are only
-    collected and watchers receive none.
+    """The events of a run. `clock` returns the run time in seconds.
+    Without `write`, which stores events, they are only collected, and watchers receive none.
     """
 
     def __init__(self, write: Write | None = None) -> None:

@@ -1,4 +1,5 @@
 """Keep the journal of a session: every answer is stored with its charge before it is used.
+
 A resumed run pays for nothing twice, and workers that want the same page fetch it once. Received
 bytes are stored too (`exchange`), so that a session can be replayed.
 """
@@ -50,7 +51,8 @@ class Journal:
     @classmethod
     async def open(cls, path: Path, budget: Budget, *, recording: Recording | None = None) -> Self:
         """Open or create the journal, and load the session's usage into `budget`.
-        Raises SessionUnreadable for a newer version's file, and sqlite3.Error for a damaged one.
+        Raises SessionUnreadable for a file of a newer version, and sqlite3.Error for a damaged
+        one.
         """
         claim = claim_on(path.parent.name)
         rows = claim.journal_rows() if claim else await SqliteRows.open(path)
@@ -102,8 +104,8 @@ class Journal:
         self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]
     ) -> T:
         """Return the answer of `work()`, which runs only once for `kind` and `key` (JSON).
-        A final failure (FetchError.final) is stored and raised again. After other failures, and for
-        damaged answers, `work` runs again.
+        A final failure (FetchError.final) is stored and raised again. After other failures, and
+        for damaged answers, `work` runs again.
         """
         asked = Request(kind, key)
         async with self._exclusive(asked, self._rows.answer) as row:
@@ -132,9 +134,9 @@ class Journal:
         return await self._rows.count(kind)
 
     async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
-        """Return the result of `ask(tape)` and store the tape.
-        Later, return `read(tape)` instead. A resumed run raises final failures again and retries
-        others. A replay raises all failures again, except final ones if `read` now succeeds.
+        """Return the result of `ask(tape)` and store the tape. Later, return `read(tape)` instead.
+        A resumed run raises final failures again and retries others. A replay raises all failures
+        again, except final ones if `read` now succeeds.
         """
         if self.recording is not None:
             return await self._replay(self.recording, request, read)

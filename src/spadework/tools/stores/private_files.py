@@ -58,7 +58,7 @@ _AS_IT_IS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Write `data` so that a reader sees either the old file or the new one.
-    Permissions are `mode` minus the umask. By default only the owner has access.
+    Permissions are `mode` minus the umask. By default, only the owner has access.
     """
     make_folder(path.parent)
     draft = path.with_name(f".{secrets.token_hex(8)}.draft")

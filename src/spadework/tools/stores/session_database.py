@@ -35,9 +35,8 @@ CREATE TABLE IF NOT EXISTS bodies (hash TEXT PRIMARY KEY, packed BLOB NOT NULL);
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
-    """Open a connection.
-    If cancelled, first wait for it and close it. Its thread could not be stopped once the event
-    loop has ended.
+    """Open a connection. If cancelled, first wait for it and close it.
+    Its thread could not be stopped once the event loop has ended.
     """
 
     await on_disk(private_file, path)

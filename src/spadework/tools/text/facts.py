@@ -47,7 +47,6 @@ def nearest(text: str, others: Sequence[str]) -> list[int]:
 
 def numbers(text: str, language: str = DEFAULT) -> set[str]:
     """Return a text's numbers, normalized ("1,000" as "1000"), and its months, such as "m5".
-
     In a language with a decimal comma, each number is read both ways.
     """
     shown = text if text.isascii() else RUN.sub(" ", in_plain_signs(text))
@@ -100,7 +99,6 @@ def _dates(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 @lru_cache(maxsize=16)
 def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
     """Return a pattern of number words, and their values.
-
     English ones are included unless they mean something else in the language.
     """
     known = language_named(code)
@@ -115,7 +113,6 @@ def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 def names(sentence: str) -> set[str]:
     """Return a sentence's names in lower case.
-
     A name has inner capitals or digits, or is capitalized inside the sentence.
     """
     found: set[str] = set()
@@ -196,7 +193,6 @@ def relations(sentence: str) -> tuple[Relation, ...]:
 
 def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
     """Return whether two sentences name different values of the same thing.
-
     If one subject is a pronoun, `asked` must contain the relation.
     """
     return any(
@@ -229,7 +225,6 @@ _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "
 
 def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
     """Parse a written time as UTC: ISO 8601, RFC 5322, "3 March 2026" or "2 days ago".
-
     The default time zone is UTC, and "ago" counts from `now`. Return None for other text, for years
     before 1900 and for years after the next one.
     """
@@ -327,7 +322,6 @@ class Quantity(NamedTuple):
 
 class Figure(NamedTuple):
     """A figure as written, its offsets and its possible readings.
-
     It may be read with or without its unit, and with a comma as decimal point or separator.
     """
 

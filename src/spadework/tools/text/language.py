@@ -32,7 +32,6 @@ _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletiv
 @dataclass(frozen=True)
 class Talk:
     """Patterns for small talk, and the replies to it.
-
     `opens` matches greetings and questions about the program, `closes` matches farewells and
     thanks, and `fill` matches filler words. `about` and `welcome` are the replies.
     """
@@ -47,7 +46,6 @@ class Talk:
 @dataclass(frozen=True)
 class Language:
     """The data of one language. A language without a file has only its code.
-
     Words are lower-case. `letters` are those outside a-z. `cues` are patterns for the kind of
     answer that a question asks for: count, measure, date, who, where, define, steps, items, compare
     or why. A question may match several.

@@ -29,7 +29,6 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 @dataclass(frozen=True, slots=True)
 class Block:
     """The lines `markdown[start:end]`, without the last line end.
-
     `language` is the word after an opening code fence.
     """
 
@@ -82,7 +81,6 @@ def _block_at(lines: list[str], i: int, in_list: bool) -> tuple[Kind, int]:
 
 def _kind(lines: list[str], i: int, inside: bool) -> Kind | Literal["rule"]:
     """Return the kind of block at line `i`.
-
     If `inside` a list or paragraph, indented lines are not code.
     """
     line = lines[i]
@@ -266,7 +264,6 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
     """Yield the spans that emphasis and sentences do not cross.
-
     These are list items without bullets, table rows and all other blocks.
     """
     if block.kind == "list":
@@ -440,7 +437,6 @@ class Emphasis(NamedTuple):
 
 def emphases(text: str, found: Inline) -> list[Emphasis]:
     """Return the emphasis that every renderer recognizes.
-
     Nested emphasis and emphasis that touches another mark are left out.
     """
     ticks = {edge for span in found.code for edge in span}

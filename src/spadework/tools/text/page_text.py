@@ -29,7 +29,6 @@ _APART = re.compile(r"^\s{0,3}(?:#{1,6}\s|(?:[-*_]\s*){3,}$)", re.MULTILINE)
 
 class PageText(str):
     """A page's Markdown. Offsets count code points.
-
     Text that gives orders to machines never counts as a heading or column name.
     """
 
@@ -80,7 +79,6 @@ class PageText(str):
 
     def neighbours(self, start: int, end: int) -> tuple[str, str]:
         """Return the sentences before and after a span, each on one line.
-
         A sentence is "" if it is under another heading, in code or a table, or gives orders to
         machines.
         """
@@ -126,7 +124,6 @@ class PageStore:
 
     async def put(self, text: str) -> tuple[str, str]:
         """Store a text. Return its hash and the text as stored.
-
         Invisible characters are removed, endless runs cut and endless lines broken.
         """
         text = bounded(visible(text))

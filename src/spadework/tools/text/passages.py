@@ -1,5 +1,6 @@
-"""Cut Markdown into passages at headings and blocks. Offsets count code points. Also shorten
-questions to titles, and strip link targets from pages shown to a model.
+"""Cut Markdown into passages at headings and blocks. Offsets count code points.
+
+The module also shortens questions to titles, and strips link targets from pages shown to a model.
 """
 
 from __future__ import annotations
@@ -67,7 +68,6 @@ def _introduces(markdown: str, block: Block) -> bool:
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
     """Yield a block in pieces of at most `most` characters, leaving code and tables whole.
-
     The first piece leaves room for the `taken` characters of the heading or term before it, unless
     they are more than half of `most`.
     """
@@ -146,7 +146,6 @@ def shorten_question(question: str) -> str:
 
 def without_targets(markdown: str, marks: Mapping[int, str] | None = None) -> str:
     """Return the text without link targets and images, keeping link texts.
-
     `marks` are inserted at their offsets.
     """
     put, size = sorted((marks or {}).items()), len(markdown)

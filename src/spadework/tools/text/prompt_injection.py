@@ -137,7 +137,6 @@ def is_injection(text: str) -> bool:
 
 def _sends_away(said: str) -> bool:
     """Return whether a task precedes the last address.
-
     Searching for an address after each task would take quadratic time.
     """
     last = max(said.rfind("http://"), said.rfind("https://"))
@@ -176,7 +175,6 @@ def without_injections(text: str) -> str:
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Return the spans of a page's orders.
-
     Each span runs to the end of its block, since the rest addresses the same reader. Headings,
     tables and code are covered whole.
     """

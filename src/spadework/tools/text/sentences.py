@@ -1,5 +1,6 @@
-"""Find sentences in Markdown, and lines that only introduce other text, and measure how much of a
-page's text looks like content.
+"""Find sentences in Markdown, and lines that only introduce other text.
+
+The module also measures how much of a page's text looks like content.
 """
 
 from __future__ import annotations
@@ -72,7 +73,6 @@ _LETTER = re.compile(r"[^\W_]")
 
 def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
     """Return the offsets (start, end) of sentences in paragraphs, list items and quotes.
-
     A sentence lies within one block and has a letter or digit. Punctuation in abbreviations,
     ordinals, numbers, code and addresses does not end it. `code` is the language, which is detected
     if "".
@@ -209,7 +209,6 @@ def tells(markdown: str) -> bool:
 
 def is_matter(markdown: str, block: Block) -> bool:
     """Return whether a block looks like content rather than a menu, notice or label.
-
     Headings, code and tables always do.
     """
     if block.kind in ("code", "table", "heading"):

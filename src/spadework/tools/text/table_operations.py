@@ -54,8 +54,8 @@ _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
 class Computed:
     """The result of an operation on a table.
     `value` is as the table writes it, in a `column` ("" for a count) of the `rows` (spans) that
-    satisfy `where`; `of` counts all rows. `score` is the share of the question's words in the
-    table.
+    satisfy `where`; `of` counts all rows. `score` is the share of the question's words that the
+    table has.
     """
 
     kind: Kind
@@ -68,8 +68,8 @@ class Computed:
 
 
 class _Condition(NamedTuple):
-    """The rows that the question means: those with one of `values` in a column. `words` are the
-    question's stems for it, `kind` how it was found.
+    """The rows that the question means: those with one of `values` in a column.
+    `words` are the question's stems for it, and `kind` says how it was found.
     """
 
     column: int
@@ -81,7 +81,7 @@ class _Condition(NamedTuple):
 
 @lru_cache(maxsize=64)
 def compute(question: str, code: str, text: str, about: str = "") -> Computed | None:
-    """Return the answer of a text's tables to a question, None if there is none or several.
+    """Return the answer of a text's tables to a question, or None if there is none or several.
     `about` is the title of the text or similar.
     """
     known = language(code)
@@ -156,8 +156,9 @@ class _Asked:
         return Computed(kind, value, tuple(rows), len(self.table.rows), name, told, score)
 
     def _columns(self, kind: Kind, keys: set[str], used: set[int]) -> list[int]:
-        """Return the columns to compute with. Of several, those that the words after "how many"
-        name say only what is counted ("how many places are booked").
+        """Return the columns to compute with.
+        If there are several, those that the words after "how many" name only say what is counted
+        ("how many places are booked").
         """
         named = [
             n
@@ -265,7 +266,7 @@ class _Asked:
         return amounts(self.table.column(column), self.known.code)
 
     def _is_counted(self, where: Sequence[_Condition], score: float, rows: int) -> bool:
-        """Return whether rows that satisfy a condition are counted, or all rows of a table that is
+        """Return whether rows are counted: those that satisfy a condition, or all rows of a table
         about what the question counts.
         """
         whole = score == 1 and bool(self.counted) and self.counted <= self.title
@@ -312,7 +313,7 @@ def _is_named(name: str, question: str, asked: set[str], held: set[str], known: 
 
 def _measuring_columns(question: str, known: Language, table: Table) -> list[int]:
     """Return the columns that a superlative may mean, by their units ("heaviest": a column in kg).
-    For a size these are all columns with figures, except the first and years.
+    For a size, these are all columns with figures, except the first and years.
     """
     words = re.findall(r"\w+", question.casefold())
     asked = {each for word in words for each in known.dimensions.get(word, ())}

@@ -31,7 +31,6 @@ _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
 def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
     """Return the span of the row of column names, or None if the table has none.
-
     A first row is not a header if it contains figures, has NO_NAMES below it or has fewer than
     `least` columns.
     """
@@ -74,7 +73,6 @@ def named_cells(header: str, row: str) -> list[tuple[str, str]]:
 
 def row_as_sentence(row: Sequence[tuple[str, str]]) -> str:
     """Return named cells as a sentence: "Town: Kelling; Inhabitants: 3,100; Area: 5."
-
     Without column names, the first cell labels the others.
     """
     filled = [(_COLON.sub("", name), cell) for name, cell in row if cell]
@@ -137,8 +135,9 @@ class Amount(NamedTuple):
 
 @lru_cache(maxsize=64)
 def amounts(column: tuple[str, ...], code: str) -> dict[str, Amount] | None:
-    """Return the amounts in a column by cell, or None if one cannot be read, if all can be read
-    with a decimal point or comma, or if they measure different things.
+    """Return the amounts in a column by cell, or None if the column cannot be read as amounts.
+    That is so if one cell cannot be read, if all could have a decimal point or comma, or if they
+    measure different things.
     """
     ways = [_amounts(column, code, swapped) for swapped in (False, True)]
     made = [way for way in ways if way]
@@ -214,8 +213,8 @@ def unit_of_name(name: str, code: str) -> tuple[float, str]:
 
 
 def dates(column: Iterable[str]) -> dict[str, tuple[int, ...]] | None:
-    """Return year, month and day in a column of dates or years, as far as given, by cell. Return
-    None if a cell is no date, or if days and months cannot be told apart.
+    """Return year, month and day in a column of dates or years, as far as given, by cell.
+    Return None if a cell is no date, or if days and months cannot be told apart.
     """
     cells = list(filter(None, column))
     ways = [{cell: _date(cell, month_first) for cell in cells} for month_first in (False, True)]
@@ -263,8 +262,8 @@ class Table:
 
 @lru_cache(maxsize=64)
 def tables_of(text: str, code: str) -> tuple[Table, ...]:
-    """Return a text's tables without rows of totals. Short rows are padded; a table with rows that
-    are longer than its header is left out.
+    """Return a text's tables without rows of totals.
+    Short rows are padded. A table with rows that are longer than its header is left out.
     """
     made, above = [], paths(headings(text))
     for block in blocks(text):
@@ -327,7 +326,6 @@ class _Before(NamedTuple):
 
 def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
     """Return the steps of numbered lists, by the offset of their text.
-
     Numbers must count up from 1, or all be 1. Nested items are not steps.
     """
     steps: dict[int, Step] = {}

@@ -70,7 +70,6 @@ Stemming = Callable[[str], str]
 
 def terms(text: str, code: str) -> list[str]:
     """Return the stems of a text's words, in order and with repeats, without stop words.
-
     Text in a script without spaces is cut at stop words and returned as overlapping pairs of
     characters, which match a word wherever it starts.
     """
@@ -108,7 +107,6 @@ def run_splitter(code: str) -> Callable[[str], list[str]]:
 
 def in_plain_signs(text: str) -> str:
     """Normalize characters (NFKC), keeping superscripts, subscripts and fractions separate.
-
     "10⁶" becomes "10^6", "1₂" becomes "1_2" and "2½" becomes "2 1/2".
     """
     marked = _APART.sub(lambda found: _mark(found[0]) + found[0], text)

@@ -62,7 +62,6 @@ async def ready() -> None:
 
 def rather_a_name(word: str) -> bool:
     """Return whether a capitalized word is probably a name, not just the start of a sentence.
-
     A name is not an ordinary word of the vocabulary, or is more frequent when capitalized. The
     vocabulary is sorted by frequency.
     """

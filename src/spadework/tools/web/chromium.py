@@ -1,4 +1,5 @@
 """Find Chromium or Chrome on this machine.
+
 The headless shell reads a page in about half the time of the full browser.
 """
 

@@ -47,8 +47,8 @@ certificates = cache(read_certificates)
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the proxy for a URL: SPADEWORK_PROXY, or else HTTPS_PROXY and similar variables.
-    Returns None without a proxy, for this machine, and for hosts in NO_PROXY. Raises SettingsError
+    """Return the proxy for a URL, from SPADEWORK_PROXY, or else HTTPS_PROXY and similar variables.
+    Return None without a proxy, for this machine, and for hosts in NO_PROXY. Raises SettingsError
     unless the proxy speaks HTTP.
     """
     parts = urlsplit(url)

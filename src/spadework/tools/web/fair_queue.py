@@ -1,5 +1,6 @@
 """Share limited resources, such as hosts, fairly among all threads and event loops of a process.
-With a common database, machines share them, too; those slots are needed in addition to the
+
+With a common database, machines share them, too. Those slots are needed in addition to the
 process's own.
 """
 
@@ -195,9 +196,9 @@ SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 async def shared_place(
     what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
 ) -> AsyncIterator[Visit]:
-    """Hold a slot for `what`.
-    Waits while all machines together hold `most` slots, or the last one started less than `every`
-    seconds ago. Returns at once if there is no common database, or it does not respond.
+    """Hold a slot for `what`, which all machines share.
+    Waits while they together hold `most` slots, or the last one started less than `every` seconds
+    ago. Returns at once if there is no common database, or if it does not respond.
     """
     shared = SHARED.get()
     if shared is None:

@@ -1,4 +1,5 @@
 """Look up host names in separate threads, one per name, each with a deadline.
+
 The system does it, because a DNS client would miss its hosts file, search domains and container
 name servers. The event loop's own lookups would block threads that write files.
 """
@@ -58,7 +59,7 @@ class Resolver:
 
     async def addresses(self, host: Any, port: Any, **how: int) -> list[Any]:
         """Return the result of `socket.getaddrinfo`, or raise its error.
-        Raises socket.gaierror (EAI_AGAIN) without an answer in time, at once if a lookup is
+        Raises socket.gaierror (EAI_AGAIN) without an answer in time, and at once if a lookup is
         overdue.
         """
         look_up = self._joined((host, port, *(how.get(name, 0) for name in _HOW)))

@@ -89,8 +89,9 @@ CREATE TRIGGER tell AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION tell_wa
 CREATE TRIGGER tell AFTER INSERT ON signals FOR EACH ROW EXECUTE FUNCTION tell_workers();;
 CREATE TRIGGER tell AFTER UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION tell_all();;
 """
-#: Slots at resources, users' runs and daily spending. The tables of slots (`places` in `rooms`) are
-#: unlogged, so that taking a slot writes nothing to disk. A server crash empties them.
+#: Slots at resources, the runs of users, and their daily spending. The tables of slots (`places`
+#: in `rooms`) are unlogged, so that taking a slot writes nothing to disk. They are empty after a
+#: server crash.
 _LIMITS = """
 CREATE UNLOGGED TABLE askers (
     process text PRIMARY KEY,
@@ -124,8 +125,8 @@ CREATE TABLE spent (
 );
 ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 """
-#: A room's row is locked while its slots change. The user with the fewest slots there comes first,
-#: then the session with the fewest, then the least recently served.
+#: The row of a room is locked while its slots change. The user with the fewest slots there comes
+#: first, then the session with the fewest, then the one that was served longest ago.
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE

@@ -14,7 +14,6 @@ from spadework.tools.extract.extracted import Extracted
 @dataclass(frozen=True)
 class Format:
     """A document format, recognised by first bytes, media type or extension (without the dot).
-
     `read` takes the bytes and the URL. It raises only Unreadable or TooLarge.
     """
 

@@ -37,7 +37,6 @@ def part(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def words(answer: Mapping[str, Any], name: str) -> str:
     """Return the field `name` as one line of text, or "".
-
     For an object, this is its name, type or URL.
     """
     found = answer.get(name)

@@ -9,7 +9,6 @@ from spadework.tools.extract.formats.described import answer_of, package, part, 
 
 def extract_package(body: bytes, url: str) -> Extracted:
     """Return a package's facts and README.
-
     The response may describe one version or all. Raises Unreadable if it describes no package.
     """
     answer = answer_of(body, "package")

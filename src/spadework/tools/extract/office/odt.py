@@ -144,7 +144,6 @@ class _Document:
 
     def _cells(self, row: Element, merged: dict[int, tuple[int, str]]) -> list[str]:
         """Return a row's cells, repeating merged ones.
-
         Updates `merged`, which holds each column's remaining rows and text.
         """
         found: list[str] = []

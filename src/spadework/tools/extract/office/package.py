@@ -76,7 +76,6 @@ _TEMPLATES = frozenset(
 
 def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
     """Open a zip file.
-
     Raises Unreadable if it is damaged, and TooLarge beyond MAX_ENTRIES entries.
     """
     entries = body.count(_ENTRY)
@@ -88,7 +87,6 @@ def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
 
 class Package:
     """The parts of a zip file.
-
     `what` names the file in errors. `main` is an Office file's main part.
     """
 

@@ -108,7 +108,6 @@ def _with_scripts(text: str) -> str:
 
 def _markdown(text: str) -> str:
     """Return striprtf's lines as Markdown.
-
     A bar at the end marks a table row. A list mark and a tab start a list item.
     """
     parts = []

@@ -162,7 +162,6 @@ def lapse(seconds: float) -> str:
 
 def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> Iterator[list[str]]:
     """Yield a sheet's rows, repeating merged cells.
-
     A merged cell that is alone in its row is not repeated across it.
     """
     coming = sorted(merged, key=lambda found: found.top, reverse=True)

@@ -74,7 +74,6 @@ class PageView:
 
     def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
         """Return features of an element's position.
-
         `around` holds the traits of the element and its ancestors.
         """
         found = [f"in {self._has}>{_landmarks(around)}"]

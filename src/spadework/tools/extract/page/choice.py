@@ -113,7 +113,6 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
 
 def _outside_frame(blocks: list[Block]) -> list[Block]:
     """Return the blocks outside boilerplate markup.
-
     Mostly-link blocks are kept only if all others are headings.
     """
     inside = [block for block in blocks if not _is_furniture(block)]

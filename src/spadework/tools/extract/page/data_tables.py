@@ -25,7 +25,6 @@ ReadCell = Callable[[LexborNode], list[Block]]
 
 def is_data(table: LexborNode) -> bool:
     """Return whether a table holds data rather than layout.
-
     A data table has short cells, and at least two columns or a header cell.
     """
     if (table.attributes.get("role") or "") in ("presentation", "none"):

@@ -72,7 +72,6 @@ def _unstack(node: LexborNode) -> None:
 
 def _write_equation(rule: LexborNode) -> None:
     """Write a formula set as a table on one line, such as `x = 13/27`.
-
     TeX converters produce one-row tables with a rule, in a cell or inner table, as fraction bar.
     """
     line = rule.parent if rule.tag == "td" else rule
@@ -182,7 +181,6 @@ def _neighbour_text(node: LexborNode, *, forward: bool) -> str:
 
 def tex(node: LexborNode) -> str:
     """Return a formula's TeX between dollar signs.
-
     A `<math>` without TeX is written on one line. Returns "" if there is no formula.
     """
     attributes = node.attributes
@@ -209,7 +207,6 @@ def _source_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
 
 def hidden_tex(node: LexborNode, before: str) -> str:
     """Return the formula in a `<math>`, script, image or drawing, or "".
-
     A fallback image is dropped if it repeats the formula `before` it.
     """
     attributes = node.attributes

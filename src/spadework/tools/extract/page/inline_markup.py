@@ -193,7 +193,6 @@ class Mark:
 
 class Line:
     """A paragraph's Markdown under construction.
-
     Open links and emphasis continue in the next paragraph.
     """
 

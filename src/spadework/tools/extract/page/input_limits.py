@@ -47,7 +47,6 @@ _FORMATTING = frozenset((
 
 def bounded(html: str) -> tuple[str, int]:
     """Return the part of a page that is safe to parse, and the number of characters cut off.
-
     Null characters and iframe tags are dropped. Raises TooLarge if a tag has too many attributes,
     and Unreadable for binary data.
     """
@@ -78,7 +77,6 @@ def _may_hold_long_tag(text: str) -> bool:
 
 def _end(text: str) -> int:
     """Return where to cut a page so that parsing takes linear time.
-
     Nesting takes longer, and open formatting elements are reopened in every later block.
     """
     opened = text.count("<")

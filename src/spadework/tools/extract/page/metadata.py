@@ -48,7 +48,6 @@ Json = dict[str, Any]
 @dataclass
 class Metadata:
     """A page's metadata as written, from which the functions below choose.
-
     `types` are schema.org types found in JSON-LD or in element attributes.
     """
 
@@ -117,7 +116,6 @@ def types_of(thing: Json) -> list[str]:
 
 def title_of(found: Metadata) -> str:
     """Return the headline.
-
     This is the first heading found in the title, or the title's part most similar to a heading.
     """
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
@@ -206,7 +204,6 @@ _FORUM = ("discourse", "vbulletin")
 
 def source_kind_of(found: Metadata) -> SourceKind:
     """Return the kind of source that the metadata states, or "".
-
     A NewsArticle type or citation_title alone is not enough, because half of such pages belong to
     companies and blogs.
     """

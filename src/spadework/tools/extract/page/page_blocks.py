@@ -14,7 +14,6 @@ from spadework.tools.extract.page.inline_markup import NUMBERS
 @dataclass(slots=True, eq=False)
 class Frame:
     """A block-level element containing the page's blocks `start:end`.
-
     `traits` come from its tag, class, id, role and visibility, such as `tag:nav` or `footer`.
     `image` is the address of a figure's only image.
     """
@@ -31,7 +30,6 @@ class Frame:
 @dataclass(slots=True, eq=False)
 class Item:
     """A list item or quotation.
-
     `marker` begins its first line and `indent` the others. `loose` is set if it contains a heading.
     """
 
@@ -43,7 +41,6 @@ class Item:
 @dataclass(slots=True, eq=False)
 class Block:
     """A paragraph, heading, table or code block as Markdown.
-
     `text` excludes the prefixes of its enclosing items (`inside`). `chars` counts visible
     characters and `link_chars` those within links.
     """
@@ -122,7 +119,6 @@ def callout_kind(classes: str) -> str:
 
 def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
     """Return whether to drop an element of APART.
-
     Table cells are dropped only if they hold line numbers, and footers only outside content.
     """
     if tag == "td":
@@ -178,7 +174,6 @@ _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 def assemble(blocks: Sequence[Block]) -> str:
     """Return blocks as Markdown, joining paragraphs that continue each other.
-
     If a list item's first block was dropped, its marker goes to the first block kept.
     """
     going_on = _going_on(blocks)
@@ -198,7 +193,6 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 def _inside(block: Block) -> tuple[Item, ...]:
     """Return the items whose prefixes a block receives.
-
     List items with headings are skipped. So are quotations around code or tables, which only serve
     as indentation on old pages.
     """
@@ -208,7 +202,6 @@ def _inside(block: Block) -> tuple[Item, ...]:
 
 def _going_on(blocks: Sequence[Block]) -> set[int]:
     """Return the indices of paragraphs that continue the previous one.
-
     Of the paragraphs in a run that follow an unfinished sentence, most must start in lower case.
     """
     found: set[int] = set()

@@ -40,7 +40,6 @@ Numbers = tuple[float, ...]
 
 class Surroundings:
     """The surroundings of a page's blocks, as input rows for the decision trees.
-
     Means are taken over squashed scores, weighted by the square root of block length.
     """
 
@@ -262,7 +261,6 @@ _TREE = "(tree)"
 
 def weights_text() -> str:
     """Return the file of fitted weights.
-
     A line holds a feature name and its weight, or `(tree)` and a tree.
     """
     return files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8")
@@ -300,7 +298,6 @@ def second_odds() -> Odds:
 
 def compiled(trees: Sequence[str], numbers: int) -> Odds:
     """Compile `trees` to a function of `numbers` arguments that returns the sum of all trees.
-
     A tree lists its nodes, left branches first. `12<0.5` goes left if number 12 is at most 0.5, and
     a bare number is a leaf. The compiled expression is five times as fast as walking the trees.
     """
@@ -341,7 +338,6 @@ def _inherited(
     view: PageView, table: dict[str, float]
 ) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
     """Return three maps by element.
-
     They hold the score of its blocks, the score it adds to its children's blocks, and its traits
     with those of its ancestors.
     """
@@ -380,7 +376,6 @@ def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
 
 def bar(blocks: list[Block], chances: list[float]) -> float:
     """Return the probability threshold that gives this page the best expected F1.
-
     The threshold is half that F1, so ambiguous pages get a lower one (Lipton et al. 2014, "Optimal
     Thresholding of Classifiers to Maximize F1 Measure").
     """

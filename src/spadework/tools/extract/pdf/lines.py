@@ -46,7 +46,6 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 @dataclass(frozen=True)
 class Line:
     """A line or its part in one column, measured in points.
-
     If the line stands for a table, `table` is the table's Markdown.
     """
 

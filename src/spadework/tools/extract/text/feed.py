@@ -100,7 +100,6 @@ LONG_LINE = 1_000
 
 def extract_xml(text: str, url: str) -> Extracted:
     """Return a feed or an XHTML page as Markdown, and other XML as code.
-
     Raises TooLarge if the XML has too many tags, and Unreadable if it has none or is a drawing.
     """
     root = xml_tree(text.encode("utf-8", "replace"), "XML")

@@ -109,7 +109,6 @@ _open: Any = olefile.OleFileIO  # OleFileIO has no types.
 
 def extract_msg(body: bytes, url: str) -> Extracted:
     """Return an Outlook message's text and its attachments' names.
-
     Raises Unreadable if the message is damaged or its only text is compressed RTF.
     """
     try:

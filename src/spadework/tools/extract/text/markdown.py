@@ -43,7 +43,6 @@ def is_known_tag(tag: str) -> bool:
 
 def html_markdown(source: str) -> str:
     """Return HTML as Markdown, including placeholders such as `<name>`.
-
     Raises TooLarge or Unreadable beyond the limits of a page.
     """
     # Most notes hold no HTML and need no reader of pages.
@@ -64,7 +63,6 @@ _CODE_TAG = re.compile(r"</?(?:code|kbd|samp|tt)\s*>", re.I)
 @dataclass(frozen=True)
 class Words:
     """The text of a block as Markdown.
-
     `linked` and `unlinked` count word characters inside and outside links. `anchors` counts links
     within the page. `pictured` is true if an image or tag was removed.
     """
@@ -202,7 +200,6 @@ def _parser() -> MarkdownIt:
 
 def clean_markdown(text: str, url: str) -> Extracted:
     """Return a cleaned Markdown file with one line per paragraph, ATX headings and fenced code.
-
     `title` comes from the front matter or the first heading. Links are replaced by their text and
     listed in `links`. Relative links are listed only if `url` is on the web.
     """

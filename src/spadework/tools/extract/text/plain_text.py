@@ -39,7 +39,6 @@ _INDENTED = 4
 
 def extract_text(text: str, url: str) -> Extracted:
     """Return a text file as Markdown, with columns and indented text as code blocks.
-
     `title` is the heading or short line at the start, or "".
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
@@ -132,7 +131,6 @@ _RST_PLACE = re.compile(r"\|([^|\s][^|\n]{,60})\|_{,2}")
 
 def extract_rst(text: str, url: str) -> Extracted:
     """Return reStructuredText as Markdown, without images, comments and what controls a site.
-
     `title` is the heading at the start, or "".
     """
     text = cleandoc(text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -1,5 +1,6 @@
-"""Give each session a handle on the browser that all sessions of the process share.
-The first page opens it, and the last handle closes it.
+"""Give each session a handle on the one browser of the process.
+
+The first page opens the browser, and the last handle closes it.
 """
 
 from __future__ import annotations

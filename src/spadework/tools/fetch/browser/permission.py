@@ -17,9 +17,9 @@ _TRACKERS = frozenset(line for line in _LINES if line and not line.startswith("#
 
 
 class Permission:
-    """A browser context's permission to use the proxy, with its credentials `user` and `password`.
-    `refused` and `failed` hold reasons by host. Internal hosts that the owner allows are reachable
-    only while the visited site is internal too.
+    """A browser context's permission to use the proxy, with its `user` and `password`.
+    `refused` and `failed` hold reasons by host. Internal hosts that the owner allows can be
+    reached only while the visited site is internal, too.
     """
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str], most_bytes: int) -> None:

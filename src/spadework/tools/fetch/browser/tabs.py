@@ -16,9 +16,9 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Pag
 from spadework.tools.fetch.browser.permission import Permission
 from spadework.tools.fetch.browser.proxy import Proxy
 
-#: Disabled features: Chromium's own UI pages, spare renderer processes, and those that Playwright
-#: disables, except storage partitioning. Only the last such flag counts, so Playwright's are
-#: repeated.
+#: Features to turn off: Chromium's own UI pages, spare renderer processes, and those that
+#: Playwright disables, except storage partitioning. Only the last such flag counts, so
+#: Playwright's are repeated.
 _OFF = (
     # Pages that each window loads for its address bar, which is most of the cost of a new context.
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "PreloadTopChromeWebUI"),
@@ -57,10 +57,11 @@ CONTEXT: dict[str, Any] = {
 
 @asynccontextmanager
 async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
-    """Authenticate a context to the proxy during its first visit.
-    Chromium then remembers the credentials. Playwright's own method would pause every request and
-    disable the cache. Interception stays on until `empty_context`, because ending it while a script
-    navigates can hang the page.
+    """Authenticate a context to the proxy during its first visit. Chromium remembers the
+    credentials.
+
+    Playwright's own method would pause every request and disable the cache. Interception stays on
+    until `empty_context`, because ending it while a script navigates can hang the page.
     """
     given = {"response": "ProvideCredentials"}
     given |= {"username": permission.user, "password": permission.password}
@@ -91,9 +92,8 @@ async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> As
 async def empty_context(
     context: BrowserContext, page: Page, devtools: CDPSession, host: str
 ) -> bool:
-    """Clear what a visit to `host` left.
-    Return False if the page is on another host. Session storage can only be cleared while its
-    document is open, so scripts are stopped first.
+    """Clear what a visit to `host` left behind. Return False if the page is on another host.
+    Session storage can be cleared only while its document is open, so scripts are stopped first.
     """
     for other in context.pages:
         if other is not page:

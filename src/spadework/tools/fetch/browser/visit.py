@@ -148,8 +148,9 @@ async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) ->
 
 
 async def _run(page: Page, script: str, made: Callable[[Any], T], given: Any = None) -> T:
-    """Run our script and return its result converted by `made`, again if the page navigates.
-    Raises Unreadable for an invalid result, because a page can redefine what our scripts call.
+    """Run one of our scripts and return its result, converted by `made`.
+    The script runs again if the page navigates. Raises Unreadable for an invalid result, because a
+    page can redefine what our scripts call.
     """
     while True:
         try:
