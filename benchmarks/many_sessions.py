@@ -30,7 +30,7 @@ from typing import NamedTuple
 import httpx
 
 from spadework.sessions.session import Session
-from spadework.sessions.storage.session_file import LEDGER, LOG, METADATA, PROGRESS, RESULT
+from spadework.sessions.storage.files import LEDGER, LOG, METADATA, PROGRESS, RESULT
 from spadework.settings import Settings
 
 COUNT, TIMES = 10_000, 5

@@ -28,8 +28,7 @@ from unittest import mock
 import tantivy
 
 from spadework.settings import Settings
-from spadework.tools.dense.embedder import embedder
-from spadework.tools.dense.passage_vectors import fill
+from spadework.tools.dense.embedder import embedder, fill
 from spadework.tools.dense.vectors import Vectors
 from spadework.tools.library import search as near
 from spadework.tools.library.build import StoreWriter

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.agents.evidence.confirmation import confirm_fact
+from spadework.agents.evidence.expectation import confirm_fact
 from spadework.agents.evidence.passages import Judgement, PassageView
 from spadework.sessions.one_call import research
 from spadework.settings import Settings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spadework.graph.pages.page_cache import PageCache
 from spadework.settings import Settings
-from spadework.tools.dense.passage_vectors import meaning_of
+from spadework.tools.dense.embedder import meaning_of
 from spadework.tools.knowledge import knowledge_of
 from spadework.tools.knowledge.entry import Recalled
 from spadework.values import Page

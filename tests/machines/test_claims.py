@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from spadework.machines import database as database_module
 from spadework.machines.database import opened
 from spadework.machines.session_rows import CheckpointSaver, New, SharedSessions
-from spadework.tools.stores.disk_faults import ClaimLost
+from spadework.tools.stores.disk import ClaimLost
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow
 
 pytestmark = pytest.mark.machines

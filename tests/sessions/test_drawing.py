@@ -33,11 +33,11 @@ from spadework.sessions.record.records import Records, draft_of, redraw
 from spadework.sessions.record.work_products import RESEARCH, SEARCHES, stamp_name
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import (
+    LOG,
     read_metadata,
     read_progress,
     read_result,
 )
-from spadework.sessions.storage.session_file import LOG
 from spadework.settings import Settings
 from spadework.values import Problem, Usage
 from tests.hostile.drawn import differing, drawn

@@ -10,7 +10,7 @@ import pytest
 from spadework.events import Event, Notice
 from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
-from spadework.sessions.storage.session_file import METADATA, RESULT
+from spadework.sessions.storage.files import METADATA, RESULT
 from spadework.settings import Settings
 
 NOTE = "# Quillon\n\nQuillon is a wind-up radio. To use the Quillon, turn the crank thirty times.\n"

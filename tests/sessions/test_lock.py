@@ -10,7 +10,7 @@ import pytest
 from filelock import FileLock
 
 from spadework.errors import SessionBusy
-from spadework.sessions.storage.session_file import LOCK, hold_session, is_held
+from spadework.sessions.storage.files import LOCK, hold_session, is_held
 
 
 def test_who_looks_for_a_moment_keeps_nobody_out(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from spadework.errors import ModelError, SpadeworkError
 from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.graph.pages.page_cache import PageCache
 from spadework.settings import Settings
-from spadework.tools.dense.passage_vectors import Meaning, meaning_of
+from spadework.tools.dense.embedder import Meaning, meaning_of
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web
 from spadework.tools.knowledge import knowledge_of
@@ -32,8 +32,8 @@ from spadework.tools.search.failover import Search
 from spadework.tools.search.provider import Provider
 from spadework.tools.search.provider_choice import PROVIDERS, Choice, Spare, choose
 from spadework.tools.stores.cassette import Recording
+from spadework.tools.stores.disk import private_folder
 from spadework.tools.stores.journal import Journal
-from spadework.tools.stores.private_files import private_folder
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Problem, Query, Value
 

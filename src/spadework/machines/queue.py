@@ -21,7 +21,7 @@ from procrastinate.jobs import Status
 from psycopg import OperationalError
 
 from spadework.machines.database import AWAY_SECONDS, LOST, RECONNECT_SECONDS, Database
-from spadework.tools.stores.disk_faults import DatabaseDown
+from spadework.tools.stores.disk import DatabaseDown
 
 QUEUE, TASK = "sessions", "spadework.research"
 BEAT_SECONDS = 3.0

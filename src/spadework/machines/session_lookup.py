@@ -18,12 +18,17 @@ from spadework.events import Finished, read_event
 from spadework.machines.shared_limits import shared_sessions
 from spadework.sessions.record.log import log_lines
 from spadework.sessions.record.records import delete_session, redraw
-from spadework.sessions.storage.files import make_folder, whole_result
-from spadework.sessions.storage.session_file import JOURNAL, LOG, METADATA, hold_session
+from spadework.sessions.storage.files import (
+    JOURNAL,
+    LOG,
+    METADATA,
+    hold_session,
+    make_folder,
+    whole_result,
+)
 from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
-from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.private_files import is_session_id, write_atomically
+from spadework.tools.stores.disk import is_session_id, on_disk, write_atomically
 
 if TYPE_CHECKING:
     from spadework.machines.session_rows import Kept, SharedSessions

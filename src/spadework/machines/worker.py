@@ -23,13 +23,11 @@ from spadework.machines.shared_limits import home_of, shared_sessions
 from spadework.sessions import admission
 from spadework.sessions.brief import Brief
 from spadework.sessions.session import Session
-from spadework.sessions.storage.session_file import METADATA, is_held
+from spadework.sessions.storage.files import METADATA, is_held
 from spadework.sessions.users import People
 from spadework.settings import Settings
-from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.disk_faults import ClaimLost, DatabaseDown
+from spadework.tools.stores.disk import ClaimLost, DatabaseDown, is_session_id, on_disk
 from spadework.tools.stores.journal_rows import CLAIM
-from spadework.tools.stores.private_files import is_session_id
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from spadework.agents.extractive.judge import questions
 from spadework.errors import SpadeworkError
 from spadework.sessions.storage.files import read_page
 from spadework.settings import Settings
-from spadework.tools.dense.passage_vectors import meaning_of
+from spadework.tools.dense.embedder import meaning_of
 from spadework.tools.library.library import Library
 from spadework.tools.text.page_text import content_hash
 from spadework.values import Page, Result, Value

@@ -16,8 +16,13 @@ from spadework.events import Event
 from spadework.graph.parts import Opened, Replay
 from spadework.sessions.brief import Brief
 from spadework.sessions.session import Session
-from spadework.sessions.storage.files import read_metadata, read_result, session_folder
-from spadework.sessions.storage.session_file import JOURNAL, METADATA
+from spadework.sessions.storage.files import (
+    JOURNAL,
+    METADATA,
+    read_metadata,
+    read_result,
+    session_folder,
+)
 from spadework.settings import Settings
 from spadework.tools.stores.cassette import Missing, Recording
 from spadework.tools.stores.exchanges import Request

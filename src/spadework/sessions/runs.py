@@ -18,11 +18,9 @@ from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, St
 from spadework.sessions.record.log import read_log
 from spadework.sessions.record.records import end
 from spadework.sessions.session import Session
-from spadework.sessions.storage.files import session_folder
-from spadework.sessions.storage.session_file import METADATA
+from spadework.sessions.storage.files import METADATA, session_folder
 from spadework.settings import Settings
-from spadework.tools.stores.disk import on_disk
-from spadework.tools.stores.private_files import make_folder
+from spadework.tools.stores.disk import make_folder, on_disk
 from spadework.values import Result
 
 #: Marks the folder of a session run by a server.

@@ -33,18 +33,19 @@ from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
 from spadework.sessions.lookups.gathering_session import Gathering, needed_providers
 from spadework.sessions.metrics.run_history import experience, reserve, took
-from spadework.sessions.metrics.tally import TALLY
+from spadework.sessions.metrics.statistics import TALLY
 from spadework.sessions.record import telemetry
 from spadework.sessions.record.records import Records, end_drawing
 from spadework.sessions.storage.checkpoints import AfterTelling, checkpoints_of, last_state
 from spadework.sessions.storage.files import (
+    JOURNAL,
+    hold_session,
     make_folder,
     read_metadata,
     session_folder,
     take_settings,
     whole_result,
 )
-from spadework.sessions.storage.session_file import JOURNAL, hold_session
 from spadework.sessions.stream import (
     ANSWER_SECONDS,
     LEAST_CLOSING,

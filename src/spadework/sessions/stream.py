@@ -18,7 +18,7 @@ from spadework.graph.research import Graph
 from spadework.sessions.brief import Brief
 from spadework.sessions.record.records import Records
 from spadework.sessions.storage.disk import disk_faults
-from spadework.sessions.storage.session_file import JOURNAL
+from spadework.sessions.storage.files import JOURNAL
 from spadework.tools.stores.disk import in_time
 from spadework.values import Result
 

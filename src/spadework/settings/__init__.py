@@ -25,9 +25,16 @@ from spadework.errors import SettingsError, must_be
 from spadework.form import as_form, sentence
 from spadework.home import absolute
 from spadework.settings.environment import Cleaning, Effort, Role, tell_unread
-from spadework.settings.interfaces import Observing, Serving, Users
-from spadework.settings.model_choice import Budgets, Judging, Models
-from spadework.settings.sources import Reading, Searching
+from spadework.settings.sources import (
+    Budgets,
+    Judging,
+    Models,
+    Observing,
+    Reading,
+    Searching,
+    Serving,
+    Users,
+)
 
 __all__ = ["DEFAULT_MODEL", "DEFAULT_SMALL_MODEL", "Cleaning", "Effort", "Role", "Settings"]
 

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_network
+import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AliasChoices, BaseModel, Field, SecretStr, field_validator
 
-from spadework.settings.environment import Cleaning, Country, Day, Listed, Sites, provider_alias
+from spadework.form import by_effort
+from spadework.home import default_home
+from spadework.settings.environment import (
+    Cleaning,
+    Concern,
+    Country,
+    Day,
+    Effort,
+    Listed,
+    LogLevel,
+    Sites,
+    provider_alias,
+)
 from spadework.values.question import LANGUAGE
 from spadework.values.search import StatedKind
 
@@ -114,3 +127,217 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
     @classmethod
     def _with_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(str(ip_network(word, strict=False)) if "/" in word else word for word in value)
+
+
+class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
+    """Models and embeddings: which, where, and how much one request may hold."""
+
+    model: str = ""
+    """Chat model as PROVIDER:NAME, such as openai:gpt-5-mini. Empty: the default of the key, or
+    none.
+    """
+    judge_model: str = ""
+    """Model that looks at hits, cleans pages, and judges coverage and sentences. Empty: `model`."""
+    writer_model: str = ""
+    """Model of the writer. Empty: `model`."""
+    openai_api_key: SecretStr | None = Field(
+        None, validation_alias=provider_alias("OPENAI_API_KEY")
+    )
+    """API key of the model server."""
+    openai_base_url: str = Field("", validation_alias=provider_alias("OPENAI_BASE_URL"))
+    """Any OpenAI-compatible server. Empty: OpenAI."""
+    fallback_model: str = ""
+    """Chat model to use when a role's own model fails or its quota is spent. Empty: none."""
+    fallback_base_url: str = ""
+    """OpenAI-compatible server of the fallback model. Empty: the same server as for the other
+    models.
+    """
+    fallback_api_key: SecretStr | None = None
+    """API key of the fallback model's server. Unset: the same key as for the other models."""
+    reply_tokens: int = Field(8_000, ge=100, le=100_000)
+    """Maximum tokens in one model answer."""
+    context_tokens: int = Field(0, ge=0, le=10_000_000)
+    """Maximum tokens of a request and its answer together. 0: read from the server's list of
+    models, else learned from its refusals.
+    """
+    model_seconds: float = Field(120, gt=0, le=3_600)
+    """Maximum seconds to wait for one model answer."""
+    model_parallel: int = Field(16, ge=1, le=256)
+    """Maximum concurrent model calls per endpoint, over all sessions of a process or, with a
+    database, of all machines. Reduced while the endpoint reports that it is busy.
+    """
+    embeddings: str = ""
+    """Embedding model, such as text-embedding-3-small. Empty: none, so search is by words only."""
+    embeddings_url: str = ""
+    """OpenAI-compatible server for embeddings. Empty: `openai_base_url`, or OpenAI."""
+    embeddings_api_key: SecretStr | None = None
+    """API key of the embedding server. Unset: `openai_api_key`, but only for the server it belongs
+    to.
+    """
+    prices: dict[str, tuple[float, float]] = Field(
+        default_factory=lambda: {
+            "gpt-5-mini": (0.25, 2.0),
+            "gpt-5-nano": (0.05, 0.4),
+            "gpt-5": (1.25, 10.0),
+        }
+    )
+    """US dollars per million tokens in and out, by model name. The price of any other model is
+    unknown.
+    """
+
+
+class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
+    """Report length, knowledge kept between runs, and questions to the user."""
+
+    # The report
+    length: Literal["short", "normal", "long"] = "normal"
+    """Length of a model's report unless the question asks for another: about 200, 700 or 1800
+    words.
+    """
+
+    # Knowledge
+    knowledge: bool = True
+    """Keep the web pages that are read, and search them before the web."""
+    qdrant_url: str = Field("", validation_alias=provider_alias("QDRANT_URL"))
+    """Address of a Qdrant server that keeps the pages, in the collection `spadework`; users have
+    their own. Empty: they are kept under `home`.
+    """
+    qdrant_api_key: SecretStr | None = Field(
+        None, validation_alias=provider_alias("QDRANT_API_KEY")
+    )
+    """API key of the Qdrant server. Also QDRANT_API_KEY."""
+
+    # Asking back
+    clarify: bool = False
+    """Ask the user where the question can mean several things. On in chat and on the web page."""
+    approve: bool = False
+    """Show the plan and wait for approval or changes. On in chat and on the web page."""
+
+
+class Budgets(BaseModel, defer_build=True, use_attribute_docstrings=True):
+    """Limits of a run."""
+
+    effort: Effort = "normal"
+    """quick: at most three topics, few model calls, no check of hits and no cleaning. deep: more
+    pages, refined searches and a review of the report by a model.
+    """
+    minutes: float = Field(10, gt=0, le=1_440)
+    """Time limit of a run in minutes, from the start of the process."""
+    iterations: int = Field(default_factory=by_effort(quick=2, normal=3, deep=3), ge=1, le=12)
+    """Maximum rounds. Unset: 3, quick 2."""
+    completeness: float = Field(0.8, ge=0, le=1)
+    """Score at which a topic counts as answered."""
+    calls: int = Field(110, ge=0, le=100_000)
+    """Maximum model calls."""
+    searches: int = Field(120, ge=0, le=100_000)
+    """Maximum searches."""
+    pages: int = Field(default_factory=by_effort(quick=60, normal=60, deep=400), ge=0, le=10_000)
+    """Maximum pages read. Unset: 60, deep 400."""
+    tokens: int = Field(1_000_000, ge=0)
+    """Maximum tokens in and out, over all model calls."""
+    money: float = Field(5.0, ge=0)
+    """Maximum US dollars for model calls, where the price is known."""
+
+
+class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
+    """Settings of `serve` and MCP, and the place where sessions are kept."""
+
+    # Serving
+    token: SecretStr | None = None
+    """Token that requests to `serve` and MCP over HTTP must carry, on this machine too. Unset: none
+    on this machine; one is made and printed when listening beyond it.
+    """
+    serve_hosts: Listed[str] = ()
+    """Host names that `serve` answers to, besides addresses and this machine's own name."""
+
+    drain_seconds: float = Field(20, ge=0, le=86_400)
+    """Seconds that runs may continue after SIGTERM to `serve` or `worker`. Nothing new is accepted
+    meanwhile, and the next process continues what is left.
+    """
+
+    # Sessions
+    parallel_sessions: int = Field(
+        default_factory=lambda: 8 * (os.cpu_count() or 1), ge=1, le=10_000
+    )
+    """Maximum sessions that run at once in a process; more wait in its queue, as they do when it
+    may open no more files. Unset: 8 per core.
+    """
+    home: Path = Field(default_factory=default_home)
+    """Folder for sessions and indexes."""
+
+
+class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
+    """Users of a server, the limits of each, and what machines share."""
+
+    # People
+    user_header: str = ""
+    """Header in which a reverse proxy names the user, such as `X-Forwarded-User`. Trusted only from
+    `trusted_proxies`.
+    """
+    trusted_proxies: Listed[str] = ()
+    """Addresses and networks of the reverse proxies that name users, such as
+    `127.0.0.1,10.0.0.0/24`. No client may connect from them without the proxy setting its header.
+    """
+    user_runs: int = Field(0, ge=0, le=10_000)
+    """Maximum concurrent runs of one user; more wait in the queue. 0: no limit."""
+    user_money: float = Field(0, ge=0)
+    """Maximum US dollars for the models of one user's runs in a day (UTC), where the price is
+    known. 0: no limit.
+    """
+
+    # Machines
+    database_url: SecretStr | None = None
+    """PostgreSQL database of all machines, such as `postgresql://user:password@host/name`.
+    `spadework worker` processes then run the sessions, any process shows them, and users and
+    knowledge are stored there too. Needs the extra `postgres`. Unset: files and SQLite, and each
+    process runs its own sessions.
+    """
+
+    @field_validator("trusted_proxies", mode="after")
+    @classmethod
+    def _of_networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        networks_of(value)
+        return value
+
+
+def networks_of(words: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
+    """Return the words as addresses and networks. Raises ValueError for any other word."""
+    return tuple(ip_network(word, strict=False) for word in words)
+
+
+CONCERNS: tuple[Concern, ...] = get_args(Concern)
+LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
+
+
+class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
+    """The logs of a run."""
+
+    # Logs
+    log: str = ""
+    """What to log in `logs/` of a session, one file per concern: a level (debug, info, warning,
+    error) for all, or for some (`search=debug,model=info`) of search, crawl, clean, model and
+    orchestrator. Unset: nothing. Queries and reasons appear at debug only.
+    """
+
+    @field_validator("log", mode="after")
+    @classmethod
+    def _of_known_words(cls, value: str) -> str:
+        levels_of(value)
+        return value
+
+
+def levels_of(log: str) -> dict[Concern, LogLevel]:
+    """Return the level of each logged concern. Raises ValueError for an unknown word."""
+    found: dict[Concern, LogLevel] = {}
+    for word in filter(None, (word.strip() for word in log.split(","))):
+        name, _, level = word.rpartition("=")
+        known: LogLevel | None = next((o for o in LEVELS if o == level.strip().lower()), None)
+        named: tuple[Concern, ...] = tuple(o for o in CONCERNS if o == name.strip().lower())
+        asked = named if name else CONCERNS
+        if known is None or not asked:
+            raise ValueError(
+                f"each part should be a level ({', '.join(LEVELS)}), or a concern"
+                f" ({', '.join(CONCERNS)}) with a level, such as search=debug"
+            )
+        found |= dict.fromkeys(asked, known)
+    return found

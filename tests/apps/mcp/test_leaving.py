@@ -18,7 +18,7 @@ from mcp import Client
 from spadework.errors import SessionBusy
 from spadework.sessions.replay import replay
 from spadework.sessions.session import Session
-from spadework.sessions.storage.session_file import hold_session
+from spadework.sessions.storage.files import hold_session
 from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
 from tests.apps.mcp.serving import QUESTION, given, over_stdio, served, until

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 
-from spadework.sessions.storage.files import session_folder
-from spadework.sessions.storage.session_file import hold_session
+from spadework.sessions.storage.files import hold_session, session_folder
 from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
 from tests.apps.mcp.serving import over_http, until

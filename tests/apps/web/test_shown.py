@@ -19,7 +19,7 @@ from spadework.apps.web.page_templates import part
 from spadework.events import Finished
 from spadework.sessions.health import Check
 from spadework.sessions.record.log import log_event
-from spadework.sessions.storage.session_file import hold_session
+from spadework.sessions.storage.files import hold_session
 from spadework.settings import Settings
 from spadework.values import Picture, Result
 from tests.apps.web.prepared import large, put

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from spadework.errors import ModelError
 from spadework.tools.dense import vectors as vector_tables
-from spadework.tools.dense.embedder import BATCH, EndpointEmbedder
-from spadework.tools.dense.passage_vectors import LEAST, Meaning, fill
+from spadework.tools.dense.embedder import BATCH, LEAST, EndpointEmbedder, Meaning, fill
 from spadework.tools.dense.vectors import Passage, Vectors, pack_vector
 from tests.world.embedding import Embeddings, Fault
 

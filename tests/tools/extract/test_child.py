@@ -15,8 +15,7 @@ import pytest
 
 from spadework.errors import FetchError, TooSlow, Unreadable
 from spadework.tools.extract import read_document
-from spadework.tools.extract.child import WORKERS, read_apart, warm
-from spadework.tools.extract.process import Process
+from spadework.tools.extract.process import WORKERS, Process, read_apart, warm
 from tests.tools.extract.files import docx, epub, xlsx
 from tests.tools.extract.test_data import ATOM, MAIL, RSS
 from tests.tools.extract.test_office import p
@@ -206,7 +205,7 @@ async def test_a_process_is_started_before_it_is_needed():
 
 PROGRAM = """
 import asyncio, sys
-from spadework.tools.extract.child import read_apart
+from spadework.tools.extract.process import read_apart
 async def main():
     await read_apart(b"a,b", media_type="text/csv", url="https://example.com/a", seconds=20)
     if len(sys.argv) > 1:

@@ -15,12 +15,11 @@ from PIL import Image, ImageDraw, ImageFont
 
 from spadework.errors import FetchError, TooLarge, Unreadable
 from spadework.tools.extract import read_document
-from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.pdf.image import MAX_PIXELS
 from spadework.tools.extract.pdf.ocr import has_ocr
 from spadework.tools.extract.pdf.reader import extract_pdf
-from spadework.tools.extract.process import limit_reading
+from spadework.tools.extract.process import limit_reading, read_apart
 from tests.tools.extract.files import png, saved, zipped
 from tests.world.processes import children
 from tests.world.timing import eventually

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from spadework.errors import FetchError
-from spadework.tools.extract.child import read_apart
+from spadework.tools.extract.process import read_apart
 from spadework.tools.extract.reader_program import MEMORY
 from tests.thinned import thinned
 from tests.tools.extract import bombs

@@ -13,8 +13,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spadework.errors import NotAllowed
-from spadework.tools.fetch.browser.permission import Permission, tracker
-from spadework.tools.fetch.browser.proxy import Proxy, Unfit, answer_head, parse_request
+from spadework.tools.fetch.browser.proxy import (
+    Permission,
+    Proxy,
+    Unfit,
+    answer_head,
+    parse_request,
+    tracker,
+)
 from spadework.tools.fetch.guard import resolve
 from tests.tools.fetch.browsing import Trap
 from tests.tools.fetch.conftest import until

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spadework.tools.fetch.exchange import Answer, for_level
-from spadework.tools.web.retries import rate_limit_reset, retry_after
+from spadework.tools.web.connections import rate_limit_reset, retry_after
 
 URL = "https://example.com/a/b?c"
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from spadework.tools.dense.embedder import EndpointEmbedder
-from spadework.tools.dense.passage_vectors import Meaning
+from spadework.tools.dense.embedder import EndpointEmbedder, Meaning
 from spadework.tools.knowledge import Which
 from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from tests.tools.knowledge.pages import ALL, CENSUS, FERRY, HARBOUR, LONG_AGO, NOW, entry

@@ -12,8 +12,7 @@ import pytest
 
 from spadework.errors import ModelError
 from spadework.tools.dense import vectors
-from spadework.tools.dense.embedder import EndpointEmbedder
-from spadework.tools.dense.passage_vectors import Meaning
+from spadework.tools.dense.embedder import EndpointEmbedder, Meaning
 from spadework.tools.library import search as near
 from spadework.tools.library.library import Library
 from tests.world.embedding import Embeddings, Fault

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from spadework.agents.evidence.confirmation import asked_of
+from spadework.agents.evidence.expectation import asked_of
 from spadework.agents.evidence.passages import Judgement, PassageView, Spot
 from spadework.agents.extractive.candidates import LIST_CHARS
 from spadework.agents.extractive.question_parts import counted

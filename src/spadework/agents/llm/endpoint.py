@@ -32,7 +32,7 @@ from spadework.settings import Role, Settings
 from spadework.tools.stores.journal import Journal
 from spadework.tools.text import tokens
 from spadework.tools.web import name_lookup
-from spadework.tools.web.retries import ask_again
+from spadework.tools.web.connections import ask_again
 from spadework.values import Problem
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import typer
 
-from spadework.apps.messages import say, say_json
-from spadework.apps.outputs import Output, write_output
+from spadework.apps.outputs import Output, say, say_json, write_output
 from spadework.apps.outputs import print_report as draw_report
 from spadework.errors import SessionError
 from spadework.sessions.record.records import delete_session, draft_of

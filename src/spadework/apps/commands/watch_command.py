@@ -53,8 +53,7 @@ def watch(
     """
     settings = options.settings_of(context)
     wait = _parse_span(every)
-    from spadework.apps.messages import say, say_json
-    from spadework.apps.outputs import check_writable
+    from spadework.apps.outputs import check_writable, say, say_json
     from spadework.sessions import changes
 
     if feed:

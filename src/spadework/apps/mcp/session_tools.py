@@ -34,6 +34,7 @@ from spadework.sessions.record.records import draft_of
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import (
     Metadata,
+    is_held,
     read_ledger,
     read_metadata,
     read_page,
@@ -41,7 +42,6 @@ from spadework.sessions.storage.files import (
     read_result,
     session_folder,
 )
-from spadework.sessions.storage.session_file import is_held
 from spadework.sessions.storage.session_list import readable_sessions
 from spadework.values import Result, Value
 from spadework.visible import one_line

@@ -18,13 +18,13 @@ from spadework.events import Event, Finished
 from spadework.sessions.library_index import related
 from spadework.sessions.record.log import read_log
 from spadework.sessions.storage.files import (
+    is_held,
     read_ledger,
     read_metadata,
     read_page,
     read_result,
     session_folder,
 )
-from spadework.sessions.storage.session_file import is_held
 from spadework.sessions.storage.session_list import Listed, list_sessions
 from spadework.values import STATE_WORDS, CoverageState, Evidence, Result
 

@@ -10,9 +10,14 @@ from itertools import accumulate
 from typing import Any, TypedDict
 
 from spadework.agents.assessor import assess
-from spadework.agents.evidence.confirmation import CONFIRMING, confirm_fact
 from spadework.agents.evidence.counts import with_lists, with_tables
-from spadework.agents.evidence.expectation import holds_expected, shortfalls, standard_of
+from spadework.agents.evidence.expectation import (
+    CONFIRMING,
+    confirm_fact,
+    holds_expected,
+    shortfalls,
+    standard_of,
+)
 from spadework.agents.evidence.passages import Judgement, PassageView, to_people
 from spadework.agents.extractive.judge import ROOM
 from spadework.agents.extractive.writer import columns_of

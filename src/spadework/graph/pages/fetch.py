@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from spadework.errors import FetchError, NotAllowed, TooLarge
 from spadework.graph.context import SessionContext
-from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.process import read_apart
 from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.page_pool import PAGE_SECONDS
 from spadework.tools.fetch.page_reader import Fetch

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from spadework.errors import KnowledgeError
 from spadework.settings import Settings
-from spadework.tools.dense.passage_vectors import Meaning
+from spadework.tools.dense.embedder import Meaning
 from spadework.tools.fetch.guard import is_owned
 from spadework.tools.knowledge import Entry, Knowledge, Recalled
 from spadework.tools.knowledge.entry import worth_keeping

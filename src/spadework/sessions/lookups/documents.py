@@ -19,9 +19,9 @@ from spadework.graph.parts import PagesAlone
 from spadework.settings import Settings
 from spadework.tools.export.compressed import PIECE_CHARS, around, largest
 from spadework.tools.export.markdown_report import to_markdown
-from spadework.tools.extract.child import read_apart
 from spadework.tools.extract.document_kinds import kind_of
 from spadework.tools.extract.extracted import Link
+from spadework.tools.extract.process import read_apart
 from spadework.tools.fetch.guard import check_url
 from spadework.tools.fetch.page_pool import PAGE_SECONDS
 from spadework.tools.ranking.relevance import Bm25

@@ -17,7 +17,7 @@ from spadework.graph.nodes.recall import recorded_pages
 from spadework.graph.parts import PagesAlone
 from spadework.sessions.brief import Brief
 from spadework.sessions.record.records import Records
-from spadework.sessions.storage.session_file import JOURNAL
+from spadework.sessions.storage.files import JOURNAL
 from spadework.sessions.stream import (
     ANSWER_SECONDS,
     EMERGENCY,

@@ -12,7 +12,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from spadework.sessions import admission
-from spadework.sessions.metrics.tally import TALLY
+from spadework.sessions.metrics.statistics import TALLY
 
 
 def expose(accept: str, streams: int) -> tuple[bytes, str]:

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from spadework.tools.stores.disk_faults import said_of
-from spadework.tools.stores.private_files import is_session_id, private_file
+from spadework.tools.stores.disk import is_session_id, private_file, said_of
 
 #: Increase VERSION when the rows' content changes.
 INDEX, VERSION = "sessions.sqlite", 5

@@ -29,20 +29,23 @@ from spadework.sessions.record.work_products import (
 )
 from spadework.sessions.storage.disk import Late
 from spadework.sessions.storage.files import (
+    LEDGER,
+    LOG,
+    METADATA,
+    PROGRESS,
     VERSION,
     Metadata,
+    hold_session,
     read_metadata,
     read_progress,
     session_folder,
     whole_result,
 )
-from spadework.sessions.storage.session_file import LEDGER, LOG, METADATA, PROGRESS, hold_session
 from spadework.settings import Settings
-from spadework.tools.stores.disk import DiskHangs, on_disk
+from spadework.tools.stores.disk import DiskHangs, on_disk, write_atomically
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal_rows import claim_on
 from spadework.tools.stores.plan_store import PlanStore
-from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Result
 
 

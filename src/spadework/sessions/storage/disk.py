@@ -14,14 +14,15 @@ import psutil
 
 from spadework.errors import DiskFailed, SessionError
 from spadework.graph.finish import DiskStopped
-from spadework.sessions.storage.session_file import JOURNAL, METADATA, unreadable
-from spadework.tools.stores.disk import DiskHangs, on_disk
-from spadework.tools.stores.disk_faults import (
+from spadework.sessions.storage.files import JOURNAL, METADATA, unreadable
+from spadework.tools.stores.disk import (
     IO_ERROR,
     NO_SPACE,
     ClaimLost,
     DatabaseDown,
+    DiskHangs,
     disk_fault,
+    on_disk,
     said_of,
 )
 

@@ -36,9 +36,8 @@ from spadework.tools.fetch.exchange import (
 from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.fetch.hosts import Hosts, Robots, TooSoon
 from spadework.tools.fetch.http_cache import HttpCache, Store
-from spadework.tools.web.connections import read_certificates
+from spadework.tools.web.connections import ask_again, read_certificates
 from spadework.tools.web.fair_queue import far_place
-from spadework.tools.web.retries import ask_again
 from spadework.values import Attempt
 
 _KIND = "text"

@@ -23,7 +23,7 @@ from spadework.errors import Blocked, FetchError, TooLarge, TooSlow, Unreachable
 from spadework.tools.extract.expected_type import refused_type
 from spadework.tools.fetch.guard import check_url, printable_url
 from spadework.tools.fetch.unpack import ACCEPT_ENCODING, Unpacker
-from spadework.tools.web.retries import http_date, retry_after
+from spadework.tools.web.connections import http_date, retry_after
 from spadework.values import Attempt
 
 #: Maximum seconds without a byte of a response.

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 from spadework.errors import Blocked, FetchError, SettingsError, SpadeworkError, TooSlow, Unreadable
 from spadework.tools.extract import read_document
-from spadework.tools.extract.child import read_apart, warm
 from spadework.tools.extract.document_kinds import kind_of
 from spadework.tools.extract.extracted import Extracted
+from spadework.tools.extract.process import read_apart, warm
 from spadework.tools.fetch.block_detection import BROWSER, refuse_blocked, thin
 from spadework.tools.fetch.browser.handle import Browser
 from spadework.tools.fetch.client import Web

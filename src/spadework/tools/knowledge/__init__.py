@@ -8,8 +8,7 @@ from importlib.util import find_spec
 from spadework.backend import backend_of
 from spadework.errors import SettingsError, how_to_install
 from spadework.settings import Settings
-from spadework.tools.dense.embedder import embedder
-from spadework.tools.dense.passage_vectors import Meaning
+from spadework.tools.dense.embedder import Meaning, embedder
 from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from spadework.tools.knowledge.entry import Entry, Knowledge, Recalled, Which

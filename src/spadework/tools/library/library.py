@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from spadework.errors import NotAllowed, SearchError, SettingsError, Unreadable
-from spadework.tools.dense.passage_vectors import Meaning, fill
+from spadework.tools.dense.embedder import Meaning, fill
 from spadework.tools.dense.vectors import Passage, Vectors
 from spadework.tools.library.document import DAMAGED, Document, Skipped, StoreReader
 from spadework.tools.library.installed import installed_packages, packages_in

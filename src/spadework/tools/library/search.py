@@ -13,7 +13,7 @@ from pathlib import Path
 import tantivy
 
 from spadework.errors import ModelError
-from spadework.tools.dense.passage_vectors import Meaning
+from spadework.tools.dense.embedder import Meaning
 from spadework.tools.dense.vectors import MOST_PLACES, Near, Passage, Vectors
 from spadework.tools.library.document import (
     Document,

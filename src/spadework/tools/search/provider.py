@@ -17,8 +17,15 @@ from spadework.errors import QuotaSpent, SearchError
 from spadework.settings.environment import Effort
 from spadework.tools.fetch.exchange import reason as broken_by
 from spadework.tools.stores.exchanges import Piece, Tape
-from spadework.tools.web.connections import certificates, closing_lines, proxy_for
-from spadework.tools.web.retries import RATE_LIMIT_HEADERS, http_date, rate_limit_reset, retry_after
+from spadework.tools.web.connections import (
+    RATE_LIMIT_HEADERS,
+    certificates,
+    closing_lines,
+    http_date,
+    proxy_for,
+    rate_limit_reset,
+    retry_after,
+)
 from spadework.values import Hit, Query
 
 #: Hits requested per query, by effort.

@@ -90,7 +90,7 @@ class Browser:
 async def _visit_page(
     owner: tuple[_Holder, Settings, connect.Resolve], url: str, seconds: float, tabs: Tabs
 ) -> Fetched:
-    from spadework.tools.fetch.browser.permission import Permission
+    from spadework.tools.fetch.browser.proxy import Permission
     from spadework.tools.fetch.browser.visit import Errand, visit
 
     holder, settings, resolve = owner

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Page
 
-from spadework.tools.fetch.browser.permission import Permission
-from spadework.tools.fetch.browser.proxy import Proxy
+from spadework.tools.fetch.browser.proxy import Permission, Proxy
 
 #: Features to turn off: Chromium's own UI pages, spare renderer processes, and those that
 #: Playwright disables, except storage partitioning. Only the last such flag counts, so
