@@ -1,5 +1,6 @@
-"""Open the parts of a session: journal, models, providers (and fallback providers), pages. A replay
-uses the recording.
+"""Open the parts of a session: journal, models, search providers and their fallbacks, and pages.
+
+A replay uses the recording.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ _NOBODY = ("", "")
 
 
 class Opened(Value):
-    """The record of what a session used: described providers, and all settings except secrets and
-    home.
+    """A record of the model, providers and settings of a session. Secrets and the home are left
+    out.
     """
 
     model: str = ""
@@ -65,7 +66,7 @@ class Opened(Value):
     def of(
         cls, settings: Settings, model: str, choice: Choice, problems: Sequence[Problem]
     ) -> Opened:
-        """Return a record of what is used now."""
+        """Return a record of the model, providers and settings in use."""
         return cls(
             model=model,
             providers=tuple((one.name, one.describes) for one in choice.providers),
@@ -100,7 +101,9 @@ class Opened(Value):
 
 @dataclass(frozen=True)
 class Replay:
-    """A session to rerun from its recording. `new_model` answers what was not recorded."""
+    """A session to rerun from its recording. The model in `new_model` answers requests that were
+    not recorded.
+    """
 
     recording: Recording
     new_model: Settings | None = None
@@ -108,8 +111,10 @@ class Replay:
 
 @dataclass(frozen=True)
 class PagesAlone:
-    """Marks a context that only gathers pages, without a model. `providers` are the caller's;
-    without `search`, there are none.
+    """Options for a context that only gathers pages, without a model.
+
+    - `providers`: the search providers of the caller.
+    - `search`: if false, no provider is opened.
     """
 
     providers: Sequence[Any] = ()
@@ -118,7 +123,9 @@ class PagesAlone:
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A provider of which only the hits were recorded: a library, a tool or the caller's object."""
+    """A provider that left only its hits in the recording: a library, a tool or an object of the
+    caller.
+    """
 
     name: str
     describes: str
@@ -189,7 +196,8 @@ async def open_parts(
                 one = await Library.open(
                     paths, home=home, progress=progress, meaning=meaning, lazily=True
                 )
-                # A run is estimated before its library is indexed.
+                # Index the library now only if pages are gathered. Other runs index it later,
+                # after their forecast.
                 if isinstance(providers, PagesAlone):
                     await one.build()
             finally:
@@ -244,8 +252,8 @@ async def _chosen_now(
     *,
     late: bool,
 ) -> Chosen:
-    """Open what there is time for: nothing if the run starts too `late`. A run that only gathers
-    pages gets no model.
+    """Choose the model and open the providers, as far as time allows.
+    A run that starts too `late` gets neither. A run that only gathers pages gets no model.
     """
     name, problems, choice = "", list[Problem](), _NO_TIME
     if isinstance(providers, PagesAlone):
@@ -268,7 +276,7 @@ async def _chosen_now(
 
 async def _chosen_again(settings: Settings, journal: Journal) -> Chosen:
     opened = Opened.model_validate(await journal.noted("opened", "") or {})
-    # Making providers may read certificates.
+    # Use a thread, because creating providers may read certificates from disk.
     choice = await asyncio.to_thread(opened.choice, settings)
     return opened.model, list(opened.problems), choice
 

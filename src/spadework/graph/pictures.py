@@ -1,4 +1,4 @@
-"""Fetch pictures for a report: figures of cited pages whose captions belong to a cited quote."""
+"""Fetch pictures for a report: figures of cited pages with captions that belong to a cited quote."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.terms import terms
 from spadework.values import Evidence, Picture
 
-#: Maximum pictures of a report, characters of a caption, and seconds for choosing and fetching.
+#: Maximum pictures in a report, maximum characters of a caption, and maximum seconds for choosing
+#: and for fetching.
 MOST, MOST_CAPTION, CHOOSING, SECONDS = 4, 400, 2.0, 6.0
-#: A word is rare that a page has at most this often; this many of a quote's are in the caption.
+#: A word is rare if it occurs at most RARE times on its page. A caption belongs to a quote if they
+#: share LEAST_SHARED rare words.
 RARE, LEAST_SHARED = 5, 2
 
 
@@ -37,7 +39,8 @@ async def fetch_pictures(context: SessionContext, state: ResearchState) -> tuple
     is left out.
     """
     choose, shape = partial(_choose, context, state), tuple[Picture, ...] | None
-    # With None as the default, () is recorded too and replaces an earlier attempt's choice.
+    # The default is None, so that an empty choice is recorded, too, and replaces that of an
+    # earlier attempt.
     chosen = await context.journal.moment("pictures", "", shape, choose, None)
     fetched = await asyncio.gather(*(_fetch(context, picture) for picture in chosen or ()))
     return tuple(picture for picture in fetched if picture)
@@ -79,7 +82,9 @@ def _fitting_figures(
 
     @cache
     def captions(url: str, text: PageText, code: str) -> list[tuple[str, str, str]]:
-        """Return the URL, opening and heading of each caption that has words of the question."""
+        """Return the URL, opening words and heading for each caption that shares a word with the
+        question.
+        """
         return [
             (figure.url, caption, text.heading_above(start))
             for figure in figures[url]
@@ -103,14 +108,14 @@ def _fitting_figures(
 
 
 def _first_words(caption: str, code: str) -> str:
-    """Return the first sentences of a caption up to MOST_CAPTION characters."""
+    """Return the first sentences of a caption, up to MOST_CAPTION characters."""
     if len(caption) <= MOST_CAPTION:
         return caption
     return caption[: max((b for _, b in sentences(caption, code) if b <= MOST_CAPTION), default=0)]
 
 
 async def _fetch(context: SessionContext, picture: Picture) -> Picture | None:
-    """Store a picture; return it with its file, or None if there is none to show."""
+    """Store a picture, and return it with its file name, or None if it cannot be shown."""
     web, request = context.web.limited(PICTURE_BYTES), Request("picture", {"url": picture.url})
     try:
         fetch = partial(web.fetch, picture.url, seconds=SECONDS)

@@ -39,7 +39,8 @@ MOST_UNREAD = 10
 #: Maximum unread hits listed if some pages were read.
 MOST_BESIDE = 4
 UNREAD_CHARS = 300
-#: Maximum reasons in the sentence. The list below it gives each page's own.
+#: Maximum reasons in the sentence about unread pages. The list below the sentence gives the reason
+#: for each page.
 MOST_REASONS = 3
 
 
@@ -120,8 +121,8 @@ def unread_hits(state: ResearchState) -> list[Unread]:
 def with_unread(
     section: Section, hits: Sequence[Unread], say: Phrases, *, brief: bool = False
 ) -> Section:
-    """Append unread hits (best first) to the section on missing answers; only their names if
-    `brief`.
+    """Append unread hits (best first) to the section on missing answers.
+    If `brief`, only their names are given.
     """
     if not hits:
         return section
@@ -152,7 +153,7 @@ def _name_hit(hit: Unread, *, whole: bool) -> str:
     return f"{named}: {shown}{why}" if shown else f"{named}{why}."
 
 
-#: Why no sentence cites a page.
+#: Reasons why no sentence cites a page.
 QUOTED = "This page was quoted, but the report uses none of its quotes."
 COPY = "This page repeats the text of another page."
 NOTHING = "This page was searched for quotes, but nothing was worth quoting."
@@ -192,7 +193,7 @@ def sources_of(
 
 
 def _as_cited(page: Page, quotes: Sequence[Evidence], told: AbstractSet[str]) -> Page:
-    """Return the page, with the content hash that the report cites if the text has changed."""
+    """Return the page with the content hash that the report cites, in case its text has changed."""
     own = [e.content_hash for e in quotes if e.content_hash in told]
     if not own or page.content_hash in own:
         return page
@@ -219,13 +220,15 @@ def _source(
         known=page.known,
         unused=unused,
         kind=page.kind,
-        # Only the text of a local document is known, so its file name decides.
+        # For a local document, the file name decides, because only its text is known.
         shape=foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type),
     )
 
 
 def _reasons_unused(state: ResearchState, told: AbstractSet[str]) -> dict[str, str]:
-    """Return by content hash why no sentence cites a page with a passage; "" if one does."""
+    """Return the reasons why no sentence cites a page, by content hash.
+    The reason is "" for a cited page. Pages without passages are left out.
+    """
     found = [p for find in state.get("finds", []) for p in find.passages]
     return {
         **{p.content_hash: NO_ROOM for p in found},
@@ -262,8 +265,8 @@ def build_report(
     problems: Sequence[Problem],
     sources: Sequence[Source],
 ) -> Report:
-    """Return the report of a run that ended because of `why`. Problems come first if something was
-    `unreached`, else last.
+    """Return the report of a run that ended because of `why`.
+    Problems come first if something was `unreached`, otherwise last.
     """
     say = Phrases(state["plan"].language)
     ledger = {e.id: e for e in state.get("evidence", [])}
@@ -309,7 +312,8 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     answers = [section for section in written if section.heading not in headed]
     rest = [headed[section.heading] for section in written if section.heading in headed]
     if rest:
-        # Readers must not mistake the closest passages for the answer.
+        # Put the closest passages after the missing answers, so that readers do not mistake them
+        # for the answer.
         return [*answers, open_ones, *rest], open_ones.model_copy(update={"sentences": ()})
     return answers, open_ones
 
@@ -328,7 +332,9 @@ def _about(
 
 
 def _nearest(state: ResearchState, say: Phrases) -> dict[str, Section]:
-    """Return by heading the sections that code could not answer, retitled as closest passages."""
+    """Return, by old heading, the sections that code could not answer, retitled as closest
+    passages.
+    """
     coverage, sections = state.get("coverage", {}), state.get("sections", [])
     unproven = {n for n, found in coverage.items() if not found.covered and found.judge == CODE}
     alone = len(sections) == 1

@@ -81,7 +81,7 @@ from spadework.values import Problem
 #: LangGraph's name for the workers' error handler.
 WORKER_FAILED = "__error_handler__worker"
 
-#: Callers pass only part of the state, described by `ResearchInput`.
+#: Callers pass only the part of the state that `ResearchInput` describes.
 Graph = CompiledStateGraph[ResearchState, Settings, ResearchState, ResearchOutput]
 
 
@@ -114,8 +114,8 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
 
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Divide the question into topics, and find stored pages. A broad search comes first, unless a
-    model plans at quick effort.
+    """Divide the question into topics, and add the pages of the session that is followed up.
+    A broad search comes first, unless a model plans at quick effort or sees earlier answers.
     """
     context = await context_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
@@ -197,7 +197,9 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 
 async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Write the report from the ledger: sections concurrently, disagreements side by side."""
+    """Write the report from the ledger. Sections are written concurrently, and disagreements are
+    set side by side.
+    """
     context = await context_of(state["session_id"], runtime.context)
     context.budget.writes()
     model, _ = await judge_in_time(context, "write")
@@ -215,7 +217,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     context.budget.writing = True
     ledger = proofs(state)
     texts = await context.pages.texts(e.content_hash for e in ledger)
-    # A follow-up may contain new names.
+    # Include the follow-up, because it may contain new names.
     asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
     material, lost = verify_ledger(ledger, texts, asked, made.language)
     model, unfit = await judge_in_time(context, "verify")
@@ -234,7 +236,8 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # Earlier rounds already reported why code judges. A report in another form has no rounds.
+        # The rounds have already reported why code judges. Only a report in another form has no
+        # rounds.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)
@@ -309,5 +312,5 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
 
 
 register_values()
-#: For LangGraph servers, which provide their own checkpointer.
+#: The graph for LangGraph servers, which provide a checkpointer.
 graph: Graph = _builder().compile(name="research")

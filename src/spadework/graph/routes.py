@@ -18,12 +18,13 @@ from spadework.values import Coverage, Plan, Query, Question, Recommendation, Sh
 #: Share of the pages for the first round. The rest is kept for gaps.
 FIRST_ROUND_PAGES = 0.87
 LEAST_PAGES = 2
-#: The round before any search, which judges the pages of a followed-up session.
+#: The number of the round before any search, which judges the pages of the session that is
+#: followed up.
 KNOWN = 0
 
 
 def question_of(state: ResearchState) -> Question:
-    """Return the question with everything supplied with it."""
+    """Return the question and everything supplied with it."""
     before = state.get("before")
     return Question(
         text=state["question"],
@@ -37,20 +38,20 @@ def question_of(state: ResearchState) -> Question:
 
 
 def received(state: ResearchState) -> str:
-    """Return the node after `receive`, which changes the form, answers from evidence, or
-    researches.
+    """Return the node after `receive`.
+    That node changes the form of the report, answers from evidence, or begins the research.
     """
     return {"form": "revise", "known": "write"}.get(state["turn"].kind, "clarify")
 
 
 def known_tasks(plan: Plan) -> list[Task]:
-    """Return one task per topic without queries, for workers that only use existing pages."""
+    """Return one task per topic, without queries, for workers that use only existing pages."""
     return [Task(topic=topic, queries=(), round=KNOWN, pages=0) for topic in plan.topics]
 
 
 def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
-    """Return one task per topic, with its queries and pages. Tasks that could exceed the page limit
-    share it.
+    """Return one task per topic, with its queries and number of pages.
+    If the tasks could exceed the page limit, they share it.
     """
     topics, share = len(plan.topics), int(budget.limits.pages * FIRST_ROUND_PAGES)
     most, broad = max(LEAST_PAGES * topics, share), load.broad or plan.question_type == "list"
@@ -68,7 +69,7 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
 
 
 class _Gap(NamedTuple):
-    """A further search for a topic. `again` also uses hits that were found but not read."""
+    """A further search for a topic. With `again`, hits that were found but not read are used, too."""
 
     topic: Topic
     queries: tuple[Query, ...]
@@ -127,7 +128,8 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
     }
     unread = {f.topic for f in state.get("finds", []) if f.left and f.round == number - 1}
     going = []
-    # Shortfalls of the whole answer are searched with the first topic that is searched again.
+    # Searches for shortfalls of the whole answer are added to the first topic that is searched
+    # again.
     whole = _gap_queries([s.recommendation for s in lacking if not s.topic], asked, plan, load)
     for topic in worth_asking(state, price):
         found = state["coverage"].get(topic.name)
@@ -147,7 +149,9 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
 def _queries_unasked(
     topic: Topic, state: ResearchState, asked: set[tuple[str, tuple[str, ...]]], load: Workload
 ) -> tuple[Query, ...]:
-    """Return a topic's own queries that were never sent; all, if stored pages replaced the web."""
+    """Return the queries of a topic that were never sent.
+    Return all its queries if stored pages replaced the web.
+    """
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
     ]
@@ -198,7 +202,7 @@ def after_assess(state: ResearchState) -> list[Send] | str:
 
 
 def after_review(state: ResearchState) -> list[Send] | str:
-    """Return the node or workers that the review calls for; "save" if nothing is left."""
+    """Return the workers or the node that the review calls for, or "save" if it is finished."""
     review = state.get("review")
     return "save" if review is None or review.done else workers(state)
 

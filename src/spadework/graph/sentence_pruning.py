@@ -29,7 +29,7 @@ AGAIN = "The sentence replaced an unsupported one and could not be checked itsel
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """Return a section after its repair. If a replacement fails, a passed sentence stays."""
+    """Return a section after its repair. If a replacement fails, a sentence that had passed stays."""
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
     kept, told = dict(changes), list[Finding]()
@@ -43,7 +43,9 @@ def settle_changes(section: Section, changes: Changes, findings: Findings) -> Ch
 
 
 def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stated, Finding]:
-    """Return findings that reject replacements of failed sentences which could not be checked."""
+    """Return findings that reject replacements that could not be checked.
+    Only replacements of failed sentences are rejected.
+    """
     after = iter(state_sentences(before.section.changed(changes)))
     found = {}
     for n, old in enumerate(before.findings):
@@ -54,8 +56,10 @@ def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stat
 
 
 def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list[Problem]]:
-    """Return a section without failed sentences and those that depend on them, with the problems. A
-    shortened sentence keeps its finding.
+    """Return a section without failed sentences and sentences that depend on them, and the
+    problems.
+
+    A shortened sentence keeps its finding.
     """
     section, gone = checked.section, dict[int, str]()
     while fallen := _fallen(checked, findings, gone):
@@ -103,14 +107,18 @@ def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> di
 
 
 def _without_lead(sentence: Sentence) -> Sentence | None:
-    """Return a sentence without its last line, which introduces something, or None."""
+    """Return a sentence without its last part, which introduces something, or None if nothing is
+    left.
+    """
     start, _ = [(0, 0), *sentences(sentence.text)][-1]
     text = sentence.text[:start].rstrip()
     return sentence.model_copy(update={"text": text}) if text else None
 
 
 def _without_context(sentence: Sentence) -> Sentence | None:
-    """Return a sentence that makes sense alone, shortened if necessary, or None."""
+    """Return a sentence that makes sense alone, shortened if necessary, or None if that is
+    impossible.
+    """
     if not leans(sentence):
         return sentence
     text = language(spoken(sentence.text)).without_connective(sentence.text)
@@ -188,8 +196,8 @@ def unlinked(checked: Checked) -> Checked:
 
 
 def without_addresses(sentence: Sentence) -> Sentence:
-    """Return a sentence with unclickable addresses, since the sources have the links. Code stays as
-    it is.
+    """Make the addresses in a sentence unclickable, because the sources have the links. Code stays
+    as it is.
     """
     if sentence.code:
         return sentence

@@ -62,7 +62,7 @@ class Find(Value):
 
 
 class Earlier(Value):
-    """An earlier session's report and evidence. `numbered` are its source URLs, in order."""
+    """The report and evidence of an earlier session. `numbered` holds its source URLs in order."""
 
     plan: Plan
     title: str = ""
@@ -82,7 +82,8 @@ class ResearchState(TypedDict, total=False):
     question: Required[str]
     attachments: list[str]
     session_id: Required[str]
-    #: The session this thread opened last, which tells a new run from a named session.
+    #: The session that this thread opened last. A new run begins if `session_id` still has this
+    #: value.
     opened: str
     follows: str
     earlier: list[str]
@@ -90,18 +91,18 @@ class ResearchState(TypedDict, total=False):
     #: Requests about the report's form, and its maximum words (0: as in the settings).
     wishes: str
     most_words: int
-    #: The start date of the run, because prompts read no clock.
+    #: The start date of the run. Prompts use it, because they must not read the clock.
     asked_on: str
     #: The request of a follow-up, and the earlier report if it is revised.
     turn: Required[Turn]
     before: Earlier | None
-    #: The number of the earlier section that was rewritten, by heading.
+    #: The number of the earlier section that was rewritten, by new heading.
     places: dict[str, int]
     attached: list[Page]
     plan: Required[Plan]
-    #: Seconds the model took to plan, 0 if none did.
+    #: Seconds that the model took to plan (0 without a model's plan).
     plan_seconds: float
-    #: The forecast; None if an existing report is only changed.
+    #: The forecast, or None if an existing report is only changed.
     forecast: Forecast | None
     tasks: Required[Annotated[list[Task], operator.add]]
     finds: Annotated[list[Find], operator.add]
@@ -118,7 +119,7 @@ class ResearchState(TypedDict, total=False):
     shortfalls: list[Shortfall]
     problems: Annotated[list[Problem], operator.add]
     stopped_by: str
-    #: The report title from the outline; "" to use the question.
+    #: The report title from the outline, or "" to use the question.
     title: str
     #: Entries the outline does not use, aspects and gaps no section covers (None if nobody looked),
     #: and shared terms.
@@ -153,12 +154,14 @@ class ResearchInput(BaseModel):
     most_words: SkipJsonSchema[int] = 0
 
 
-#: The input's defaults, restored after a run for the thread's next one.
+#: The defaults of the input, restored after each run for the next run of the thread.
 GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"})
 
 
 def proofs(state: ResearchState) -> list[Evidence]:
-    """Return the entries in use: those a topic's judgement names, or all if it is not judged."""
+    """Return the entries in use: those named by a topic's judgement, or all if the topic is not
+    judged.
+    """
     coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
     judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]
     return [*judged, *(e for e in known.values() if e.topic not in coverage)]
@@ -218,7 +221,7 @@ class WorkerState(TypedDict, total=False):
     #: Number of topics in the plan, and number of workers in this round.
     topics: int
     tasks: int
-    #: Seconds the model took to plan, 0 if none did.
+    #: Seconds that the model took to plan (0 without a model's plan).
     plan_seconds: float
     read_before: Required[list[str]]
     #: Topics whose workers share pages; empty if the worker may read any page.
@@ -229,7 +232,7 @@ class WorkerState(TypedDict, total=False):
     taken: list[str]
     attached: Required[list[Page]]
     hits: Required[list[Hit]]
-    #: True unless every search failed; the providers that answered.
+    #: `answered` is true unless every search failed. `heard` holds the providers that answered.
     answered: bool
     heard: list[str]
     chosen: Required[list[Hit]]

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     _checked: Backend = _this
 
 
-#: Oldest PostgreSQL in its own numbering, and a worker's maximum connections.
+#: The oldest supported PostgreSQL, as its `server_version_num`, and the maximum connections of a
+#: worker.
 OLDEST, OF_A_WORKER = 130_000, 14
 AWAY = "The database does not answer."
 _ADDRESS = "Check SPADEWORK_DATABASE_URL, and make sure that PostgreSQL is running at that address."
@@ -70,7 +71,9 @@ async def _look_at(url: str) -> Looked:
 
 
 async def database_fault(settings: Settings) -> str:
-    """Return why the database cannot be used, or "" if it can. The text omits its address."""
+    """Return why the database cannot be used, or "" if it can. The reason does not reveal the
+    address.
+    """
     try:
         async with asyncio.timeout(HEALTH_SECONDS), shared_sessions(settings) as shared:
             await shared.database.ask("SELECT 1")
@@ -128,7 +131,7 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return a list by name. It counts as created if the file `before` exists."""
+    """Return a list by name. The list counts as created if the file `before` exists."""
     return ListTable(url, name, rows, before)
 
 

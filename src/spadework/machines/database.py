@@ -32,13 +32,14 @@ from spadework.tools.stores.disk import DatabaseDown, why
 CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0
 #: Maximum idle seconds in a transaction, so that a frozen process releases its locks.
 OPEN_SECONDS = 20.0
-#: Maximum age of a live worker's last heartbeat.
+#: A worker counts as live if its last heartbeat is at most this many seconds old.
 ALIVE_SECONDS = 30
 SCHEMA = "spadework"
 LOST = (OperationalError, InterfaceError, IdleInTransactionSessionTimeout, TimeoutError)
-#: Channels for a session's watchers and its runner, by session id.
+#: Notification channels for the watchers of a session and for its runner. The payload is the
+#: session id.
 EVENTS, SIGNALS = "spadework_events", "spadework_signals"
-#: Seconds between polls, and before listening again.
+#: Seconds between polls, and before listening again after an error.
 LOOK_SECONDS, LISTEN_AGAIN_SECONDS = 2.0, 1.0
 _LIST_NEWS = (
     "SELECT name, version, rows FROM lists"
@@ -86,7 +87,7 @@ def conninfo_of(url: str) -> str:
 
 
 def where_is(url: str) -> str:
-    """Return the address without credentials."""
+    """Return the name and host of the database, without credentials."""
     given = conninfo_to_dict(url)
     host = given.get("host") or given.get("hostaddr") or "this machine"
     port = f":{given['port']}" if given.get("port") else ""
@@ -102,13 +103,13 @@ def unusable(where: str, error: Exception) -> SettingsError:
 
 
 T = TypeVar("T")
-#: Maximum wait for a server that is down.
+#: Maximum seconds to wait for a server that is down.
 AWAY_SECONDS = 30.0
 AGAIN_SECONDS = 0.25
-#: Seconds until the pool stops reconnecting. The next caller then makes it try again, instead of
-#: waiting for ever rarer attempts.
+#: The pool stops reconnecting after this many seconds. The next caller then starts again, instead
+#: of waiting for attempts that become ever rarer.
 RECONNECT_SECONDS = 3.0
-#: Not counting the listening connection.
+#: Maximum connections of the pool. The listening connection is not counted.
 MOST_CONNECTIONS = 6
 
 
@@ -159,7 +160,7 @@ class Database:
 
     async def open(self) -> None:
         """Connect and migrate the tables. Raises SettingsError on failure."""
-        # The pool would log ten failures per second.
+        # The pool would log ten failures per second while it cannot connect.
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
         try:
             async with asyncio.timeout(2 * CONNECT_SECONDS):
@@ -186,8 +187,8 @@ _opening: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
 
 @asynccontextmanager
 async def opened(url: SecretStr) -> AsyncIterator[Database]:
-    """Open the database. It is shared in this event loop, and its last user closes it. Raises
-    SettingsError.
+    """Open the database for this event loop. Raises SettingsError.
+    All users in the loop share it, and the last user closes it.
     """
     loop, said = asyncio.get_running_loop(), url.get_secret_value()
     lock = _opening.setdefault(loop, asyncio.Lock())
@@ -208,8 +209,8 @@ async def opened(url: SecretStr) -> AsyncIterator[Database]:
 
 
 class Listening:
-    """A process's listening connection (LISTEN and NOTIFY). Nothing depends on notifications, since
-    waiters also poll.
+    """The connection of a process that listens for notifications (LISTEN and NOTIFY).
+    Nothing depends on the notifications, because waiters also poll.
     """
 
     def __init__(self, conninfo: str) -> None:

@@ -32,11 +32,12 @@ from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
 T = TypeVar("T")
-#: Maximum seconds a run waits for a response.
+#: Maximum seconds that a run waits for a response.
 WHOLE_SECONDS = 10.0
 #: Maximum candidate passages for a question.
 PROPOSED = 60
-#: Other passages to assume (see `embedded_store`). A word's passages are counted up to this number.
+#: The number of other passages to assume (see `embedded_store`). Passages with a word are counted
+#: up to this number.
 OTHERS = 10_000
 _FIELDS = "record, packed, own"
 _PUT = (
@@ -88,7 +89,7 @@ class PostgresKnowledge:
 
     @property
     def describes(self) -> str:
-        """The store's location."""
+        """A description of the store and its location."""
         return f"the knowledge store in the database {where_is(self._url.get_secret_value())}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
@@ -165,7 +166,7 @@ class PostgresKnowledge:
         }
 
     async def _put(self, entry: Entry, made: Sequence[Passage], database: Database) -> int:
-        """Store a page with its passages, unless it is too large or not newer."""
+        """Store a page with its passages, unless it is too large or no newer than the stored page."""
         record = entry.page.model_dump_json()
         packed = zstandard.compress(entry.text.encode(errors="replace"), 3)
         size, fetched = len(packed) + len(record.encode()), entry.page.fetched_at.timestamp()

@@ -14,7 +14,7 @@ from procrastinate.schema import SchemaManager
 from psycopg import Connection, OperationalError, sql
 from psycopg.rows import DictRow, dict_row
 
-#: Advisory lock for migrations.
+#: The key of the advisory lock for migrations.
 LOCK = 0x5ADE
 LOCK_SECONDS = 60.0
 #: Seconds between attempts to lock. Waiting in a statement would block the creation of indexes.
@@ -26,7 +26,7 @@ _APPLIED = "CREATE TABLE IF NOT EXISTS queue_migrations (file text PRIMARY KEY)"
 
 
 def migrate(conninfo: str, schema: str) -> None:
-    """Migrate the schema. Raises psycopg.Error, even if the tables are too new."""
+    """Migrate the schema. Raises psycopg.Error on failure, or if the tables are too new."""
     with Connection[DictRow].connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
         _wait_for_lock(connection)
         connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))

@@ -25,13 +25,13 @@ from spadework.tools.stores.disk import DatabaseDown
 
 QUEUE, TASK = "sessions", "spadework.research"
 BEAT_SECONDS = 3.0
-#: Seconds until a silent worker counts as dead. With half of that, workers on two busy cores were
-#: declared dead (docs/decisions/queue.md).
+#: Seconds until a silent worker counts as dead. With half as many, live workers on two busy cores
+#: were declared dead (docs/decisions/queue.md).
 LEASE_SECONDS = 30.0
 #: Seconds between sweeps for orphaned sessions.
 SWEEP_SECONDS = 3.0
 LOOK_SECONDS = 5.0
-#: Seconds for a stopping worker's sessions to end.
+#: Seconds that the sessions of a stopping worker have to end.
 STOP_SECONDS = 5.0
 DRAIN_LOOK_SECONDS = 0.2
 SWEEP_LOCK = 0x5AFE
@@ -70,8 +70,9 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """How a worker leaves. Once `requested`, it takes nothing new and has `seconds` to end its
-    runs, except `idle` ones.
+    """How a worker leaves the queue.
+    Once `requested`, the worker takes nothing new, and its runs have `seconds` to end. `idle`
+    returns the number of runs that it need not wait for.
     """
 
     seconds: float = 0.0
@@ -181,7 +182,9 @@ class Queue:
             await asyncio.sleep(SWEEP_SECONDS)
 
     async def _sweep_on(self) -> None:
-        """Sweep at intervals and after runs. After an outage, allow time for heartbeats."""
+        """Sweep at intervals and after runs. After an outage, workers get time for heartbeats
+        first.
+        """
         calm = time.monotonic() + 2 * BEAT_SECONDS
         while True:
             with suppress(TimeoutError):
@@ -195,7 +198,9 @@ class Queue:
                 calm = time.monotonic() + LEASE_SECONDS
 
     async def sweep(self) -> None:
-        """Close jobs whose worker died or never received them, then requeue and reorder sessions.
+        """Close jobs that lost their worker or never reached one, then requeue and reorder
+        sessions.
+
         Only one process does this at a time.
         """
         async with self._database.pool.connection() as connection, connection.transaction():
@@ -216,7 +221,7 @@ class Queue:
 
 
 def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log queue errors in one line, such as a slow worker closing a job twice."""
+    """Log errors of the queue in one line, as when a slow worker closes a job twice."""
     if isinstance(error := context.get("exception"), ConnectorException):
         said = str(error.__cause__ or error).partition("\n")[0]
         _log.warning("Error in the queue: %s", said)

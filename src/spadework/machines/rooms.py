@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 ASK_SECONDS = 3.0
-#: Channel for granted tickets, and for resources where someone waits.
+#: Notification channel for granted tickets, and for resources where someone waits.
 PLACES = "spadework_places"
 _log = logging.getLogger(__name__)
 Rows = list[tuple[Any, ...]]
 
 
 class AskingSoon:
-    """Queries the database. While it is `down`, only `try_again` does."""
+    """Queries the database. While the database is `down`, only `try_again` sends queries."""
 
     def __init__(self, once: Callable[[str, Sequence[Any]], Awaitable[Rows]]) -> None:
         self._once = once
@@ -48,8 +48,8 @@ class AskingSoon:
     async def ask(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """Return the rows, or None if the database does not respond in time. `late` is called when
-        such a query ends.
+        """Return the rows, or None if the database does not respond in time.
+        `late` is called when a query that took too long has ended.
         """
         return None if self.down else await self.try_again(statement, values, late)
 
@@ -94,12 +94,13 @@ BEAT_SECONDS = 3.0
 LEASE_SECONDS = 15.0
 #: Seconds to keep an unused slot for the next caller.
 KEEP_SECONDS = 1.0
-#: Older slots are returned instead of kept, since the database may have lost them.
+#: A slot older than this many seconds is returned instead of kept, because the database may have
+#: lost it.
 RENEW_SECONDS = 10.0
 LOOK_SECONDS = 2.0
 #: Seconds until an unused resource is removed.
 FORGET_SECONDS = 3_600.0
-#: Heartbeats between removals.
+#: Number of heartbeats between removals of unused resources.
 FORGET_BEATS = 200
 #: Longer names, and names that may contain a key, are hashed.
 MOST_NAME = 200
@@ -178,7 +179,7 @@ class PostgresRooms:
     ) -> AsyncIterator[Visit]:
         """Hold a slot. See `shared_place`."""
         room, visit = name_of(what), Visit()
-        # the browser's loop, where the visit has a slot
+        # This is the browser's event loop, and the visit already has a slot.
         if asyncio.get_running_loop() is not self._loop:
             yield visit
             return
@@ -291,8 +292,8 @@ class PostgresRooms:
 
 
 def name_of(what: str) -> str:
-    """Return a resource's name that is valid on all machines. Loopback addresses include the host's
-    name.
+    """Return a name of a resource that is valid on all machines.
+    The name of a loopback address includes the host.
     """
     said = f"{what} on {socket.gethostname()}" if _LOOPBACK.search(what) else what
     plain = said.isascii() and said.isprintable() and not set(said) & {"@", "?"}

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from spadework.machines.session_rows import Kept, SharedSessions
 
 
-#: Maximum wait for a local process that uses the folder, and seconds between checks.
+#: Maximum seconds to wait for a local process that uses the folder, and seconds between checks.
 BUSY_SECONDS, LOOK_SECONDS = 15.0, 0.2
 #: Maximum earlier sessions copied for a follow-up.
 MOST_FOLLOWED = 6
@@ -142,8 +142,8 @@ LIST_SECONDS = 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
-    """Copy a workers' session here, or only its metadata while it is live. Returns whether it is
-    live. Raises SettingsError or DiskFailed.
+    """Copy a session run by workers to this machine, and return whether it is live.
+    Only the metadata of a live session is copied. Raises SettingsError or DiskFailed.
     """
     if not is_session_id(session_id):
         return False
@@ -224,16 +224,16 @@ async def drop(settings: Settings, deleted: Sequence[str]) -> None:
 
 
 async def note_answer(settings: Settings, known: str, session_id: str) -> bool:
-    """Record which session gave an answer, by the answer's hash. Returns whether workers have the
-    session. Raises SettingsError or DiskFailed.
+    """Record which session gave an answer, identified by its hash.
+    Return whether workers have the session. Raises SettingsError or DiskFailed.
     """
     async with shared_sessions(settings) as shared:
         return bool(await shared.database.ask(_NOTE, (known, session_id, settings.owner)))
 
 
 async def answered_by(settings: Settings, known: str) -> str:
-    """Return the owner's session that gave an answer, by the answer's hash, or "". Raises
-    SettingsError or DiskFailed.
+    """Return the owner's session that gave the answer with this hash, or "".
+    Raises SettingsError or DiskFailed.
     """
     asked = "SELECT session FROM answers WHERE owner = %s AND hash = %s"
     async with shared_sessions(settings) as shared:

@@ -80,8 +80,8 @@ class SessionClaim:
         self.lost = False
 
     async def write(self, statement: str, *values: Any) -> None:
-        """Write if this claim holds. `statement` must select from `mine` (see _FENCED). Raises
-        ClaimLost or DatabaseDown.
+        """Run a statement that writes, if this claim still holds.
+        The statement must select from `mine` (see _FENCED). Raises ClaimLost or DatabaseDown.
         """
         if not self.lost:
             [(held,)] = await self.database.ask(
@@ -125,7 +125,7 @@ class PostgresRows(JournalRows):
 
     async def put_answer(self, row: AnswerRow) -> None:
         """See `JournalRows.put_answer`."""
-        # replacing characters in this text is fine
+        # Characters that cannot be encoded may be replaced in this text.
         subject = row.subject.encode(errors="replace").decode()
         await self._claim.write(_PUT_ANSWER, *row._replace(subject=subject))
 
@@ -139,7 +139,7 @@ class PostgresRows(JournalRows):
         await self._claim.write(_PUT_BODY, name, packed)
 
     async def close(self) -> None:
-        """Do nothing, since statements are independent."""
+        """Do nothing, because each statement is independent."""
 
     async def abandon(self) -> None:
         """Do nothing."""
@@ -207,7 +207,7 @@ _PLACE = (
 
 
 class New(NamedTuple):
-    """A submitted session. `most_runs` is its user's limit of running sessions (0: none)."""
+    """A submitted session. `most_runs` is its user's limit of running sessions (0: no limit)."""
 
     id: str
     owner: str
@@ -228,13 +228,14 @@ class Kept(NamedTuple):
 
     @property
     def live(self) -> bool:
-        """Whether the session waits or runs."""
+        """True if the session is waiting or running."""
         return self.state in LIVE
 
 
 class Place(NamedTuple):
-    """The number of live workers, and a session's `place` (from 1) in a queue of length `of`.
-    `most_runs` is the user's limit if the session waits for it, otherwise 0.
+    """The place of a session in the queue, and the number of live workers.
+    The `place` (from 1) is in a queue of length `of`. `most_runs` is the user's limit if the
+    session waits for it, otherwise 0.
     """
 
     workers: int
@@ -244,7 +245,9 @@ class Place(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A user's command to a run, sent after the run's first `events` events."""
+    """A user's command to a run. `events` is the number of events that the run had when it was
+    sent.
+    """
 
     number: int
     kind: str
@@ -259,7 +262,7 @@ class SharedSessions:
         self.database = database
 
     async def submit(self, new: New, files: dict[str, bytes]) -> None:
-        """Submit a session to the workers, again if it failed or was cancelled."""
+        """Submit a session to the workers. A failed or cancelled session is submitted again."""
         await self.database.ask(_SUBMIT, new)
         for name, data in files.items():
             await self.database.ask(_PUT_ROW_FILE, (new.id, name, pack_bytes(data)))
@@ -285,13 +288,13 @@ class SharedSessions:
         [(run,)] = await self.database.ask(_TAKE, (session_id, worker))
         if run is None:
             return None
-        # The claim has shut out earlier workers, so these counts are complete.
+        # Earlier workers can no longer write, so these counts are final.
         [(stored, exchanged)] = await self.database.ask(_COUNTS, (session_id, session_id))
         return SessionClaim(self.database, session_id, run, stored, exchanged)
 
     async def end(self, session_id: str, state: str, line: str) -> bool:
-        """End a session without a result, with `line` as its last event. Returns False if it was
-        over.
+        """End a session without a result, with `line` as its last event.
+        Return False if the session had already ended.
         """
         return await self.database.retry(partial(self._end, session_id, state, line))
 
@@ -335,7 +338,9 @@ class SharedSessions:
         await self.database.ask(_SIGNAL, (session_id, one, kind, told, session_id))
 
     async def signals(self, session_id: str, after: int) -> tuple[int, list[Signal]]:
-        """Return how often a session was taken (0: deleted), and its commands after a number."""
+        """Return how often a session was taken (0: deleted), and its commands after number
+        `after`.
+        """
         rows = await self.database.ask(_SIGNALS, (after, session_id))
         taken = int(rows[0][0]) if rows else 0
         return taken, [Signal(*row[1:]) for row in rows if row[1] is not None]
@@ -350,8 +355,8 @@ class SharedSessions:
         await self.database.retry(partial(self._delete, session_id))
 
     async def _delete(self, session_id: str) -> None:
-        """Delete the session's row first. All writes lock it, so pending writes end and none
-        follow.
+        """Delete a session, beginning with its row.
+        All writes lock that row, so pending writes end first and no others follow.
         """
         async with self.database.pool.connection() as connection, connection.transaction():
             await connection.execute(_DELETE, (session_id,))

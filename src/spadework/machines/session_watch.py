@@ -168,8 +168,8 @@ async def _ended(shared: SharedSessions, session_id: str) -> int:
 
 
 async def cancel(session: Session) -> bool:
-    """Cancel a session that workers run. Returns False if it runs here, where the caller ends it
-    instead.
+    """Cancel a session that workers run.
+    Return False if it runs in this process, so that the caller must end it.
     """
     if session.elsewhere:
         async with shared_sessions(session.settings) as shared:

@@ -1,4 +1,4 @@
-"""Share limits of providers, hosts and models with all machines while a session runs."""
+"""Share the limits of providers, hosts and models with all machines while a session runs."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-#: Seconds for a database to open, and before trying again if it does not.
+#: Maximum seconds for a database to open, and seconds before another attempt if it does not.
 OPEN_SECONDS, AWAY_SECONDS = 3.0, 30.0
 _away_until = 0.0
 _log = logging.getLogger(__name__)
@@ -138,7 +138,7 @@ async def _opened(stack: AsyncExitStack, settings: Settings) -> Database | None:
         opening.cancel()
 
 
-#: Seconds until a silent process's reservations expire.
+#: Seconds until the reservations of a silent process expire.
 HELD_SECONDS = 300.0
 _TELL = (
     "SELECT money, held_money FROM tell_spent"
@@ -161,7 +161,9 @@ class SharedDayLimit(DayLimit):
         self._held_elsewhere = 0.0
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left for today. `settled` ignores running calls everywhere."""
+        """Return what is left for today. With `settled`, running calls on all machines are
+        ignored.
+        """
         left = super().free(settled=settled)
         return left if settled else left._replace(money=left.money - self._held_elsewhere)
 
@@ -218,7 +220,7 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
 
 
 class ListTable(ListFile[Row]):
-    """A list in the database. It counts as created if the file `before` exists."""
+    """A list in the database, which counts as created if the file `before` exists."""
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
         self._url, self._name, self._rows = url, name, rows
@@ -232,7 +234,7 @@ class ListTable(ListFile[Row]):
 
     @property
     def exists(self) -> bool:
-        """Whether the list was ever changed, or the file `before` exists."""
+        """True if the list was ever changed, or if the file `before` exists."""
         return self._take_row()[0] > 0 or self._before.exists()
 
     def read(self) -> list[Row]:

@@ -16,13 +16,14 @@ from typing import Any, Literal, NamedTuple
 
 from jinja2 import Environment, StrictUndefined, Template
 
-#: Tag around page text. `fence` breaks forged copies inside it.
+#: The tag around page text. `fence` breaks forged copies of the tag in the text.
 FENCE = "page_text"
 
 #: Marks the start and end of a quote within its context.
 QUOTE = "¶"
 
-#: Forged tags: similar brackets, or invisible characters between the letters.
+#: Patterns for forged tags, which have similar brackets or invisible characters between the
+#: letters.
 _UNSEEN = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
 _FORGED = re.compile(
     rf"[<＜﹤⟨〈]({_UNSEEN}(?:[/／⁄]{_UNSEEN})?{_UNSEEN.join(FENCE)})", re.IGNORECASE
@@ -36,9 +37,9 @@ Kind = Literal["page", "evidence"]
 _OPENING: dict[str, Kind] = {"\ufdd0": "page", "\ufdd1": "evidence"}
 _CLOSING = "\ufdd2"
 _MARKS = re.compile("([\ufdd0-\ufdd2])")
-#: A tagged block. Forged tags inside are broken, so it ends at the real closing tag.
+#: A tagged block. It ends at the real closing tag, because forged tags in it are broken.
 _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
-#: Preferred ends of a cut text, in its second half: after a line, a sentence, or a word.
+#: Where to cut a text, if possible within its second half: after a line, a sentence or a word.
 _ENDS = ("\n", ". ", " ")
 #: Long passages are cut to this many characters before any more are dropped. On 61 dev questions
 #: (27 passages each, 78 facts) at a quarter of the characters, all 78 facts remain, versus 73 with
@@ -85,8 +86,8 @@ def _harmless(text: str) -> str:
 
 
 def describe_entry(entry: Any) -> str:
-    """Describe a ledger entry by id, page, quote and claim. Any adjacent sentences surround the
-    quote, which is then between marks.
+    """Describe a ledger entry by its id, page, quote and claim.
+    If there are adjacent sentences, they surround the quote, which is set between marks.
     """
     text, *around = (part.replace(QUOTE, " ") for part in (entry.quote, entry.before, entry.after))
     if any(around):
@@ -153,7 +154,7 @@ def _split_parts(marked: str) -> tuple[str, tuple[Part, ...]]:
 
 
 class _Piece(NamedTuple):
-    """A piece of the message. `kind` is "" for the frame."""
+    """A piece of the message. `kind` is "" for text outside the droppable parts."""
 
     kind: str
     text: str

@@ -23,7 +23,7 @@ LOOK_SECONDS = 1.0
 #: Receives the queue position (from 1) and the queue length.
 Told = Callable[[int, int], None]
 DESCRIPTORS, THREADS = 40, 6
-#: Reserve for the rest of the process, such as watchers.
+#: Descriptors and threads reserved for the rest of the process, such as watchers.
 SPARE_DESCRIPTORS, SPARE_THREADS = 96, 48
 
 _PIDS = Path("/sys/fs/cgroup/pids.max")
@@ -31,7 +31,7 @@ _PIDS = Path("/sys/fs/cgroup/pids.max")
 
 @dataclass
 class Stock:
-    """A limited system resource. `limit` returns None if unknown."""
+    """A limited resource of the system. `limit` returns None if no limit is known."""
 
     each: int
     spare: int
@@ -44,7 +44,9 @@ class Stock:
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Return whether another session fits beside `inside` running ones at full use."""
+        """Return whether another session fits, even if the `inside` running sessions use as much
+        as they may.
+        """
         limit = self.limit()
         expected = max(self.used(), self._before + inside * self.each)
         return limit is None or expected + self.each + self.spare <= limit

@@ -29,7 +29,7 @@ from spadework.tools.web.urls import host_of
 from spadework.values import Evidence, Result, Value
 from spadework.visible import visible
 
-#: Older entries are dropped.
+#: Maximum entries of a feed. Older entries are dropped.
 MOST_ENTRIES = 50
 HOOK_SECONDS = 30.0
 _ATOM = "{http://www.w3.org/2005/Atom}"
@@ -55,7 +55,9 @@ class Changes(Value):
     changes: tuple[Change, ...] = ()
 
     def markdown(self) -> str:
-        """Return the changes as Markdown, with page text escaped so that only links are active."""
+        """Return the changes as Markdown. Page text is escaped, so that only our own links are
+        active.
+        """
         lines = [f"# {escape_markdown(self.question)}", ""]
         for one in self.changes:
             title, url = escape_markdown(one.title or one.url), safe_url(one.url)
@@ -68,7 +70,7 @@ class Changes(Value):
 
 
 def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
-    """Return the question's last successful and delivered run, with its result."""
+    """Return the last run of the question that succeeded and was delivered, with its result."""
     asked = _one_line(visible(question))
     runs = [one for one in readable_sessions(home) if (one.query, one.kind) == (asked, "research")]
     for one in sorted(runs, key=lambda run: run.created_at, reverse=True):
@@ -170,7 +172,7 @@ def _entry(id_: str, title: str, at: datetime, tag: str = "entry") -> Any:
 
 
 def check_webhook(url: str) -> None:
-    """Raise SettingsError if `url` is not a web address. The message does not show it."""
+    """Raise SettingsError if `url` is not a web address. The message does not reveal `url`."""
     with suppress(ValueError, httpx.InvalidURL):
         told = httpx.URL(url)
         if told.scheme in ("http", "https") and told.host and urlsplit(url).port != 0:

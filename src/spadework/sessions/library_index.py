@@ -78,8 +78,8 @@ async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
 
 
 def related(folder: Path, result: Result) -> list[str]:
-    """Return related questions: open topics, then page headings, cited pages first. Questions
-    already asked are omitted.
+    """Return related questions that were not asked yet.
+    Open topics come first, then headings of pages, with cited pages before others.
     """
     asked = {name.casefold() for name in (result.question, *(t.name for t in result.topics))}
     pages = [

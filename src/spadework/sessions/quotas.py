@@ -46,7 +46,7 @@ class DayLimit:
         await on_disk(self._exchange)
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left for today. `settled` ignores running calls."""
+        """Return what is left for today. With `settled`, running calls are ignored."""
         with self._lock:
             holds = () if settled else self._holds
             pending = sum(money for _, money in self._pending)

@@ -39,10 +39,10 @@ from spadework.graph.state import Earlier, ResearchState, proofs
 from spadework.settings import Settings
 from spadework.values import Plan, Problem, Question, Section, models_among
 
-#: The reason for ending when only the report's form was changed.
+#: The value of `stopped_by` if only the form of the report was changed.
 REVISED = "revised"
 STAYED = "The report is unchanged."
-#: The reason why no report is revised, and what is done instead.
+#: The reason and the effect of the problem reported if there is no report to revise.
 NO_REPORT = "There is no report to revise."
 INSTEAD = "Researching the previous question in the requested form."
 _NOTICES: dict[TurnKind, str] = {
@@ -58,7 +58,7 @@ _NOTHING = {
 
 
 async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Find the report that this question follows up, and decide what the user wants of it."""
+    """Find the report that this question follows up on, and decide what the user wants from it."""
     context = await context_of(state["session_id"], runtime.context)
     before = await earlier(context, state.get("follows", ""))
     emit = emitter(context, runtime)
@@ -95,7 +95,9 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 
 
 def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
-    """Without a report to revise, research the previous question in the requested form."""
+    """Return state changes to research the previous question in the requested form.
+    Return {} if the question does not ask for another form.
+    """
     asked, before = state["question"], state.get("earlier", [])
     questions = [n for n, text in enumerate(before) if not sure_turn(text)]
     if not questions or sure_turn(asked) is None:
@@ -113,8 +115,8 @@ def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
 
 
 def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
-    """Return the earlier questions and answers, without requests for another form. The last answer
-    is the report's.
+    """Return the earlier questions and answers, without requests for another form.
+    The last pair is the question of the report and its answer.
     """
     asked = state.get("earlier", [])[:-1]
     answers = [*state.get("answers", []), *[""] * len(asked), ""]
@@ -127,7 +129,7 @@ def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
 
 
 async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Return the report in another form, from its existing evidence."""
+    """Return the report in another form, based on its existing evidence."""
     context = await context_of(state["session_id"], runtime.context)
     before, turn, emit = state.get("before"), state["turn"], emitter(context, runtime)
     assert before is not None
@@ -150,7 +152,7 @@ async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 async def extend_report(
     context: SessionContext, state: ResearchState, model: Model | None, before: Earlier
 ) -> dict[str, Any]:
-    """Return the report extended by the follow-up's findings, as channel updates."""
+    """Return channel updates that extend the report by the findings of the follow-up."""
     new, whole = found_for_it(before, state), join_states(before, state)
     plan = whole["plan"]
     now: ResearchState = {**state, "coverage": whole["coverage"], "plan": plan}
@@ -202,7 +204,7 @@ def _as_is(before: Earlier, why: str) -> dict[str, Any]:
 
 
 async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict[str, Any]:
-    """Shorten or lengthen a report of quotes, which is all that code can do."""
+    """Shorten or lengthen a report of quotes, the only changes possible without a model."""
     by_model = models_among(c.maker for c in before.citations)
     if by_model or not turn.length or turn.language:
         return _as_is(before, _BY_MODEL)

@@ -59,12 +59,12 @@ from spadework.values import (
     Topic,
 )
 
-#: Share of the assessment time for finding copies.
+#: Share of the assessment time spent on finding copies of the same page.
 COMPARING = 0.25
 
 
 class Judged(TypedDict):
-    """The channel updates of a round. `shown` are the passages that a model was shown."""
+    """The channel updates of a round. `shown` holds the passages shown to a model."""
 
     evidence: list[Evidence]
     coverage: dict[str, Coverage]
@@ -75,7 +75,7 @@ class Judged(TypedDict):
 
 
 def after(state: ResearchState, judged: Judged) -> ResearchState:
-    """Return the state after a round's update."""
+    """Return the state with the updates of a round applied."""
     return {
         **state,
         "evidence": [*state.get("evidence", []), *judged["evidence"]],
@@ -90,7 +90,8 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
     number = max(task.round for task in state["tasks"])
     planned = {topic.name for topic in state["plan"].topics}
     tasks = [task for task in state["tasks"] if task.round == number]
-    # Only the latest tasks count, because the plan may have been replaced after pages were read.
+    # Skip topics that are no longer planned, because the plan may have been replaced after pages
+    # were read.
     topics = list({t.topic.name: t.topic for t in tasks if t.topic.name in planned}.values())
     ledger = state.get("evidence", [])
     seconds = context.budget.judging_seconds(state.get("plan_seconds", 0.0))
@@ -107,8 +108,8 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         found = _coverage(topic, judgement, proof, context.settings.completeness)
         back = old is not None and (no_better(found, old) if by_code else not new)
         if old and back:
-            # The earlier coverage stays. Only recommendations may be new, and quotes if code
-            # replaces a failed model.
+            # Keep the earlier coverage with the new recommendations, and add quotes only if code
+            # stood in for a failed model.
             wanted = judgement.recommendations or old.recommendations
             more = found.evidence_ids if context.judging and not found.near else ()
             ids = tuple(dict.fromkeys([*old.evidence_ids, *more]))
@@ -169,8 +170,8 @@ async def _by_topic(
 
 
 async def _room(context: SessionContext, topics: int, number: int, seconds: float) -> int:
-    """Return the page tokens to show a model per topic, limited by time and money; 0 without a
-    model.
+    """Return the number of page tokens per topic to show a model (0 without a model).
+    The number is limited by time and money.
     """
     if context.judging is None:
         return 0
@@ -190,7 +191,7 @@ async def _judge(
     passages = passages if room else join_passages(passages, texts)
 
     def work() -> tuple[list[PassageView], list[Passage]]:
-        # Prompt injections are shown to no role, so none can quote them.
+        # Leave out prompt injections, so that no model role can see or quote them.
         parts = [
             (part, p)
             for p in passages
@@ -219,8 +220,8 @@ async def _judge(
 def _as_judged(
     known: Sequence[Evidence], judgement: Judgement, old: Coverage | None
 ) -> list[Evidence]:
-    """Return the entries behind code's latest judgement, with column names, then those behind the
-    previous one.
+    """Return the entries that the judgements of code are based on.
+    Entries of the latest judgement, with column names, come before those of the previous one.
     """
     found = [
         e
@@ -232,7 +233,7 @@ def _as_judged(
     before = old.evidence_ids if old and not old.near else ()
     rested = [e for e in known if e.id in before]
     if not judgement.covered:
-        # If the topic is not answered, all rounds together may quote no more than one round.
+        # For an unanswered topic, all rounds together may not quote more than a single round may.
         sizes = accumulate((len(e.quote) for e in rested), initial=sum(len(e.quote) for e in found))
         rested = [e for e, size in zip(rested, list(sizes)[1:], strict=True) if size <= ROOM]
     return list(dict.fromkeys([*named, *found, *rested]))

@@ -1,4 +1,4 @@
-"""Let a model remove boilerplate from noisy pages, each page once per session."""
+"""Let a model remove boilerplate from noisy pages, at most once per page and session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spadework.values import Page, Problem, Topic
 
 #: Model calls per page: one by the judge, one by the cleaner.
 CALLS = 2
-#: Maximum share of the model calls for cleaning.
+#: Maximum share of the model calls that cleaning may use.
 MOST_SHARE = 1 / 3
 ROLES: tuple[Role, ...] = ("judge", "cleaner")
 
@@ -82,7 +82,7 @@ async def _is_dirty(context: SessionContext, page: Page) -> bool:
 async def _choose_text(
     context: SessionContext, topic: Topic, pages: Sequence[Page]
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Return by content hash the text a judging model would see, with any problem."""
+    """Return the text that a judging model would see, by content hash, and any problems."""
     found: dict[str, list[str]] = {}
     passages, problems = await distil_pages(context, topic, pages, by_model=True)
     for passage in passages:
@@ -103,7 +103,7 @@ async def _cleaned(
 
     async def allowed() -> bool:
         ceiling = context.budget.limits.calls
-        # The calls for pages being cleaned now are not all charged yet.
+        # Subtract the calls of cleanings in progress, because not all of them are charged yet.
         left = int(ceiling - context.budget.spent("calls")) - CALLS * context.cleaning
         poor = payable(context) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
         if poor or not may_clean(ceiling, left, context.cleanings, topics):
@@ -117,7 +117,8 @@ async def _cleaned(
         problems.extend(failed)
         return digest
 
-    # The key is the text alone, so only the first worker pays, even if the model fails.
+    # The key is the text without the topic, so that only the first worker pays, even if the model
+    # fails.
     digest = await context.journal.once("clean", key, str, work)
     if digest == page.content_hash:
         return page, problems
@@ -149,6 +150,6 @@ async def _shorten(
             seconds=round(time.monotonic() - began, 3),
         )
     )
-    # Once the cleaning is in the journal, the event is not sent again.
+    # Write the event now, because it is not sent again once the journal contains the cleaning.
     await context.record.written()
     return digest, failed

@@ -1,5 +1,6 @@
-"""Split pages into passages, and find those worth judging for a topic and how many of them a model
-is shown.
+"""Split pages into passages, and choose those to judge for each topic.
+
+This module also limits how many passages a model is shown.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from spadework.tools.text.tables import rows_of
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Expected, Need, Page, Passage, Problem, Task, Topic
 
-#: Share of its time that a slow model spends reading, not answering; minimum tokens.
+#: The share of its time that a slow model may spend on reading, and the minimum number of tokens
+#: to show it.
 READING_SHARE, LEAST_ROOM = 0.5, 1_000
-#: Maximum characters of an unsplit table, because one huge passage might not fit.
+#: Tables with more characters are split, because one huge passage might not fit.
 MOST_TABLE_CHARS = 4_000
 
 
@@ -43,20 +45,24 @@ class Looked(NamedTuple):
 
 
 async def readable(model: Model, room: int, seconds: float, share: int = 1) -> int:
-    """Return how many of `room` tokens the model can read in time, divided among `share` calls."""
+    """Return how many of `room` tokens the model can read in time, at least LEAST_ROOM.
+    The time is divided among `share` calls.
+    """
     speed = await model.speed("assessor")
     most = int(READING_SHARE * seconds * speed / max(1, share)) if speed else room
     return max(LEAST_ROOM, min(room, most))
 
 
-#: Maximum page tokens shown to a model in a round, over all topics; if deep, in several calls.
+#: The maximum page tokens that a model is shown in a round, for all topics together. At deep
+#: effort, several calls share them.
 SHOWN_TOKENS: dict[Effort, int] = {"quick": 100_000, "normal": 100_000, "deep": 200_000}
-#: Of them, for a topic; less where the model's context or speed requires.
+#: The maximum page tokens for one topic. A model with a small context or a low speed is shown
+#: fewer.
 WINDOW_TOKENS: dict[Effort, int] = {"quick": 8_000, "normal": 8_000, "deep": 24_000}
 
 
 def room_of(topics: int, settings: Settings) -> int:
-    """Return the page tokens per topic."""
+    """Return the maximum page tokens per topic."""
     return min(WINDOW_TOKENS[settings.effort], SHOWN_TOKENS[settings.effort] // max(1, topics))
 
 
@@ -66,11 +72,11 @@ def first_within(parts: Sequence[PassageView], room: int) -> list[PassageView]:
     return [part for part, sum_ in zip(parts, used, strict=True) if sum_ <= room]
 
 
-#: Weight of page title and headings relative to a passage's own words.
+#: The weight of the page title and headings. The words of the passage itself have weight 1.
 HEADING_WEIGHT = 2
-#: Maximum characters of a passage other than code and tables.
+#: Maximum characters of a passage, except for code and tables.
 PASSAGE_CHARS = 1_500
-#: Maximum share that a page's rank adds to a passage's score.
+#: A passage of a high-ranked page gets a higher score, raised by at most this share.
 PAGE_PRIOR = 0.5
 #: Maximum passages per page, so that a long page does not crowd out others.
 PER_PAGE = 12
@@ -78,7 +84,8 @@ PER_PAGE = 12
 #: benchmarks/answers.py (146 questions), the window keeps its facts (324 of 329, 331 of 338) in 75
 #: % and 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
 FLOOR = 0.15
-#: Tokens shown whatever their score, because contradictions are rarely worded like the question.
+#: Minimum tokens to show, even from passages with a low score, because contradictions are rarely
+#: worded like the question.
 FILL = 3_000
 #: Passages above this share of the best score are shown even if they are closer to another topic.
 #: In three recorded runs at 0.5, everything cited is still shown to some topic, in 86 % of the
@@ -89,11 +96,12 @@ SHARED = 0.6
 #: joined, four are not.
 NEW_PAGES = 3
 TOKEN_CHARS = 4
-#: Maximum share of the room for one passage, so that a module's code does not fill it.
+#: Maximum share of the room that one passage may take, so that a long code listing does not fill
+#: it.
 MOST_OF_ONE = 0.25
-#: Factor on the score of passages with the figure or table that the topic needs.
+#: Factor for the score of a passage that contains a figure or table, if the topic needs one.
 NEEDED = 1.5
-#: Share of the assessment time for splitting pages.
+#: Share of the assessment time spent on splitting pages.
 SPLITTING = 0.25
 
 
@@ -112,7 +120,7 @@ class Room(NamedTuple):
 
     @property
     def hurried(self) -> Room:
-        """The same limits halved, for when time is short."""
+        """The same limits with their sizes halved, for when time is short."""
         return self._replace(
             chars=self.chars // 2, per_page=self.per_page // 2, fill=self.fill // 2
         )
@@ -181,8 +189,8 @@ async def pool_passages(
 def rank_new(
     tasks: Sequence[Task], cuts: Sequence[Cut], seen: Collection[tuple[str, str]]
 ) -> dict[str, list[Passage]]:
-    """Return by topic the best `cuts`, of different pages, for each search of a later round,
-    without the texts already `seen`.
+    """Return, by topic, the best new `cuts` for each search of a later round.
+    The cuts for one search come from different pages. Texts already `seen` are left out.
     """
     index, found = _index(cuts), dict[str, list[Passage]]()
     for task in tasks:
@@ -218,8 +226,9 @@ def _cut_pages(
 
 
 def _informative(cuts: Sequence[Cut], room: Room) -> list[Cut]:
-    """Return the passages that inform a model (not headings, contents or menus) and leave room for
-    others (benchmarks/window.py).
+    """Return the passages that tell a model something and leave room for others.
+    Headings, tables of contents, menus and overlong passages are dropped (see
+    benchmarks/window.py).
     """
     most = MOST_OF_ONE * room.chars
     return [one for one in cuts if len(one.text) <= most and tells(one.text)]
@@ -245,8 +254,8 @@ def _index(cuts: Sequence[Cut]) -> Bm25:
 def _apart(
     found: Mapping[str, Sequence[Passage]], shared: float
 ) -> Mapping[str, Sequence[Passage]]:
-    """Drop passages closer to another topic, unless they reach the share `shared` of the best
-    score.
+    """Drop passages that are closer to another topic.
+    Those that reach the share `shared` of the best score are kept.
     """
     best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
     nearest: dict[tuple[str, int], float] = {}
@@ -272,8 +281,8 @@ def _distinct(cuts: Sequence[Cut]) -> list[Cut]:
 
 
 async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
-    """Return the limits for a topic's assessor, halved if time is short. Deep effort has several
-    calls to share the reading.
+    """Return the limits for a topic's assessor, halved if time is short.
+    They are higher at deep effort, because several calls share the reading.
     """
     room = EXTRACTIVE
     if by_model:
@@ -283,13 +292,13 @@ async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
     return room.hurried if await context.narrowed(ACCELERATE, at) else room
 
 
-#: Patterns that a passage must contain: any figure, or a table row.
+#: Patterns that show that a passage has what a topic needs: a digit or a table row.
 _HOLDS: dict[Need, re.Pattern[str]] = {
     "count": re.compile(r"\d"),
     "table": re.compile(r"^ {0,3}\|.*\|\s*$", re.MULTILINE),
     "text": re.compile(r"(?!)"),
 }
-#: The need of a topic, by its expected answer.
+#: The need of a topic, by the kind of answer that it expects.
 _NEEDS: dict[Expected, Need] = {
     "number": "count",
     "date": "count",
@@ -316,7 +325,7 @@ def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
 
 
 def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:
-    """Return the passages close to the best one, or as many as fill the minimum."""
+    """Return the passages with a score close to the best, and enough others to fill the minimum."""
     least = room.floor * max((p.score for p in passages), default=0.0)
     before = accumulate((p.end - p.start for p in passages), initial=0)
     return [
@@ -342,8 +351,8 @@ def _first_passages(passages: Sequence[Passage], room: Room) -> list[Passage]:
 
 
 class Cut(NamedTuple):
-    """A span of a page, with its text, the headings above it, the page's rank (from 0) and
-    language.
+    """A span of a page, with its text and the headings above it, and the rank (from 0) and
+    language of the page.
     """
 
     content_hash: str

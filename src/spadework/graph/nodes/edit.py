@@ -18,7 +18,9 @@ from spadework.values import Query, Review, Section, Task, Weakness
 
 
 async def review_report(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """Return the editor's review and the tasks of an extra round; after it, the outcome."""
+    """Return the editor's review and the tasks of an extra round.
+    After that round, return the review with its outcome.
+    """
     before = state.get("review")
     if before:
         return {"review": _end_review(before, state)}
@@ -81,14 +83,14 @@ def _too_late(context: SessionContext, state: ResearchState) -> str:
         return "all allowed rounds are used up."
     if limit := context.budget.refused or context.budget.ended_by():
         return f"the budget for {limit} is used up."
-    # The report exists, so only a round and the rewriting must fit, whatever the usual mark.
+    # Because a report already exists, it is enough if one more round and the rewriting fit.
     fits = context.budget.fits(state.get("plan_seconds", 0.0))
     return "" if fits else "there was no time."
 
 
 def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:
-    """Return a task for each topic that the editor found lacking, with the reasons for its
-    assessor.
+    """Return a task for each topic that the editor found lacking.
+    The editor's reasons become points that the topic must cover.
     """
     wanted: dict[str, list[Weakness]] = defaultdict(list)
     for point in points:

@@ -63,14 +63,13 @@ from spadework.values import (
 )
 from spadework.visible import one_line, visible
 
-#: The round that uses the preset's threshold. Each later round lowers it by a step.
+#: The first round uses the threshold of the preset. Each later round lowers the threshold by a
+#: step.
 FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Look up stored pages, search the providers unless those suffice, follow links, and fuse all
-    hits.
-    """
+    """Look up stored pages and follow links, search the providers if necessary, and fuse all hits."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     before = {canonical_url(url) for url in state["read_before"]}
@@ -139,8 +138,8 @@ async def _cached(context: SessionContext, task: Task, hits: Sequence[Hit]) -> l
 
 
 async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit]) -> list[str]:
-    """Return hits whose pages an earlier round fetched but did not need. They do not count towards
-    the page limit.
+    """Return the URLs of hits that an earlier round fetched but did not need.
+    These pages do not count towards the page limit.
     """
     if task.together is None or task.round <= FIRST:
         return []
@@ -153,7 +152,9 @@ async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Fetch and extract the chosen hits until the deadline. Reserve hits replace failures."""
+    """Fetch the chosen hits and extract their text until the deadline. Hits in reserve replace
+    failed ones.
+    """
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     # Workers saved by earlier versions have no `taken`.
@@ -180,9 +181,7 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
 async def _assign_selection(
     context: SessionContext, state: WorkerState, made: Selection
 ) -> tuple[Selection, frozenset[str]]:
-    """Return the selection with this worker's assigned pages, and the chosen pages assigned to
-    others.
-    """
+    """Return the selection limited to this worker's pages, and the URLs assigned to other workers."""
     task, among = state["task"], state.get("among", ())
     if len(among) < 2:
         return made, frozenset()
@@ -220,14 +219,16 @@ NOTHING_WRITTEN = (
     "These pages were only gathered: they were not judged or summarized, and no model was used."
     " Their full texts are in the session."
 )
-#: The reason for ending when the client disconnected.
+#: The value of `stopped_by` if the client disconnected.
 CANCELLED = "cancelled"
 _NONE = "No page could be read."
 
 
 class Gathered(Value):
-    """The result: pages (best first), unread hits, number of hits, and problems. `answered` is
-    false if every search failed.
+    """The result of gathering pages, which come best first.
+
+    - `unread`: the hits that could not be read; `found`: the number of hits.
+    - `answered`: false if every search failed.
     """
 
     pages: tuple[Page, ...] = ()
@@ -238,7 +239,7 @@ class Gathered(Value):
 
     @classmethod
     def of(cls, state: WorkerState) -> Gathered:
-        """Return what the state contains so far, whichever step it reached."""
+        """Return the result so far, from the state after any step."""
         pages: Sequence[Page] = state.get("pages", state.get("drafts", []))
         return cls(
             pages=tuple(
@@ -266,7 +267,7 @@ def task_of(query: Query, pages: int = 0) -> Task:
 
 
 def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
-    """Return the initial state for a single query. Raises SettingsError if it is empty."""
+    """Return the initial state for a single query. Raises SettingsError if the query is empty."""
     task = task_of(asked_of(query), pages)
     begun = {
         "session_id": context.session_id,
@@ -285,7 +286,7 @@ def result_of_pages(
     pages = {page.url: page for page in gathered.pages}
     read = cast("ResearchState", {"pages": pages})
     found = {source.url: source for source in sources_of(read, [], [])}
-    # Sources are in reading order, because there are no citations.
+    # Number the sources in the order of the pages, because there are no citations.
     sources = [
         found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)
     ]
@@ -335,7 +336,7 @@ async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, An
     """Split the pages into passages, and keep those that fit the topic best."""
     context = await context_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
-    # The number of passages kept depends on whether a model or code judges.
+    # Choose the judge first, because a model and code get different numbers of passages.
     await judge(context, f"distil {task.round} {task.topic.name}")
     by_model = context.judging is not None
     passages, problems = await distil_pages(context, task.topic, pages, by_model=by_model)

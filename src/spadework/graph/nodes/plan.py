@@ -31,10 +31,10 @@ from spadework.settings import Settings
 from spadework.tools.stores.plan_store import PlanStore, normalise_question
 from spadework.values import CODE, Forecast, Hit, Plan, Problem, Question
 
-#: Minimum seconds for planning, on which everything depends.
+#: Minimum seconds for planning, because all other steps depend on the plan.
 LEAST_SECONDS = 6.0
-#: Seconds in which most runs have a plan, without the model's time. Indexing a library takes
-#: longer.
+#: Most runs have a plan within this many seconds, not counting the model's time. A longer start,
+#: for example to index a library, is added to the forecast.
 START_SECONDS = 5.0
 _AGAIN = (
     "The plan is reused from an earlier session with the same question. To plan afresh, delete that"
@@ -62,14 +62,14 @@ async def make_plan(
         context.budget.add(cache_hits=1)
         emit(Notice(text=_AGAIN))
         return known.model_copy(update={"question": question.text}), [], 0.0
-    # A model that plans at quick effort, or sees earlier answers, gets no hits.
+    # A model gets no search hits at quick effort, or if it sees earlier answers.
     told = context.model and (context.quick or any(question.answers))
     hits = [] if told else await first_look(context, extractive.in_context(question), emit)
     made, problems, seconds = await _ask_lead(context, question, hits)
     for problem in problems:
         emit(Notice(text=f"{problem.reason} {problem.effect}".rstrip()))
     if made.maker != CODE:
-        # Failing to store a plan does no harm.
+        # A plan that cannot be stored does no harm, because it can be made again.
         with suppress(OSError):
             await asyncio.to_thread(store.put, key if made.freshness == "any" else dated, made)
     return made, problems, seconds
@@ -118,8 +118,8 @@ def today() -> str:
 async def foreseen(
     context: SessionContext, plan: Plan, plan_seconds: float, *, follows: bool = False
 ) -> Forecast:
-    """Return the forecast for a plan, from similar earlier runs or else from constants. `follows`
-    marks a follow-up.
+    """Return the forecast for a plan, based on similar earlier runs or, without any, on constants.
+    `follows` marks a follow-up.
     """
     first = await examines(context)
     tasks = first_tasks(plan, context.budget, context.workload(plan))
@@ -204,7 +204,7 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
         context.model, question, hits, seconds=context.budget.phase("plan")
     )
     answer = ask_user(context, asked) if asked else ""
-    # Without a model, our own wording must not become part of the search.
+    # Without a model, the text of our own question must not become part of the search.
     said = asked.text if asked and context.model else ""
     return {"question": clarify_question(question.text, answer, said), "problems": problems}
 
@@ -252,7 +252,9 @@ async def _approve_plan(
 
 
 def ask_user(context: SessionContext, asked: Asked) -> str:
-    """Return the user's answer, or "" to go on. The node runs again once the answer is there."""
+    """Return the user's answer, or "" to go on.
+    The node is interrupted, and runs again once there is an answer.
+    """
     context.budget.pause()
     answer = interrupt(asked.model_dump(mode="json") | _form_of(asked))
     context.budget.go_on()

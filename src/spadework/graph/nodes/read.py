@@ -1,4 +1,4 @@
-"""Read the pages of one task concurrently until a deadline, replacing failures."""
+"""Read the pages of one task concurrently until a deadline, and replace those that fail."""
 
 from __future__ import annotations
 
@@ -40,9 +40,10 @@ from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
 
 #: Pages read concurrently per topic.
 PARALLEL_PAGES = 5
-#: A page is slow after `SLOW_SECONDS`, or after this share of its time limit if that is less.
+#: A page counts as slow after SLOW_SECONDS, or after the share SLOW_SHARE of its time limit if
+#: that is less.
 SLOW_SHARE, SLOW_SECONDS = 0.3, 10.0
-#: Seconds beyond its deadline before a page named by the user is abandoned.
+#: A page that the user named is abandoned this many seconds after its deadline.
 GRACE_SECONDS = 2.0
 _TOLD = {"title", "chars", "known", "level", "status", "media_type", "bytes", "content_hash"}
 _TOLD |= {"cleaned_by", "cleaning", "attempts"}
@@ -64,7 +65,8 @@ async def read_pages(
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
     if not wanted:  # All belong to other workers. They count, or none would be read.
         wanted, taken = len(chosen), frozenset()
-    # A replay cannot know which pages came first, so the journal records the abandoned ones.
+    # The journal records which pages were abandoned, because a replay cannot know which pages came
+    # first.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
     ends: dict[str, Outcome[Hit, Page]] = {}
@@ -144,8 +146,8 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """Return a hit's page with the hit's metadata, read once per session, from the knowledge store
-    if it was fetched since `since`.
+    """Return the page of a hit with the hit's metadata, read once per session.
+    A page fetched since `since` comes from the knowledge store.
     """
 
     async def work() -> Page:
@@ -173,7 +175,9 @@ async def read_page(
 
 
 async def page_at(context: SessionContext, url: str) -> Page:
-    """Return the page at a URL named by the user. Raises FetchError, or Stopped if told to stop."""
+    """Return the page at a URL that the user named.
+    Raises FetchError, or Stopped if the run is stopped.
+    """
     seconds = min(PAGE_SECONDS, context.budget.until_closing())
     reading = read_page(context, Hit(url=url), seconds)
     try:
@@ -207,18 +211,18 @@ def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> 
     attempts = outcome.error.attempts if isinstance(outcome, Failed) else ()
     late = isinstance(outcome, Left) or isinstance(outcome.error, TooSlow)
     if late and seconds and not attempts:
-        # The attempt was cancelled from outside.
+        # Add the attempt here, because a cancelled attempt does not record itself.
         attempts = (Attempt(seconds=seconds, reason=reason),)
     return Read(**of, title=hit.title, **told_failure(reason, attempts))
 
 
 def told_page(page: Page) -> dict[str, Any]:
-    """Return a page as the fields of a Read event."""
+    """Return the fields of a Read event for a page."""
     return page.model_dump(include=_TOLD)
 
 
 def told_failure(reason: str, attempts: Sequence[Any]) -> dict[str, Any]:
-    """Return a failure as the fields of a Read event."""
+    """Return the fields of a Read event for a failure."""
     made = tuple(Attempt.model_validate(attempt) for attempt in attempts)
     last = made[-1].model_dump(include={"level", "status", "bytes"}) if made else {}
     return {"reason": reason, "attempts": made, **last}

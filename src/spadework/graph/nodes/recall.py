@@ -1,4 +1,4 @@
-"""Recall known pages before searching, from the followed-up session and other runs."""
+"""Before searching, recall known pages from other runs and from the session that is followed up."""
 
 from __future__ import annotations
 
@@ -32,14 +32,16 @@ FRESH = timedelta(days=1)
 
 
 class Known(Value):
-    """Pages of earlier runs for a task, and whether they suffice without the web."""
+    """Pages of earlier runs for a task. `enough` is true if no web search is needed."""
 
     hits: tuple[Hit, ...] = ()
     enough: bool = False
     problems: tuple[Problem, ...] = ()
 
     def as_list(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
-        """Return the known pages that no search found, as one list. Being known adds no weight."""
+        """Return the known pages that no search found, as one list.
+        Pages that a search found get no extra weight for being known.
+        """
         found = {canonical_url(hit.url) for hits in lists for hit in hits}
         left = [hit for hit in self.hits if canonical_url(hit.url) not in found]
         return [left] if left else []
@@ -48,8 +50,8 @@ class Known(Value):
 async def recall_pages(
     context: SessionContext, question: str, task: Task, emit: Emit, before: AbstractSet[str]
 ) -> Known:
-    """Return known pages for a task, except those read `before` (canonical URLs); decided once per
-    session.
+    """Return known pages for a task, except those read `before` (canonical URLs).
+    The choice is made once per session.
     """
     if not task.queries:
         return Known()
@@ -124,7 +126,7 @@ async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> li
     async def work() -> list[Kept]:
         pages = await asyncio.to_thread(recorded_pages, folder)
         texts = await PageStore(folder / "pages").texts(page.content_hash for page in pages)
-        # Deleted or changed pages are ignored.
+        # Ignore pages that were deleted or changed.
         return [
             Kept(page=page, text=text)
             for page in pages

@@ -1,4 +1,4 @@
-"""Search for one task: every query at every provider, through the journal."""
+"""Search for one task: send every query to every provider, through the journal."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from spadework.tools.search.result_rows import add_filters
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
-#: Minimum words of a snippet to compare, and share of common shingles that makes it a copy.
+#: The minimum words of a snippet to compare, and the resemblance from which it counts as a copy.
 LEAST_TOLD, SPREAD = 12, 0.3
-#: Weight of the original question in fusion. Its variants have weight 1.
+#: The weight of the original question when hits are fused. Its variants have weight 1.
 ORIGINAL_WEIGHT = 2.0
 _TOLD = {"url", "title", "snippet", "position", "published_at", "relevance"}
 
 
 class Answers(NamedTuple):
-    """Lists of hits (best first), the distinct failures of providers, and the providers that
+    """The lists of hits (best first), the distinct failures, and the names of the providers that
     answered.
     """
 
@@ -45,7 +45,7 @@ class Telling(NamedTuple):
     def tell(
         self, provider: str, query: Query, answer: list[Hit] | Problem, seconds: float
     ) -> None:
-        """Emit an event for a provider's answer and its duration."""
+        """Emit an event with the answer of a provider and the seconds it took."""
         asked: dict[str, Any] = {
             "topic": self.topic,
             "round": self.round,
@@ -136,8 +136,8 @@ async def _everywhere(
 async def found_before(
     context: SessionContext, task: Task, before: AbstractSet[str]
 ) -> list[list[Hit]]:
-    """Return the journaled hits of a topic's earlier searches: all lists for a survey, else one
-    fused list.
+    """Return the hits of a topic's earlier searches from the journal.
+    For a survey, these are separate lists, otherwise one fused list.
     """
     providers = (*context.search.providers, *context.stand_ins.opened)
     asked = [kept_hits(context, provider, query) for query in task.again for provider in providers]

@@ -18,11 +18,11 @@ from spadework.tools.ranking.selection import ENOUGH, LOCAL, Selection, fits
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Choice, Fate, Hit, Problem, Task
 
-#: Minimum seconds for screening, even in a short run.
+#: Minimum seconds for screening hits, even in a short run.
 LEAST_SECONDS = 3.0
-#: Hits to screen per page to read, so that rejected ones can be replaced.
+#: The number of hits to screen for each page to read, so that rejected hits can be replaced.
 SPARE = 1.5
-#: From this level on, pages are fetched in a browser.
+#: Pages at this level or above are fetched in a browser.
 BROWSER = 2
 
 
@@ -77,14 +77,14 @@ def _seconds(context: SessionContext) -> float:
 async def weigh_hits(
     context: SessionContext, task: Task, hits: Sequence[Hit]
 ) -> tuple[list[Hit], dict[str, str]]:
-    """Return the hits with their selection scores, and by URL why some cannot be read. If enough
-    others remain, these are dropped.
+    """Return the hits with their selection scores, and reasons why some cannot be read.
+    The reasons are by URL. Unreadable hits are dropped if enough others remain.
     """
 
     async def work() -> dict[str, float]:
         return await asyncio.to_thread(_worths, context, hits)
 
-    # Installed software and host restrictions may change, so the result is recorded.
+    # Record the result, because installed software and the restrictions of hosts may change.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     worth = await context.journal.moment(
         "foreseen", key, dict[str, float], work, dict[str, float]()
@@ -96,7 +96,7 @@ async def weigh_hits(
 
 
 def word_refusal(hit: Hit) -> str:
-    """Return a sentence on why a hit's page cannot be read."""
+    """Return a sentence that says why the page of a hit cannot be read."""
     why = foreseen(hit.url, hit.title).refused
     return f"{why[:1].upper()}{why[1:]}."
 
@@ -115,7 +115,7 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
     most = context.browser.max_level
     if any(level >= BROWSER for level in level_of.values()) and context.browser.what_is_missing:
         most = min(most, BROWSER - 1)
-    # A host that has admitted only browsers will refuse other requests.
+    # These hosts have admitted only browsers, so they would refuse our requests.
     shut = {url for url, level in level_of.items() if level > most}
     worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)

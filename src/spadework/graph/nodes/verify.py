@@ -33,9 +33,10 @@ from spadework.graph.sentence_pruning import (
 )
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
-#: Share of the remaining time for repairs, then of the rest for checking them.
+#: Share of the remaining time for repairs, and share of the time left after them for checking the
+#: repairs.
 MENDING = 0.6
-#: Maximum sentences in a report that needs no summary.
+#: A report with at most this many sentences needs no summary.
 SUMMED_UP = 4
 
 
@@ -55,7 +56,7 @@ class Verified:
 def verify_ledger(
     ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
 ) -> tuple[Material, list[Problem]]:
-    """Return the entries that are verbatim in their pages, and a problem for each other entry."""
+    """Return the entries that are verbatim in their pages, and a problem for every other entry."""
     held = {e.id: e for e in ledger if pages.get(e.content_hash, "")[e.start : e.end] == e.quote}
     problems = [
         Problem(
@@ -71,7 +72,7 @@ def verify_ledger(
 
 
 def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
-    """Return the coverage that valid entries still support. A topic without any is open."""
+    """Return the coverage that valid entries still support. A topic without valid entries is open."""
     made = {}
     for name, found in coverage.items():
         ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)
@@ -107,7 +108,9 @@ class _Draft:
 async def verify_sections(
     model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
 ) -> Verified:
-    """Return the sections with the sentences that pass. A section without any shows its quotes."""
+    """Return the sections with only the sentences that pass.
+    A section without any shows the quotes that it cited.
+    """
     until = time.monotonic() + check.seconds
     questions = {topic.name: topic.question for topic in plan.topics}
     material = replace(material.with_code(sections, check.names), questions=questions)
@@ -187,7 +190,7 @@ async def _mend(
 def _keep_quotes(
     checked: Checked, written: Section, material: Material
 ) -> tuple[Checked, list[Problem]]:
-    """Return the section or, if nothing is left of it, the quotes it cited."""
+    """Return the section, or the quotes that it cited if nothing is left of it."""
     own = cited_by(written, material)
     if checked.section.sentences or not own:
         return checked, []
@@ -202,7 +205,9 @@ def _keep_quotes(
 
 
 def summable(sections: Sequence[Section], code: str) -> bool:
-    """Return whether the sections need a summary: not if short or summarized already."""
+    """Return whether the sections need a summary.
+    Short reports and reports that already have a summary need none.
+    """
     has_one = any(is_summary(one.heading, code) for one in sections)
     return not has_one and sum(len(one.sentences) for one in sections) > SUMMED_UP
 

@@ -1,4 +1,4 @@
-"""Compose a report: disagreements, outline, and sections with citations."""
+"""Compose a report: find disagreements, make an outline, and write sections with citations."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from spadework.tools.text.facts import OTHER_WORDS, stems
 from spadework.tools.text.language import spoken
 from spadework.values import Conflict, Evidence, Page, Part, Plan, Problem, Section, Sentence
 
-#: Maximum entries shown for repairing a sentence. Of eight shown, fourteen recorded repairs used
-#: only the first and the third.
+#: Maximum entries shown for the repair of a sentence. In fourteen recorded repairs with eight
+#: entries, only the first and the third were used.
 MOST_CLOSE = 3
 
 
@@ -50,7 +50,7 @@ def cited_by(section: Section, material: Material) -> list[Evidence]:
 
 
 def closest_entries(failed: Sequence[Sentence], material: Material) -> list[Evidence]:
-    """Return the entries that failed sentences cite, and those closest to each."""
+    """Return the entries that failed sentences cite, and the entries closest to each sentence."""
     known = merged([*material.ledger.values()])
     chosen = [known[id_] for one in failed for id_ in one.evidence_ids if id_ in known]
     others = [e for e in dict.fromkeys(known.values()) if e not in chosen]
@@ -68,11 +68,11 @@ def _cited_evidence(section: Section, material: Material) -> list[Evidence]:
 
 #: Question types answered with a section per topic, without an outline.
 PLAIN = ("fact",)
-#: Calls in addition to the sections: outline, verdicts, summary.
+#: Model calls besides those for the sections: outline, verdicts and summary.
 BESIDE = 3
-#: Share of the writing time for finding disagreements.
+#: Share of the writing time spent on finding disagreements.
 COMPARING = 0.2
-#: Consecutive calls, each as long as planning, that an outlined report needs.
+#: A report with an outline needs time for this many consecutive calls, each as long as planning.
 LEAST_CALLS = 3
 
 
@@ -137,8 +137,9 @@ async def _outline(
 
 
 def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) -> bool:
-    """Return whether to outline the report, which plain facts and quick effort do not need. Calls
-    and tokens must suffice.
+    """Return whether to outline the report.
+    Plain facts and quick effort need no outline. For other reports, enough calls and tokens must
+    be left.
     """
     calls = context.budget.limits.calls - context.budget.spent("calls")
     coming = len(plan.topics) + BESIDE
@@ -151,8 +152,8 @@ def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) 
 async def find_disputes(
     context: SessionContext, state: ResearchState, texts: Mapping[str, str]
 ) -> tuple[list[Conflict], list[Problem]]:
-    """Return the ledger's disagreements, weighted by trust and recency, and a problem if time ran
-    out. `texts` are by content hash.
+    """Return the disagreements in the ledger, weighted by the trust and recency of their sources.
+    `texts` are by content hash. If time runs out, a problem is returned, too.
     """
     compare = partial(_disputes, state["plan"], proofs(state), state.get("pages", {}), texts)
     seconds = COMPARING * context.budget.phase("write")
@@ -180,7 +181,7 @@ def _disputes(
 
 
 def _stems_asked(plan: Plan) -> set[str]:
-    """Return the stems that a factual question asks about its subjects."""
+    """Return the word stems of a factual question that do not name its subjects."""
     if plan.question_type != "fact":
         return set()
     code = spoken(plan.question)

@@ -37,7 +37,7 @@ from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unre
 
 #: Share of the assessment time for reading pages. Judging topics gets the rest.
 READING = 0.7
-#: Extra topics for which time is reserved while quotes are added to the ledger.
+#: Time for this many extra topics is reserved while quotes are added to the ledger.
 ENTERED = 3
 
 Place = tuple[str, int, int]
@@ -133,7 +133,9 @@ def _passages_in(
 def _proven(
     plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView], late: Late
 ) -> tuple[tuple[Spot, ...], list[Problem]]:
-    """Return the spots, or without any those that code finds likely, and what confirms them."""
+    """Return the spots with others that confirm them, and any problems.
+    Without spots, use those that code finds likely.
+    """
     if not spots:
         found = extractive.assess(plan, topic, shown, ())
         spots = found.spots if found.score > LIKELY else ()

@@ -44,8 +44,8 @@ def name_for_people(text: str) -> str:
 
 
 async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
-    """Return the page at a URL. Raises FetchError. It is recorded before parsing, so a resumed run
-    need not fetch it again.
+    """Return the page at a URL. Raises FetchError.
+    The page is recorded before it is parsed, so that a resumed run need not fetch it again.
     """
     key = {"url": canonical_url(url)}
     level = await context.noted("level", key, context.reader.level_at(url), 0)
@@ -73,7 +73,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
 
 
 async def fetch_recorded(context: SessionContext, request: Request, fetch: Fetch) -> Fetched:
-    """Return what `fetch` gets, charged and recorded unchanged. Raises FetchError."""
+    """Return the response of `fetch`, charged and recorded unchanged. Raises FetchError."""
 
     async def ask(tape: Tape) -> Fetched:
         made: Sequence[Attempt] = (Attempt(),)  # Used if the fetch is cancelled.
@@ -89,7 +89,7 @@ async def fetch_recorded(context: SessionContext, request: Request, fetch: Fetch
                 cache_hits=sum(attempt.cached for attempt in made),
                 bytes=sum(attempt.bytes for attempt in made),
             )
-        # The page's age is counted from this moment.
+        # The age of the page counts from this date.
         dated = fetched.dated or datetime.now(UTC)
         fetched = replace(fetched, dated=dated)
         attempts = [attempt.model_dump() for attempt in fetched.attempts]
@@ -174,8 +174,8 @@ async def from_provider(context: SessionContext, hit: Hit) -> Page:
 async def attached_pages(
     context: SessionContext, attachments: Sequence[str]
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the attached files as pages, and problems for unreadable ones. Servers take input from
-    anyone, so only sessions may attach files.
+    """Return the attached files as pages, and problems for unreadable ones.
+    Only sessions may attach files, because a graph on a server takes input from anyone.
     """
     pages: list[Page] = []
     problems: list[Problem] = []

@@ -11,7 +11,7 @@ from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.tools.ranking.relevance import reciprocal_rank_fusion
 from spadework.tools.stores.journal import Journal
 
-#: The pages a worker wants (canonical URLs, best first), and how many of them.
+#: The pages that a worker wants (canonical URLs, best first), and the number that it needs.
 PageRequest = tuple[Sequence[str], int]
 Assignment = dict[str, list[str]]
 
@@ -69,7 +69,7 @@ class PageAssignment:
                 ) or await self._await_full(stop, min(ASSIGN_SECONDS, seconds))
         gone = {url for urls in self._dealt.values() for url in urls}
         others = frozenset(gone - {*self._dealt.get(topic, ())}) if self._how.own else frozenset()
-        # After a crash, a resumed worker may fail to find an assigned page.
+        # After a crash, a resumed worker may no longer find a page that was assigned to it.
         mine = frozenset(url for url in self._dealt.get(topic, ()) if url in wish[0])
         return mine or self._others_pages(wish, gone), others
 
@@ -96,7 +96,8 @@ class PageAssignment:
             wishes = {name: self._wishes[name] for name in names if name in self._wishes}
             return assign_pages(wishes, self._how)
 
-        # A stopped run does not record it, because a resumed run has time for all workers.
+        # A stopped run does not record the assignment, because a resumed run has time to wait for
+        # all workers.
         if stop.is_set():
             return await work()
         return await self._journal.once("deal", self._key, Assignment, work)

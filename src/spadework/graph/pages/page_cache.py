@@ -1,4 +1,4 @@
-"""Look up pages of earlier runs before the web, and store new ones. Failures never stop a run."""
+"""Look for pages in earlier runs before the web, and store new pages. Failures never stop a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from spadework.values import Page, Problem
 T = TypeVar("T")
 
 ANSWER_SECONDS = 4.0
-#: Maximum seconds to wait for additions, before the report and at the end of the session.
+#: Maximum seconds to wait until new pages are stored: before the report, and at the end of the
+#: session.
 REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
@@ -56,7 +57,7 @@ class PageCache:
         ]
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """Return matching pages fetched since `since`; [] if the store cannot answer."""
+        """Return matching pages fetched since `since`, or [] if the store cannot answer."""
         if self._store is None or self.problem:
             return []
         found = await self._answer(
@@ -79,13 +80,13 @@ class PageCache:
             self._adding.add(asyncio.create_task(self._add(self._store, new, text_of)))
 
     async def settle(self) -> list[Problem]:
-        """Wait briefly for additions, and return the problems so far."""
+        """Wait briefly until new pages are stored, and return the problems so far."""
         if self._adding:
             await asyncio.wait(self._adding, timeout=REPORT_SECONDS)
         return self.problems
 
     async def close(self) -> None:
-        """Finish or cancel additions and close the store, even when cancelled."""
+        """Finish or cancel the storing of pages and close the store, even when cancelled."""
         async with AsyncExitStack() as closing:
             if self._meaning:
                 closing.push_async_callback(self._meaning.close)
@@ -104,7 +105,7 @@ class PageCache:
     async def _add(
         self, store: Knowledge, pages: Sequence[Page], text_of: Callable[[str], Awaitable[str]]
     ) -> None:
-        # Nothing specific to this run is stored, such as its ranking.
+        # Remove everything that is specific to this run, such as the ranking.
         bare = {"relevance": 0.0, "rrf": 0.0, "linked": 0.0, "found_by": (), "origin": ""}
         bare |= {"attempts": (), "cleaning": 0.0}
         try:

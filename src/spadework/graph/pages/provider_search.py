@@ -63,7 +63,7 @@ _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 LEAST_SECONDS = 3.0
 #: Maximum seconds to wait for one search.
 SEARCH_SECONDS = 30.0
-#: Seconds beyond its own deadline before a provider is abandoned.
+#: A provider is abandoned this many seconds after its deadline.
 GRACE_SECONDS = 1.5
 SNIPPET_CHARS = 2_000
 
@@ -71,8 +71,8 @@ SNIPPET_CHARS = 2_000
 async def search_one(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit] | Problem:
-    """Return a query's hits at one provider with their relevance, or the problem. Without recent
-    hits, the age limit is dropped.
+    """Return the hits of a query at one provider with their relevance, or a problem.
+    If there are no recent hits, the age limit is dropped.
     """
     try:
         hits = await _hits(context, provider, query, seconds)
@@ -92,7 +92,9 @@ async def search_one(
 async def _hits(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit]:
-    """Search once per session. Hits cached by other sessions are free."""
+    """Return the hits of a query, searching once per session. Hits cached by other sessions are
+    free.
+    """
     limit = context.most_hits
     new = False
 
@@ -125,7 +127,7 @@ async def _hits(
 
     async def work() -> list[Hit]:
         hits = await context.journal.exchange(request, ask, read)
-        # Cached only after charging, or a resumed run would get the hits for free.
+        # Cache the hits only after charging, so that a resumed run does not get them for free.
         if new:
             await context.search.keep(provider, query, hits, limit=limit)
         return hits
@@ -178,7 +180,9 @@ def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str,
 
 
 def _may_be_older(query: Query) -> bool:
-    """Return whether older pages will do; not if the query names dates."""
+    """Return whether the query has an age limit that may be dropped. A query that names dates
+    keeps it.
+    """
     return query.freshness != "any" and not is_dated(query)
 
 
@@ -187,7 +191,7 @@ def _of_any_age(query: Query) -> Query:
 
 
 def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
-    """Return the readable hits with their relevance to a query and where they were found."""
+    """Return the readable hits with their relevance to a query and the search that found each."""
     terms = query_terms(query.text)
     return [
         _rank_hit(hit, query, terms)

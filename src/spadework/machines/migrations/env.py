@@ -1,4 +1,4 @@
-"""Run missing migrations for Alembic, in one transaction."""
+"""The environment of Alembic, which runs missing migrations in one transaction."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from spadework.settings import Settings
 
 __all__ = ["COSTS", "NO_MODEL", "Check", "offered_models", "probe"]
 
-#: Shown before a check.
+#: The notice about costs that is shown before a check.
 COSTS = (
     "This asks each configured model for one word, sends one query to each search provider,"
     " and fetches one page."

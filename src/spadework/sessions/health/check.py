@@ -17,7 +17,7 @@ from spadework.values import Value
 T = TypeVar("T")
 #: Maximum seconds for each check.
 HEALTH_SECONDS = 5.0
-#: slow: timed out; hint: nothing is wrong, but worth knowing.
+#: A "slow" check timed out. A "hint" reports nothing wrong, but something worth knowing.
 State = Literal["works", "slow", "broken", "hint"]
 
 
@@ -30,7 +30,7 @@ class Check(Value):
 
     @property
     def works(self) -> bool:
-        """Whether the check found nothing wrong."""
+        """True if the check found nothing wrong."""
         return self.state in ("works", "hint")
 
     @property
@@ -41,7 +41,7 @@ class Check(Value):
 
 
 async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "") -> T | Check:
-    """Return the result of `trying`, or a failed check. `hint` is used for errors without one."""
+    """Return the result of `trying`, or a failed check. `hint` is used for errors that have none."""
     try:
         async with asyncio.timeout(seconds):
             return await trying
@@ -55,7 +55,7 @@ async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "
 async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
-    """Run an attempt that returns its own success text or check."""
+    """Run an attempt that returns a check, or a text that describes its success."""
     found = await attempt(name, trying, seconds, hint)
     return found if isinstance(found, Check) else Check(state="works", text=found)
 

@@ -25,7 +25,7 @@ from spadework.tools.stores.disk import make_folder, on_disk
 from spadework.tools.web.connections import AUTHORITIES, certificates, proxy_for, shown_proxy
 
 TRIED_BYTES, ENOUGH_BYTES = 64_000, 100_000_000
-#: Used to find the proxy.
+#: The address for which the proxy is looked up.
 WEB = "https://example.org"
 _ELSEWHERE = "Choose another folder with --home or SPADEWORK_HOME."
 _FULL = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT") if hasattr(errno, name))
@@ -120,12 +120,12 @@ async def _check_embeddings(settings: Settings) -> str:
 
 #: Seconds to reuse a result, so that frequent requests start few checks.
 FRESH_SECONDS = 2.0
-#: Replaces the private path of the home.
+#: Shown instead of the path of the home, which is private.
 _HOME = "the home"
 
 
 class Readiness:
-    """Readiness of a server or worker. `stopping` returns whether it accepts nothing new."""
+    """The readiness of a server or worker. `stopping` returns True once it accepts nothing new."""
 
     def __init__(
         self, settings: Settings, stopping: Callable[[], bool] = lambda: admission.here().closed

@@ -47,7 +47,7 @@ async def models(settings: Settings) -> list[Check]:
     if not places:
         servers = await model_servers(max(0.0, until - loop.time()))
         return [Check(state="works", text=NONE, hint="" if servers else _SET_ONE), *servers]
-    # In a new process, the import takes some of the time.
+    # Import the client first, because the import takes some of the time in a new process.
     await asyncio.to_thread(import_module, "langchain_openai")
     left = max(min(HEALTH_SECONDS, LEAST_SECONDS), until - loop.time())
     return await asyncio.gather(
@@ -59,7 +59,7 @@ async def models(settings: Settings) -> list[Check]:
 
 
 async def _greet_model(place: Place, settings: Settings) -> str:
-    # The client's own timeout must be longer than ours.
+    # Give the client more time than the check, so that the check times out first.
     patient = settings.model_copy(update={"model_seconds": 2 * HEALTH_SECONDS})
     await greet(place, patient)
     known = await result_at(place, settings.common)
@@ -79,7 +79,7 @@ def _mend(place: Place) -> str:
     return "Check that the server at OPENAI_BASE_URL is running and has the model."
 
 
-#: Maximum pages to try, each on another host, since a site may block every client.
+#: Maximum pages to try. Each is on another host, because a site may block every client.
 MOST_TRIED = 3
 NOT_TRIED = "no page was fetched because no search found one"
 _MEND = "Check whether a firewall or proxy blocks this machine."
@@ -133,7 +133,7 @@ _OFFLINE = "Set SEARXNG_URL or the key of a search service, or check that this m
 
 
 async def check_search(settings: Settings) -> list[Check]:
-    """Check each provider, then fetch a page they found."""
+    """Check each provider, then fetch a page that one of them found."""
     loop = asyncio.get_running_loop()
     until = loop.time() + HEALTH_SECONDS
     names = await attempt("The search setup", names_of(settings), HEALTH_SECONDS)
@@ -183,10 +183,11 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
     search = Search((provider,), Manners(limits=settings.search_limits, asks=1))
 
     async def asks() -> str | Check:
-        # The provider's own timeout must be longer than ours.
+        # Give the provider more time than the check, so that the check times out first.
         found = await search.ask(provider, Query(text=QUERY), limit=HITS, seconds=seconds + 1)
         if not found:
-            # The engine may have little content or no engines of its own.
+            # Finding nothing is not an error, because the engine may have little content or search
+            # no other engines.
             text = f"{provider.name} answers, but found nothing for “{QUERY}”"
             return Check(state="hint", text=text, hint=_mend_search(provider))
         hits.extend(hit for hit in found if hit.url.startswith(_WEB))
@@ -194,7 +195,7 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
 
     try:
         found = await run_check(provider.name, asks(), seconds, _mend_search(provider))
-        # The error already says which key to check.
+        # Drop the hint if the error already says which key to check.
         named = "check " in found.text
         return found.model_copy(update={"hint": ""}) if named else found
     finally:

@@ -105,7 +105,7 @@ def checked_address(text: str) -> str:
 
 
 def about(name: str, error: FetchError) -> FetchError:
-    """Prefix the error with the name of what could not be read, unless it contains the name."""
+    """Prefix an error with the name of the page or file, unless it contains that name."""
     if name in (said := str(error)):
         return error
     return type(error)(f"{name} could not be read: {said}", hint=error.hint)
@@ -132,8 +132,8 @@ def _file(path: Path) -> tuple[bytes, str]:
 async def temporary_context(
     settings: Settings, budget: Budget, tell: Callable[[str], None], alone: PagesAlone | None = None
 ) -> AsyncGenerator[SessionContext, None]:
-    """Open a context in a temporary folder, for a run or, with `alone`, only for pages. `tell`
-    receives messages about slow steps.
+    """Open a context in a temporary folder.
+    With `alone`, the context only gathers pages. `tell` receives messages about slow steps.
     """
     folder = await asyncio.to_thread(TemporaryDirectory, prefix="spadework-")
     try:
@@ -153,7 +153,7 @@ async def temporary_context(
 
 
 BEST_PIECES = 5
-#: Maximum characters to excerpt from.
+#: Excerpts are taken from at most this many characters of a text.
 MOST_CHARS = 60_000
 
 

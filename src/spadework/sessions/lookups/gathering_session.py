@@ -121,7 +121,7 @@ class Gathering:
         self.gathered = self.gathered.model_copy(update={"problems": tuple(problems)})
 
     async def _finish(self, why: str, *, failed: bool = False) -> Result:
-        # If the work was cut off, its pages are in the journal.
+        # If the work was interrupted, get its pages from the journal.
         if why and not (self.gathered.pages or self._context.journal.hangs):
             pages = await on_disk(recorded_pages, self._context.folder)
             self.gathered = self.gathered.model_copy(update={"pages": tuple(pages)})

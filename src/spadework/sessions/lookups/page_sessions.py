@@ -1,4 +1,4 @@
-"""Pages without a report: the best for a query, or one by its URL."""
+"""Get pages without a report: the best pages for a query, or one page by its URL."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ READ_SECONDS = PAGE_SECONDS
 
 
 class FullPage(Value):
-    """A page and its text. `links` are set only if it was read alone."""
+    """A page and its text. `links` are set only if the page was read alone."""
 
     page: Page
     text: str
@@ -93,8 +93,9 @@ async def gather(
     pages: int = PAGES,
     providers: Sequence[Any] = (),
 ) -> GatheredPages:
-    """Return the best pages for a query and their texts. For `providers`, see
-    `Session.search_with`. Raises SettingsError, or SearchError if every search fails.
+    """Return the best pages for a query, with their texts.
+    For `providers`, see `Session.search_with`. Raises SettingsError, or SearchError if every
+    search fails.
     """
     session = gathering_session(query, pages=pages, settings=settings).search_with(*providers)
     return await gathered_pages(session, await session.result())

@@ -49,8 +49,10 @@ class Ranked(Value):
 
 
 class Looked(Value):
-    """A search's hits, best first, the providers searched, the failed ones with reasons, and
-    notices. `answered` is False if every provider failed.
+    """The outcome of a search: hits (best first), providers searched, failures with reasons, and
+    notices.
+
+    `answered` is False if every provider failed.
     """
 
     hits: tuple[Ranked, ...] = ()
@@ -61,7 +63,7 @@ class Looked(Value):
 
 
 def hits_to_request(shown: int, settings: Settings) -> int:
-    """Return how many hits to request of each provider if `shown` are shown after ranking."""
+    """Return how many hits to request from each provider if `shown` hits are shown after ranking."""
     return max(shown, RESULTS[settings.effort])
 
 

@@ -18,13 +18,16 @@ from spadework.tools.stores.disk import on_disk, write_atomically
 
 FILE = "endings.json"
 ENDINGS = ("writing", "closing", "leaving")
-#: Runs remembered, and runs needed before the reserve may fall below CLOSING_SECONDS.
+#: The number of runs remembered, and the number needed before the reserve may fall below
+#: CLOSING_SECONDS.
 KEPT, ENOUGH = 20, 5
 SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
 
 
 def reserve(home: Path) -> float:
-    """Return the seconds to reserve before the deadline, at first at least CLOSING_SECONDS."""
+    """Return the seconds to reserve before the deadline.
+    Until enough runs are known, these are at least CLOSING_SECONDS.
+    """
     known = _load_known(home)
     # Take the second slowest, so that an outlier does not slow later runs.
     slow = (sorted(each)[-2] if len(each) > 1 else sum(each) for each in known.values())
@@ -34,7 +37,7 @@ def reserve(home: Path) -> float:
 
 
 def took(home: Path, **seconds: float) -> None:
-    """Record the seconds of each of a run's ENDINGS, if the home is writable."""
+    """Record how long the ENDINGS of a run took, if the home is writable."""
     known = _load_known(home)
     for end, each in seconds.items():
         known[end] = [*known[end], round(each, 3)][-KEPT:]
@@ -55,7 +58,8 @@ def _seconds(found: object) -> list[float]:
     return [float(each) for each in listed if isinstance(each, int | float) and 0 <= each < 3_600]
 
 
-#: Newest sessions to read, and seconds for that, since a question is waiting.
+#: The number of newest sessions to read, and the maximum seconds for reading them, because a
+#: question is waiting.
 NEWEST, SECONDS = 600, 1.0
 #: A run stopped by its user says nothing about durations.
 _OVER = ("completed", "time_limited", "budget_limited")
@@ -70,13 +74,13 @@ async def experience(home: Path) -> list[Took]:
 
 
 def took_before(home: Path) -> list[Took]:
-    """Read what finished runs took, newest first. Blocks."""
+    """Return what finished runs took, newest first. The disk may block this call."""
     newest = islice(view_sessions(home, _VIEW, lambda text: None), NEWEST)
     return [Took(*value) for _, value in newest if value]
 
 
 def actual(found: Metadata) -> dict[str, float]:
-    """Return what a finished run took, by the names in DIGITS, without unknown amounts."""
+    """Return what a finished run took, by the names in DIGITS. Unknown amounts are left out."""
     used = found.performance_metrics
     told: dict[str, Any] = {
         "rounds": used.get("iterations"),

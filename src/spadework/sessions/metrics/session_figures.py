@@ -61,13 +61,13 @@ class Figures(NamedTuple):
 
 
 # A session above any of these, or below LEAST_CACHED, gets an alert.
-#: Fraction of the time limit.
+#: Maximum fraction of the time limit that a run may use.
 MOST_TIME = 0.90
-#: Fraction of model requests that are too long.
+#: Maximum fraction of model requests that are too long.
 MOST_TOO_LONG = 0.05
-#: Fraction of searches or model calls that fail.
+#: Maximum fraction of searches or model calls that fail.
 MOST_ERRORS = 0.10
-#: Fraction of a follow-up's searches and pages that are cached.
+#: Minimum fraction of a follow-up's searches and pages that come from a cache.
 LEAST_CACHED = 0.50
 #: Minimum requests for a meaningful fraction. A provider is skipped after this many failures.
 FEW = 3

@@ -23,9 +23,10 @@ from spadework.tools.stores.disk import is_session_id, private_file, said_of
 
 #: Increase VERSION when the rows' content changes.
 INDEX, VERSION = "sessions.sqlite", 5
-#: A file changed more recently may change again within a clock tick.
+#: A file changed less than this many nanoseconds ago may change again without a new timestamp.
 SETTLED_NS = 2_000_000_000
-#: The first batch is small, for callers who want only the newest.
+#: Sizes of the first batch and of later batches. The first is small, for callers who want only the
+#: newest sessions.
 FIRST, MORE = 200, 2_500
 #: Seconds until a message explains the delay.
 LONG_SECONDS = 1.0
@@ -47,7 +48,9 @@ class Drawn(NamedTuple):
 
 
 class View(NamedTuple):
-    """A value derived from session folders: its name, the files it depends on, and its function."""
+    """A value derived from session folders: its name, the files it depends on, and the function
+    that derives it.
+    """
 
     name: str
     files: tuple[str, ...]
@@ -197,7 +200,7 @@ class _Index:
             return None
 
     def _fail(self, error: Exception) -> None:
-        """Continue without an unusable file. Delete it if it is damaged."""
+        """Close an unusable index file. Delete it if it is damaged."""
         self.close()
         disk_or_others = isinstance(error, sqlite3.Error) and said_of(error)
         if not disk_or_others:
@@ -213,7 +216,7 @@ def _prepare_database(db: sqlite3.Connection) -> sqlite3.Connection:
             db.execute("DROP TABLE IF EXISTS rows")
             db.execute(_TABLE)
             db.execute(f"PRAGMA user_version = {VERSION}")
-    # Rows lost in a system crash are derived again.
+    # Do not wait for the disk, because rows lost in a system crash are derived again.
     db.execute("PRAGMA synchronous = OFF")
     return db
 

@@ -1,1 +1,1 @@
-"""Numbered migrations. A released one is never changed."""
+"""Numbered migrations. A released migration is never changed."""

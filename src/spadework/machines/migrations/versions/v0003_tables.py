@@ -1,17 +1,19 @@
-"""Create the tables of sessions, shared limits, lists, answers and knowledge. Deleting a session
-deletes everything stored about it.
+"""Create the tables of sessions, shared limits, lists, answers and knowledge.
 
-PostgreSQL need not compress columns named `packed`, which are compressed already. Lists (users'
-tokens, shared sessions) are read by all servers. Machines hide copies of `deleted` sessions.
-`answers` finds the session of an answer that a chat client sends back. Each user has their own
-known pages.
+Deleting a session deletes everything stored about it. Columns named `packed` are compressed
+already, so PostgreSQL need not compress them.
+
+- `lists`: users' tokens and shared sessions, which all servers read.
+- `deleted`: deleted sessions, so that machines hide their copies.
+- `answers`: finds the session of an answer that a chat client sends back.
+- `known_pages`: the pages known to each user.
 """
 
 from __future__ import annotations
 
 from alembic import op
 
-#: The number of the tables, from when they were made in three steps.
+#: The tables were first made in three steps, hence this number.
 revision = "0003"
 down_revision = None
 
@@ -262,7 +264,7 @@ BEGIN
     RETURN CASE WHEN FOUND THEN taken.run END;
 END $$;;
 """
-#: `version` counts a list's changes. Readers that know it fetch no rows.
+#: `version` counts the changes of a list. A reader that knows the current version fetches no rows.
 _LISTS = "CREATE TABLE lists (name text PRIMARY KEY, version bigint NOT NULL, rows text NOT NULL)"
 _DELETED = "CREATE TABLE deleted (id text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
 _ANSWERS = """
