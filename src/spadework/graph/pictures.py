@@ -1,4 +1,6 @@
-"""Fetch pictures for a report: figures of cited pages with captions that belong to a cited quote."""
+"""Fetch pictures for a report: figures of cited pages with captions that belong to a
+cited quote.
+"""
 
 from __future__ import annotations
 

@@ -69,7 +69,9 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
 
 
 class _Gap(NamedTuple):
-    """A further search for a topic. With `again`, hits that were found but not read are used, too."""
+    """A further search for a topic. With `again`, hits that were found but not read are
+    used, too.
+    """
 
     topic: Topic
     queries: tuple[Query, ...]

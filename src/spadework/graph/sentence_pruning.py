@@ -29,7 +29,9 @@ AGAIN = "The sentence replaced an unsupported one and could not be checked itsel
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """Return a section after its repair. If a replacement fails, a sentence that had passed stays."""
+    """Return a section after its repair. If a replacement fails, a sentence that had
+    passed stays.
+    """
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
     kept, told = dict(changes), list[Finding]()

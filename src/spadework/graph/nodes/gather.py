@@ -69,7 +69,9 @@ FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Look up stored pages and follow links, search the providers if necessary, and fuse all hits."""
+    """Look up stored pages and follow links, search the providers if necessary, and fuse
+    all hits.
+    """
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     before = {canonical_url(url) for url in state["read_before"]}
@@ -181,7 +183,9 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
 async def _assign_selection(
     context: SessionContext, state: WorkerState, made: Selection
 ) -> tuple[Selection, frozenset[str]]:
-    """Return the selection limited to this worker's pages, and the URLs assigned to other workers."""
+    """Return the selection limited to this worker's pages, and the URLs assigned to other
+    workers.
+    """
     task, among = state["task"], state.get("among", ())
     if len(among) < 2:
         return made, frozenset()
