@@ -83,9 +83,8 @@ LEAST_ROOM = 200
 
 
 class HoldRequest(NamedTuple):
-    """The size of a model call.
-    `told` counts the tokens of the request, `usual` and `most` those of the answer. `closing`
-    calls write and check the report, and may use the reserve.
+    """The size of a model call. `told` counts the tokens of the request, `usual` and `most` those
+    of the answer. `closing` calls write and check the report, and may use the reserve.
     """
 
     told: int
@@ -134,9 +133,8 @@ def cost(price: Price | None, told: int, said: int) -> float:
 
 
 def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
-    """Return the reservation for a call, or None if too little is `free` now.
-    An answer gets at least its usual size. It gets less if no running call could release more
-    (`alone`).
+    """Return the reservation for a call, or None if too little is `free` now. An answer gets at
+    least its usual size. It gets less if no running call could release more (`alone`).
     """
     most = min(wish.most, longest(wish, free))
     least = min(LEAST_ROOM, wish.most)

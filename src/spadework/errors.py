@@ -61,9 +61,8 @@ class SearchError(SpadeworkError):
 
 
 class QuotaSpent(SearchError):
-    """The quota or rate limit of a provider is exceeded.
-    `retry_after` is in seconds, if known. `busy` means that only the rate was too high, so that
-    slower requests succeed.
+    """The quota or rate limit of a provider is exceeded. `retry_after` is in seconds, if known.
+    `busy` means that only the rate was too high, so that slower requests succeed.
     """
 
     def __init__(

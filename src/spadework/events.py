@@ -218,9 +218,8 @@ class Checked(Timed):
 
 
 class Selected(Timed):
-    """The decisions on a topic's hits in a round, best first.
-    `threshold` is the minimum relevance, and `note` says whether it was lowered. `again` marks a
-    second search in the same round.
+    """The decisions on a topic's hits in a round, best first. `threshold` is the minimum relevance,
+    and `note` says whether it was lowered. `again` marks a second search in the same round.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "again")
@@ -245,9 +244,8 @@ class Reading(Timed):
 
 
 class Read(Timed, Tried):
-    """A page was read, or could not be read for a `reason`.
-    The fields are those of `Page`. If the page was not read, they describe the last attempt.
-    `cleaning` is part of `seconds`.
+    """A page was read, or could not be read for a `reason`. The fields are those of `Page`. If the
+    page was not read, they describe the last attempt. `cleaning` is part of `seconds`.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "url")
@@ -274,9 +272,8 @@ class Read(Timed, Tried):
 
 
 class Cleaned(Timed):
-    """A model cleaned a noisy page.
-    `content_hash` and `before` (characters) describe the page before cleaning, `after_hash` and
-    `chars` afterwards. `reason` names a failure.
+    """A model cleaned a noisy page. `content_hash` and `before` (characters) describe the page
+    before cleaning, `after_hash` and `chars` afterwards. `reason` names a failure.
     """
 
     about: ClassVar[tuple[str, ...]] = ("content_hash",)

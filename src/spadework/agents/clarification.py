@@ -52,10 +52,9 @@ async def doubt(
 
 
 def clarify_question(question: str, answer: str, asked: str = "") -> str:
-    """Add the user's answer to the question.
-    "What is Mercury?", `asked` "Which one?" and the answer "the planet" become "What is Mercury
-    (Which one? the planet)?". If the question lacks a subject, the answer replaces its pronoun:
-    "What is it?" and "Heron" become "What is Heron?".
+    """Add the user's answer to the question. "What is Mercury?", `asked` "Which one?" and the
+    answer "the planet" become "What is Mercury (Which one? the planet)?". If the question lacks a
+    subject, the answer replaces its pronoun: "What is it?" and "Heron" become "What is Heron?".
     """
     said = " ".join(answer.split())
     if said and not asked and (whole := name_subject(question, said)):

@@ -84,9 +84,8 @@ class Outline:
 
 @dataclass(frozen=True)
 class Known:
-    """What an outline must know besides the evidence.
-    Coverage, disagreements, the target and maximum number of words (0 means no limit), and the
-    date of the question.
+    """What an outline must know besides the evidence. Coverage, disagreements, the target and
+    maximum number of words (0 means no limit), and the date of the question.
     """
 
     coverage: Mapping[str, Coverage]

@@ -73,9 +73,8 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
 
 
 class Change(NamedTuple):
-    """A plan after a change request.
-    If the plan is unchanged, `reason` says why. `understood` is False if a model might still
-    understand the request.
+    """A plan after a change request. If the plan is unchanged, `reason` says why. `understood` is
+    False if a model might still understand the request.
     """
 
     plan: Plan

@@ -124,9 +124,8 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model.
-    Title and tags come from the user's first message. Any other list is empty, and any other plain
-    answer is the title.
+    """Do a chore without a model. Title and tags come from the user's first message. Any other list
+    is empty, and any other plain answer is the title.
     """
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
@@ -220,9 +219,8 @@ RESEARCH = Received(kind="research")
 async def receive_message(
     said: str, chore: Chore | None, model: Model | None, *, seconds: float
 ) -> Received:
-    """Classify a message, and answer it if it needs no research.
-    If there is no model, or the model fails, code does chores, and unclear messages are
-    researched.
+    """Classify a message, and answer it if it needs no research. If there is no model, or the model
+    fails, code does chores, and unclear messages are researched.
     """
     if not chore and (sure := by_rules(said)) is not None:
         return sure
@@ -241,9 +239,8 @@ async def receive_message(
 
 
 def by_rules(said: str) -> Received | None:
-    """Classify a message that is not a chore, by rules.
-    Pure small talk is answered in its language. Return None for small talk with a few other words,
-    which may be a question.
+    """Classify a message that is not a chore, by rules. Pure small talk is answered in its
+    language. Return None for small talk with a few other words, which may be a question.
     """
     left, talk, kind = _split_small_talk(said)
     if kind and not left:

@@ -214,9 +214,8 @@ class RevisionAnswer(Reply):
 
 @dataclass(frozen=True)
 class Told:
-    """A report to revise.
-    `asked` is the request, `ledger` the evidence that may be cited, and `more` the ids of new
-    entries.
+    """A report to revise. `asked` is the request, `ledger` the evidence that may be cited, and
+    `more` the ids of new entries.
     """
 
     plan: Plan
@@ -321,10 +320,9 @@ def same(one: Section, other: Section) -> bool:
 def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
-    """Return the ids of the entries that answer a question, best first.
-    Also return the fraction of its words that are found together. There are no ids if no entry
-    answers the question, or if it asks several things or for news. `pages` maps content hashes to
-    pages.
+    """Return the ids of the entries that answer a question, best first. Also return the fraction of
+    its words that are found together. There are no ids if no entry answers the question, or if it
+    asks several things or for news. `pages` maps content hashes to pages.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]

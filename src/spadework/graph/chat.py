@@ -174,9 +174,8 @@ def _human_words(state: ChatState) -> list[str]:
 
 
 async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Run the loop in the thread's stream.
-    Events are sent as custom parts, and progress as messages. Only the report is kept as a
-    message.
+    """Run the loop in the thread's stream. Events are sent as custom parts, and progress as
+    messages. Only the report is kept as a message.
     """
     asked = {name: value for name, value in state.items() if name != "messages"}
     teller = Teller(state["session_id"])

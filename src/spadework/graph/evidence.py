@@ -45,9 +45,8 @@ async def entries(
     *,
     left: int,
 ) -> tuple[list[Evidence], list[Problem]]:
-    """Return the new entries of a topic, numbered from the end of the ledger.
-    The `left` topics share the judging time. Quotes that come too late are dropped, with a
-    problem.
+    """Return the new entries of a topic, numbered from the end of the ledger. The `left` topics
+    share the judging time. Quotes that come too late are dropped, with a problem.
     """
     digests = dict.fromkeys(spot.page.content_hash for spot in spots)
     texts = {digest: await context.pages.get(digest) for digest in digests}

@@ -88,9 +88,8 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 
 def _quotes_brought(state: ResearchState) -> int:
-    """Return how many quotes the last round added.
-    Without a model, count the last two rounds, because code may have kept an earlier choice in
-    between.
+    """Return how many quotes the last round added. Without a model, count the last two rounds,
+    because code may have kept an earlier choice in between.
     """
     alone = all(found.judge == CODE for found in state["coverage"].values())
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
@@ -113,9 +112,8 @@ N = TypeVar("N", bound=Callable[[WorkerState, Runtime[Settings]], Awaitable[dict
 
 
 class DiskStopped(GraphBubbleUp, RuntimeError):
-    """Raised in a worker's node when the disk fails.
-    LangGraph then saves nothing, so a resumed run repeats the step. It is a RuntimeError so that
-    servers pass on the message.
+    """Raised in a worker's node when the disk fails. LangGraph then saves nothing, so a resumed run
+    repeats the step. It is a RuntimeError so that servers pass on the message.
     """
 
     def __init__(self, fault: OSError | sqlite3.Error) -> None:

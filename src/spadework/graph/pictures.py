@@ -36,9 +36,8 @@ RARE, LEAST_SHARED = 5, 2
 
 
 async def fetch_pictures(context: SessionContext, state: ResearchState) -> tuple[Picture, ...]:
-    """Return the pictures of a report, best first, stored in the session.
-    None are fetched at quick effort, or without time and budget for reading. A picture that fails
-    is left out.
+    """Return the pictures of a report, best first, stored in the session. None are fetched at quick
+    effort, or without time and budget for reading. A picture that fails is left out.
     """
     choose, shape = partial(_choose, context, state), tuple[Picture, ...] | None
     # The default is None, so that an empty choice is recorded, too, and replaces that of an

@@ -70,9 +70,8 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """How a worker leaves the queue.
-    Once `requested`, the worker takes nothing new, and its runs have `seconds` to end. `idle`
-    returns the number of runs that it need not wait for.
+    """How a worker leaves the queue. Once `requested`, the worker takes nothing new, and its runs
+    have `seconds` to end. `idle` returns the number of runs that it need not wait for.
     """
 
     seconds: float = 0.0

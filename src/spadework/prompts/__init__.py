@@ -122,9 +122,8 @@ def _environment() -> Environment:
 
 
 def render(role: str, **variables: Any) -> Prompt:
-    """Render the prompt of a role.
-    Its file holds the system message, a line `---`, and the user message. Raises
-    jinja2.UndefinedError for a missing variable.
+    """Render the prompt of a role. Its file holds the system message, a line `---`, and the user
+    message. Raises jinja2.UndefinedError for a missing variable.
     """
     system, user = _templates(role)
     text, parts = _split_parts(user.render(variables).strip())

@@ -154,10 +154,9 @@ class Admission:
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
     ) -> AsyncIterator[None]:
-        """Hold a slot until the block ends.
-        Wait while `most` sessions are running, capacity is short, or the user's limit is reached.
-        Once `stop` is set, the session is admitted at once. `told` receives each new position in
-        the queue.
+        """Hold a slot until the block ends. Wait while `most` sessions are running, capacity is
+        short, or the user's limit is reached. Once `stop` is set, the session is admitted at once.
+        `told` receives each new position in the queue.
         """
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:

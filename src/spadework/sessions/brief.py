@@ -43,9 +43,8 @@ class Brief:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return the brief of a new session.
-        A follow-up inherits the questions and answers of the session it follows. Otherwise
-        `earlier` is used, without answers. Raises SessionNotFound.
+        """Return the brief of a new session. A follow-up inherits the questions and answers of the
+        session it follows. Otherwise `earlier` is used, without answers. Raises SessionNotFound.
         """
         before = exchanges_before(home, follows) if follows else [(text, "") for text in earlier]
         return cls(question, attachments, follows, *_apart(before))

@@ -82,9 +82,8 @@ def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
 
 
 def changes_between(home: Path, before: Result, after: Result) -> Changes:
-    """Return the quotes that are new in the later report, and those that are gone.
-    A new quote is on no page that was read earlier. A quote is gone if its page was read again
-    without it.
+    """Return the quotes that are new in the later report, and those that are gone. A new quote is
+    on no page that was read earlier. A quote is gone if its page was read again without it.
     """
     old, new = _pages(home, before), _pages(home, after)
     read_again = {source.url for source in after.sources}

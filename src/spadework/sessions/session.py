@@ -250,9 +250,8 @@ class Session:
         common: Path | None = None,
         **changed: Any,
     ) -> Self:
-        """Return a stored session to continue with `changed` settings.
-        `common` is the home of the server to whose user the session belongs. Raises
-        SessionNotFound or SessionUnreadable.
+        """Return a stored session to continue with `changed` settings. `common` is the home of the
+        server to whose user the session belongs. Raises SessionNotFound or SessionUnreadable.
         """
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
@@ -318,10 +317,9 @@ class Session:
         raise SessionNotFound(f"Session {self.session_id} ended without a result.")
 
     def events(self, progress: Callable[[str], None] | None = None) -> AsyncGenerator[Event, None]:
-        """Run the session and yield its events, ending with Finished.
-        Closing the iterator cancels the run, which can be resumed. `progress` receives messages
-        about waiting and slow steps. Raises SettingsError, SessionBusy, DiskFailed or
-        SessionUnreadable.
+        """Run the session and yield its events, ending with Finished. Closing the iterator cancels
+        the run, which can be resumed. `progress` receives messages about waiting and slow steps.
+        Raises SettingsError, SessionBusy, DiskFailed or SessionUnreadable.
         """
         return handed_on(partial(self._run, progress), self.folder, self.budget)
 

@@ -156,9 +156,8 @@ class Token(Value):
 
 
 class Tokens:
-    """The tokens of a home, or of all servers that share a database.
-    From the first token on, the server has users, so that revoking the last one does not open
-    access.
+    """The tokens of a home, or of all servers that share a database. From the first token on, the
+    server has users, so that revoking the last one does not open access.
     """
 
     def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:

@@ -52,9 +52,8 @@ Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
 class Sentence(Value):
-    """A sentence of the report, or code, with its evidence.
-    `maker` is the name of a model, or `CODE`. An `inferred` sentence is a conclusion from its
-    evidence.
+    """A sentence of the report, or code, with its evidence. `maker` is the name of a model, or
+    `CODE`. An `inferred` sentence is a conclusion from its evidence.
     """
 
     text: str

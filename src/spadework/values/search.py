@@ -76,9 +76,8 @@ class Choice(Value):
 
 
 class Attempt(Value):
-    """One attempt to fetch a page.
-    `level` is None if it was cancelled before its level was known. `status` is 0 without a
-    response. `reason` says why it failed. If `cached`, nothing was sent.
+    """One attempt to fetch a page. `level` is None if it was cancelled before its level was known.
+    `status` is 0 without a response. `reason` says why it failed. If `cached`, nothing was sent.
     """
 
     level: int | None = None
@@ -101,9 +100,8 @@ class Tried(Value):
 
 
 class Unread(Value):
-    """A hit for a `topic` that could not be read.
-    `score` is its relevance, 0..1. `late` means that it was abandoned when the time for reading
-    ended.
+    """A hit for a `topic` that could not be read. `score` is its relevance, 0..1. `late` means that
+    it was abandoned when the time for reading ended.
     """
 
     # Resumed runs may have stored an unread hit as a `Hit`.

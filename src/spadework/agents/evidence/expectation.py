@@ -124,9 +124,8 @@ SEVERAL = 3
 
 
 class Standard(NamedTuple):
-    """The evidence that a question needs.
-    Below the minimum quality (0 to 10) or number of domains, a topic is searched again. `target`
-    is the quality to aim for.
+    """The evidence that a question needs. Below the minimum quality (0 to 10) or number of domains,
+    a topic is searched again. `target` is the quality to aim for.
     """
 
     quality: float = 7.5

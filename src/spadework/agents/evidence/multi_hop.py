@@ -91,9 +91,8 @@ class Trail:
 
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
-    """Return the hops of a question.
-    There are none if the question asks for no relation, or if the relation is part of a page's
-    title ("the harbour of X").
+    """Return the hops of a question. There are none if the question asks for no relation, or if the
+    relation is part of a page's title ("the harbour of X").
     """
     asked = stems(question)
     titled = any(asked <= stems(passage.page.title) for passage in shown)

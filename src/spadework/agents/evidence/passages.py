@@ -71,9 +71,8 @@ class Spot:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A judgement of how well the passages answer a topic.
-    If `near` is set, the spots are only the closest ones and probably no answer. `judge` is the
-    name of a model, or `CODE`.
+    """A judgement of how well the passages answer a topic. If `near` is set, the spots are only the
+    closest ones and probably no answer. `judge` is the name of a model, or `CODE`.
     """
 
     covered: bool

@@ -41,9 +41,8 @@ def compared(text: str, code: str) -> Compared | None:
 
 
 def aspects_of(text: str, spoken: Language) -> dict[str, str]:
-    """Return the aspects that are asked about one thing, each with its search.
-    "What are the causes and symptoms of gout?" gives `causes` with "causes of gout". A single
-    aspect gives {}.
+    """Return the aspects that are asked about one thing, each with its search. "What are the causes
+    and symptoms of gout?" gives `causes` with "causes of gout". A single aspect gives {}.
     """
     for found in spoken.belongs.finditer(text):
         words = text[: found.start()].split()
@@ -130,9 +129,8 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split a side from its criteria.
-    Text after a word that is also in `before` belongs to the side ("living in Oslo and working in
-    Bergen").
+    """Split a side from its criteria. Text after a word that is also in `before` belongs to the
+    side ("living in Oslo and working in Bergen").
     """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]

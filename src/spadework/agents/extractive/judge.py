@@ -106,9 +106,8 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the URLs of the pages to consider.
-        These are the pages of modules that the question names, otherwise pages with words of its
-        names (`named`), otherwise all.
+        """Return the URLs of the pages to consider. These are the pages of modules that the
+        question names, otherwise pages with words of its names (`named`), otherwise all.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}

@@ -81,10 +81,9 @@ def _is_wish(clause: str, spoken: Language) -> bool:
 
 
 def parts(question: str) -> list[Asked]:
-    """Return the parts of a question, at least one.
-    A question is split only if its parts clearly expect different answers. Each later part must
-    name its own subject, or refer to the first one by a pronoun, which is then replaced. Facts
-    about one thing are searched together.
+    """Return the parts of a question, at least one. A question is split only if its parts clearly
+    expect different answers. Each later part must name its own subject, or refer to the first one
+    by a pronoun, which is then replaced. Facts about one thing are searched together.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")
@@ -104,9 +103,8 @@ def parts(question: str) -> list[Asked]:
 
 
 def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
-    """Return whether each part has its own subject.
-    In "when was the film shown", "how many people came" and "who won each of the games", the later
-    parts do not.
+    """Return whether each part has its own subject. In "when was the film shown", "how many people
+    came" and "who won each of the games", the later parts do not.
     """
     said = {word for text in texts[1:] for word in WORD.findall(text.casefold())}
     if not spoken.points or said & (spoken.points | spoken.pronouns):
@@ -144,9 +142,8 @@ def read(text: str) -> Asked:
 
 
 def aspects(text: str, code: str) -> list[str]:
-    """Return the aspects to search for separately.
-    For a comparison, these are the question with each side alone. For other questions, they are
-    the parts.
+    """Return the aspects to search for separately. For a comparison, these are the question with
+    each side alone. For other questions, they are the parts.
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
@@ -163,9 +160,8 @@ def _without(text: str, sides: Sequence[str], kept: str) -> str:
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names and quoted texts in a question.
-    Names are runs of capitalized words. Titles ("Gov."), dates and words that merely begin a
-    sentence do not count.
+    """Return the names and quoted texts in a question. Names are runs of capitalized words. Titles
+    ("Gov."), dates and words that merely begin a sentence do not count.
     """
     known = language(language_of(text) or "en")
     named = (_of_the_name(text, match, known) for match in _NAME.finditer(text))

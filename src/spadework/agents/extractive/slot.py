@@ -139,9 +139,8 @@ class Slot:
         return one.kind in _FORMS.get(self.kind, ())
 
     def admits(self, one: Candidate, own: Stems, near: Stems, fits: bool) -> bool:
-        """Return whether a candidate may be quoted.
-        Sections are quoted only for a value, lists never for one. A sentence must say something
-        that the question does not.
+        """Return whether a candidate may be quoted. Sections are quoted only for a value, lists
+        never for one. A sentence must say something that the question does not.
         """
         if one.kind == "section":
             return fits and self.kind in VALUES and bool(near & self.words)
@@ -248,9 +247,8 @@ class Slot:
 
 
 def held_words(words: Stems, held: Stems) -> Stems:
-    """Return the words that are present in some form.
-    That may be a synonym, a derivation ("supervises", "supervisor"), or another spelling of a
-    compound ("commandline", "command line").
+    """Return the words that are present in some form. That may be a synonym, a derivation
+    ("supervises", "supervisor"), or another spelling of a compound ("commandline", "command line").
     """
     return frozenset(word for word in words if word in held or _holds(held, word, words))
 

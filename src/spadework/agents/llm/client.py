@@ -148,10 +148,9 @@ class Model:
         self.record = Record()
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
-        """Return the role's answer within `seconds`, asking the fallback once if the model fails.
-        A failing endpoint is skipped for some calls, or for the whole run if the fault is
-        permanent. Raises ModelError (BadReply, TooLong) if neither answers, and BudgetSpent at a
-        limit.
+        """Return the role's answer within `seconds`, asking the fallback once if the model fails. A
+        failing endpoint is skipped for some calls, or for the whole run if the fault is permanent.
+        Raises ModelError (BadReply, TooLong) if neither answers, and BudgetSpent at a limit.
         """
         until = time.monotonic() + seconds
         places = self._places(role)

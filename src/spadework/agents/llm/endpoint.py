@@ -180,9 +180,8 @@ class Endpoint:
         raise AssertionError("the last try returns or raises")
 
     async def _paid(self, request: Request) -> str:
-        """Send one request.
-        Its maximum cost is reserved beforehand, which limits the length of the answer. Then the
-        actual cost is charged. A cancelled request is charged without an answer.
+        """Send one request. Its maximum cost is reserved beforehand, which limits the length of the
+        answer. Then the actual cost is charged. A cancelled request is charged without an answer.
         """
         now = time.monotonic()
         until = now + WAITING_SHARE * (request.turn.until - now)
@@ -224,9 +223,8 @@ class Endpoint:
         return reply.text
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
-        """Learn how the server counts tokens.
-        If it read far fewer than were sent, its count is taken as the size of the context, and
-        CutInSilence is raised.
+        """Learn how the server counts tokens. If it read far fewer than were sent, its count is
+        taken as the size of the context, and CutInSilence is raised.
         """
         if reply.usage is None:
             return

@@ -17,9 +17,8 @@ from spadework.agents.llm.reply import ErrorReply, read_reply
 
 
 class OpenAIChat(ChatOpenAI):
-    """LangChain's client with our own parsing.
-    Messages carry the ServerReply as `response_metadata["reply"]`. Errors are raised as
-    ErrorReply.
+    """LangChain's client with our own parsing. Messages carry the ServerReply as
+    `response_metadata["reply"]`. Errors are raised as ErrorReply.
     """
 
     async def _agenerate(

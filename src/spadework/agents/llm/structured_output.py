@@ -75,9 +75,8 @@ class Shape:
 
 @cache
 def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the JSON schema for strict mode.
-    All properties are required and no others allowed. Defaults are left out, and so are
-    descriptions, which the prompts give.
+    """Return the JSON schema for strict mode. All properties are required and no others allowed.
+    Defaults are left out, and so are descriptions, which the prompts give.
     """
 
     def walk(node: Any) -> Any:
@@ -99,9 +98,8 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
-    """Parse the answer in a reply.
-    That is the whole reply as JSON, or the last JSON in it that fits, even inside a string or
-    under a name. Raises ValidationError if nothing fits.
+    """Parse the answer in a reply. That is the whole reply as JSON, or the last JSON in it that
+    fits, even inside a string or under a name. Raises ValidationError if nothing fits.
     """
     try:
         return answer.model_validate_json(text)

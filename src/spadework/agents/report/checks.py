@@ -130,9 +130,8 @@ def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
 
 
 def _dates_in_figures(text: str) -> set[str]:
-    """Return the days, months and years of numeric dates.
-    Countries order 05/12/2024 differently, so it gives both May and December. 12.05.2024 gives
-    only May.
+    """Return the days, months and years of numeric dates. Countries order 05/12/2024 differently,
+    so it gives both May and December. 12.05.2024 gives only May.
     """
     found: set[str] = set()
     for first, sign, second, year in _DATE.findall(text):
@@ -238,9 +237,8 @@ def _put_together(named: str, shown: Sequence[Known]) -> bool:
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
-    """Return the figures, dates and names of a text that are not in `there`.
-    If the language of the text is unclear, it is assumed to be `home` (the report's), or else that
-    of the sources.
+    """Return the figures, dates and names of a text that are not in `there`. If the language of the
+    text is unclear, it is assumed to be `home` (the report's), or else that of the sources.
     """
     said = plain(text)
     own = language_of(said) or home or _spoken(there)
@@ -337,9 +335,8 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
 
 
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return the names of a sentence that no source has.
-    If its language `own` differs from that of the sources, or capitalizes nouns, only words with
-    capitals or digits inside count.
+    """Return the names of a sentence that no source has. If its language `own` differs from that of
+    the sources, or capitalizes nouns, only words with capitals or digits inside count.
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals

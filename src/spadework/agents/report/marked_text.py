@@ -145,9 +145,8 @@ def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
 
 
 def parse_sentences(text: str) -> list[Sentence]:
-    """Split a paragraph into sentences with their evidence.
-    A mark covers all text since the previous mark, as writers intend. A mark inside a sentence
-    covers the whole sentence.
+    """Split a paragraph into sentences with their evidence. A mark covers all text since the
+    previous mark, as writers intend. A mark inside a sentence covers the whole sentence.
     """
     text = _BEFORE_STOP.sub(r"\4\1", uniform(" ".join(text.split())))
     found: list[_Said] = []

@@ -32,9 +32,8 @@ LINE_CHARS, CODE_CHARS = 220, 100
 
 
 class Entry(NamedTuple):
-    """A ledger entry in a prompt.
-    It has its page in one line (`about`), its quote with the sentences around it, and its reader's
-    `claim`, if any.
+    """A ledger entry in a prompt. It has its page in one line (`about`), its quote with the
+    sentences around it, and its reader's `claim`, if any.
     """
 
     id: str

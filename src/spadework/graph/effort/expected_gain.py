@@ -72,9 +72,8 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
 
 
 def no_better(new: Coverage, old: Coverage) -> bool:
-    """Return whether to keep the old judgement instead of code's new one.
-    It is kept unless the new one is clearly better, newly answers the topic, or the old evidence
-    led to a search.
+    """Return whether to keep the old judgement instead of code's new one. It is kept unless the new
+    one is clearly better, newly answers the topic, or the old evidence led to a search.
     """
     led = any(wanted.led_to for wanted in old.recommendations)
     answered = new.covered and not old.covered
@@ -82,9 +81,8 @@ def no_better(new: Coverage, old: Coverage) -> bool:
 
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
-    """Return the expected gain (0 to 1) of another round.
-    This is what the score lacks. It is 1 for open topics, for surveys, and where the evidence
-    leads to further searches.
+    """Return the expected gain (0 to 1) of another round. This is what the score lacks. It is 1 for
+    open topics, for surveys, and where the evidence leads to further searches.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":

@@ -34,9 +34,8 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the pages, of which cleaned ones have a new text and hash.
-    Local documents and pages with clean passages stay unchanged. So do all pages if the calls are
-    needed for the `topics`.
+    """Return the pages, of which cleaned ones have a new text and hash. Local documents and pages
+    with clean passages stay unchanged. So do all pages if the calls are needed for the `topics`.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:

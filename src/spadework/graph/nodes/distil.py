@@ -226,9 +226,8 @@ def _cut_pages(
 
 
 def _informative(cuts: Sequence[Cut], room: Room) -> list[Cut]:
-    """Return the passages that tell a model something and leave room for others.
-    Headings, tables of contents, menus and overlong passages are dropped (see
-    benchmarks/window.py).
+    """Return the passages that tell a model something and leave room for others. Headings, tables
+    of contents, menus and overlong passages are dropped (see benchmarks/window.py).
     """
     most = MOST_OF_ONE * room.chars
     return [one for one in cuts if len(one.text) <= most and tells(one.text)]

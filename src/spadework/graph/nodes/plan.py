@@ -282,9 +282,8 @@ def _form_of(asked: Asked) -> dict[str, Any]:
 
 
 def _in_words(answer: Any, asked: Asked) -> str:
-    """Return an answer as text.
-    Clients may also send true, topics, an object with either, or the decision of a form, in which
-    text about a plan is a requested change.
+    """Return an answer as text. Clients may also send true, topics, an object with either, or the
+    decision of a form, in which text about a plan is a requested change.
     """
     made = answer.get("decisions", answer) if isinstance(answer, dict) else answer
     if isinstance(made, list) and made and isinstance(made[0], dict) and "type" in made[0]:

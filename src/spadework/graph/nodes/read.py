@@ -57,9 +57,8 @@ async def read_pages(
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Return the pages of `chosen` in order, the unread hits, and the problems.
-    Failed and slow pages are replaced from `reserve`. Pages `taken` by other workers (canonical
-    URLs) do not count.
+    """Return the pages of `chosen` in order, the unread hits, and the problems. Failed and slow
+    pages are replaced from `reserve`. Pages `taken` by other workers (canonical URLs) do not count.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)

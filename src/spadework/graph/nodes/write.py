@@ -137,9 +137,8 @@ async def _outline(
 
 
 def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) -> bool:
-    """Return whether to outline the report.
-    Plain facts and quick effort need no outline. For other reports, enough calls and tokens must
-    be left.
+    """Return whether to outline the report. Plain facts and quick effort need no outline. For other
+    reports, enough calls and tokens must be left.
     """
     calls = context.budget.limits.calls - context.budget.spent("calls")
     coming = len(plan.topics) + BESIDE

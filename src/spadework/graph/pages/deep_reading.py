@@ -46,9 +46,8 @@ Place = tuple[str, int, int]
 async def in_shares(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked | None:
-    """Return what the first round's pages say about the topics, read in several calls.
-    Return None if one call can hold them, in later rounds, and unless a model reads at deep
-    effort.
+    """Return what the first round's pages say about the topics, read in several calls. Return None
+    if one call can hold them, in later rounds, and unless a model reads at deep effort.
     """
     model = context.judging
     first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])
@@ -150,9 +149,8 @@ def shares_of(
     texts: Mapping[str, PageText],
     room: tuple[int, int],
 ) -> list[list[Served]]:
-    """Split the distinct passages of all topics into shares that each fit one call.
-    `room` is the maximum tokens per share and in total. The best passage of every page comes
-    first.
+    """Split the distinct passages of all topics into shares that each fit one call. `room` is the
+    maximum tokens per share and in total. The best passage of every page comes first.
     """
     window, most = room
     served: dict[Place, list[int]] = {}

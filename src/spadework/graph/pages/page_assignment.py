@@ -36,9 +36,8 @@ OWN = How()
 
 
 class PageAssignment:
-    """The page requests of a round's workers, whose topics are `among`.
-    The assignment is journaled under `of` (question and round), so that resumed runs need not
-    wait.
+    """The page requests of a round's workers, whose topics are `among`. The assignment is journaled
+    under `of` (question and round), so that resumed runs need not wait.
     """
 
     def __init__(

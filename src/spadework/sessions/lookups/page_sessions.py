@@ -74,9 +74,8 @@ def gathering_session(
 
 
 def reading_session(url: str, *, settings: Settings | None = None) -> Session:
-    """Return a new session that reads one web page or library document (`library://…`).
-    Raises SettingsError for an invalid address. Running it raises FetchError if the page cannot be
-    read.
+    """Return a new session that reads one web page or library document (`library://…`). Raises
+    SettingsError for an invalid address. Running it raises FetchError if the page cannot be read.
     """
     settings = settings or Settings.load()
     if url.startswith(LOCAL):
@@ -93,9 +92,8 @@ async def gather(
     pages: int = PAGES,
     providers: Sequence[Any] = (),
 ) -> GatheredPages:
-    """Return the best pages for a query, with their texts.
-    For `providers`, see `Session.search_with`. Raises SettingsError, or SearchError if every
-    search fails.
+    """Return the best pages for a query, with their texts. For `providers`, see
+    `Session.search_with`. Raises SettingsError, or SearchError if every search fails.
     """
     session = gathering_session(query, pages=pages, settings=settings).search_with(*providers)
     return await gathered_pages(session, await session.result())

@@ -36,9 +36,8 @@ __all__ = ["SEARCH_SECONDS", "Looked", "Ranked", "search", "usable"]
 
 
 class Ranked(Value):
-    """A ranked hit.
-    It has the unweighted parts of its relevance (title, snippet and position, 0 to 1), its
-    probable kind, and whether and why a run would read it.
+    """A ranked hit. It has the unweighted parts of its relevance (title, snippet and position, 0 to
+    1), its probable kind, and whether and why a run would read it.
     """
 
     hit: Hit
@@ -144,9 +143,8 @@ class Preview(Value):
 
 
 async def preview(session: Session, tell: Callable[[str], None] = lambda text: None) -> Preview:
-    """Return the plan that a session would make.
-    A model's plan is stored, and reused by a run of the same question. `tell` receives notices.
-    Raises SettingsError.
+    """Return the plan that a session would make. A model's plan is stored, and reused by a run of
+    the same question. `tell` receives notices. Raises SettingsError.
     """
 
     def emit(event: Event) -> None:

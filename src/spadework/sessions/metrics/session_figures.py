@@ -105,9 +105,8 @@ def _over(part: int, whole: int, most: float) -> bool:
 
 
 def draw(folder: Path) -> Drawn:
-    """Return the figures and alerts of a session for `statistics`.
-    The value is None for an unfinished session or one without a report, and a sentence for a
-    damaged one.
+    """Return the figures and alerts of a session for `statistics`. The value is None for an
+    unfinished session or one without a report, and a sentence for a damaged one.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)

@@ -67,9 +67,8 @@ def _files_of(folder: Path, result: Result) -> dict[str, bytes]:
 
 
 def unpack(home: Path, file: Path) -> str:
-    """Import a session and return its id.
-    Raises SettingsError if the file is not an exported session, and SessionBusy if the session
-    exists.
+    """Import a session and return its id. Raises SettingsError if the file is not an exported
+    session, and SessionBusy if the session exists.
     """
     private_folder(home / "sessions")
     draft = Path(tempfile.mkdtemp(dir=home / "sessions", prefix=".opened-"))

@@ -35,9 +35,8 @@ LEAST_SECONDS = 1.0
 
 
 class Late:
-    """The files of a session that were not written in time.
-    After the first such file, nothing is written until `try_again`. `left` returns the remaining
-    seconds of the run.
+    """The files of a session that were not written in time. After the first such file, nothing is
+    written until `try_again`. `left` returns the remaining seconds of the run.
     """
 
     def __init__(self, session_id: str) -> None:

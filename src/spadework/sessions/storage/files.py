@@ -151,9 +151,8 @@ Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase of a round.
-    It has the time when it `began`, the seconds of the run before it (`after`), and its duration.
-    Planning has round 0, and writing the last round.
+    """A phase of a round. It has the time when it `began`, the seconds of the run before it
+    (`after`), and its duration. Planning has round 0, and writing the last round.
     """
 
     name: Name

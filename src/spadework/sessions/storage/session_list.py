@@ -23,9 +23,8 @@ PAGE_AGE = timedelta(days=30)
 
 
 class Listed(NamedTuple):
-    """A session in a list.
-    `status` is "" until it has a report, `unreadable` says why its metadata cannot be read, and
-    `found` is its coverage, if any.
+    """A session in a list. `status` is "" until it has a report, `unreadable` says why its metadata
+    cannot be read, and `found` is its coverage, if any.
     """
 
     id: str

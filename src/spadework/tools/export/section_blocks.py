@@ -42,9 +42,8 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Set:
-    """A block of sentences in one form.
-    `items` are a paragraph, list items, or a table's cells row by row. A sub-heading has only
-    `text`.
+    """A block of sentences in one form. `items` are a paragraph, list items, or a table's cells row
+    by row. A sub-heading has only `text`.
     """
 
     form: Form
@@ -127,9 +126,8 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
 
 
 def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
-    """Drop or move the marks of sentences that lead into others.
-    A sentence leading into one that cites the same pages loses its marks. A sentence leading into
-    code takes the code's marks.
+    """Drop or move the marks of sentences that lead into others. A sentence leading into one that
+    cites the same pages loses its marks. A sentence leading into code takes the code's marks.
     """
     made = [*sentences]
     for n, one in enumerate(sentences[:-1]):

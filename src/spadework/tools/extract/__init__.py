@@ -23,10 +23,9 @@ MAX_CHARS = 20_000_000
 
 
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
-    """Return a document as Markdown with its metadata.
-    `media_type` and `charset` are the server's. Text beyond MAX_CHARS is cut, and the last line
-    says so. Raises Unreadable if the document is damaged, unsupported or (except HTML) empty, and
-    TooLarge beyond a reader's limit.
+    """Return a document as Markdown with its metadata. `media_type` and `charset` are the server's.
+    Text beyond MAX_CHARS is cut, and the last line says so. Raises Unreadable if the document is
+    damaged, unsupported or (except HTML) empty, and TooLarge beyond a reader's limit.
     """
     kind = kind_of(body, media_type, url)
     found = _read(body, kind, url, charset=charset)

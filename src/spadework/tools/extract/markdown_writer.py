@@ -114,9 +114,8 @@ class Grid:
 
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
-    """Return a sheet's first rows and columns as a table, or "" if it is empty.
-    Empty rows and columns are left out. Lines below the table count what was cut, including
-    `behind` unread rows.
+    """Return a sheet's first rows and columns as a table, or "" if it is empty. Empty rows and
+    columns are left out. Lines below the table count what was cut, including `behind` unread rows.
     """
     source = iter(rows)
     widest = 0

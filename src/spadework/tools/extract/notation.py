@@ -47,9 +47,8 @@ _END = ("", Place.LEVEL)
 
 
 def raised(base: str, text: str, following: str = "") -> str:
-    """Write a superscript between `base` and `following`, usually with `^`.
-    A digit or letter that cannot be a power becomes a note mark (`[3]`). Signs, ordinals and small
-    print are unchanged.
+    """Write a superscript between `base` and `following`, usually with `^`. A digit or letter that
+    cannot be a power becomes a note mark (`[3]`). Signs, ordinals and small print are unchanged.
     """
     core = text.strip()
     if not core or core[0] in "[^" or len(core) > _MOST_CHARS or _is_raised_sign(core):

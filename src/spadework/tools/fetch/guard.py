@@ -200,9 +200,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         raise failure
 
     async def check(self, host: str) -> None:
-        """Check a host that a proxy will resolve, as far as this machine can resolve it.
-        Raises NotAllowed for a refused address, and for an unknown name without a dot (an internal
-        host).
+        """Check a host that a proxy will resolve, as far as this machine can resolve it. Raises
+        NotAllowed for a refused address, and for an unknown name without a dot (an internal host).
         """
         try:
             await self._addresses(host)

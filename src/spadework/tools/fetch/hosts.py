@@ -115,9 +115,8 @@ class Hosts:
             await self._learn(host, refused_until=0.0)
 
     async def later(self, url: str, status: int, seconds: float) -> None:
-        """Record that the server asked us to wait.
-        A 429 applies to the whole host. A 503 applies only to the page, until other pages return
-        it, too.
+        """Record that the server asked us to wait. A 429 applies to the whole host. A 503 applies
+        only to the page, until other pages return it, too.
         """
         host, until = urlsplit(url).netloc, self._clock() + min(seconds, MOST_SECONDS)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:

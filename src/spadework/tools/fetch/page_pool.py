@@ -150,9 +150,8 @@ class _Pool(Generic[C, R]):
             yield candidate
 
     def _next(self, places: int, now: float) -> C | None:
-        """Take the best candidate whose group may start another read.
-        A better candidate whose group is full reserves a slot, unless every read of its group is
-        slow.
+        """Take the best candidate whose group may start another read. A better candidate whose
+        group is full reserves a slot, unless every read of its group is slow.
         """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
         quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}

@@ -29,9 +29,8 @@ def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledg
 
 
 def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
-    """Return the store that the settings name, even if it is disabled.
-    Only the embedded store uses `meaning`. Raises SettingsError for an invalid server address or a
-    missing client package.
+    """Return the store that the settings name, even if it is disabled. Only the embedded store uses
+    `meaning`. Raises SettingsError for an invalid server address or a missing client package.
     """
     if settings.database_url is not None and not settings.qdrant_url:
         shared: Knowledge = backend_of(settings).knowledge(settings, MOST_BYTES)

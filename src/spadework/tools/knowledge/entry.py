@@ -47,9 +47,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A page that matches a question.
-    `passages` are merged and in order. `share` (0..1) is how much of the question its best passage
-    or title covers. It is reduced if the question is short.
+    """A page that matches a question. `passages` are merged and in order. `share` (0..1) is how
+    much of the question its best passage or title covers. It is reduced if the question is short.
     """
 
     entry: Entry

@@ -197,10 +197,9 @@ WHOLE_SECONDS = 10.0
 
 
 class QdrantKnowledge:
-    """A store in a Qdrant collection.
-    `connect` creates the client, and `where` names the server. An embedder adds a search by
-    vectors, fused by RRF. Each model has its own collection, because vectors of different models
-    cannot be compared.
+    """A store in a Qdrant collection. `connect` creates the client, and `where` names the server.
+    An embedder adds a search by vectors, fused by RRF. Each model has its own collection, because
+    vectors of different models cannot be compared.
     """
 
     def __init__(

@@ -169,10 +169,9 @@ class ModuleText:
 def module_markdown(
     tree: ast.Module, module: str, public: Mapping[str, str] | None = None
 ) -> ModuleText:
-    """Return the documentation of the module with the dotted name `module`.
-    Headings look like `## class pkg.Client(url, timeout=5)` and `### Client.get(path)`. `public`
-    maps names in this module to their public dotted names; in a private module, only these are
-    documented.
+    """Return the documentation of the module with the dotted name `module`. Headings look like `##
+    class pkg.Client(url, timeout=5)` and `### Client.get(path)`. `public` maps names in this module
+    to their public dotted names; in a private module, only these are documented.
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))

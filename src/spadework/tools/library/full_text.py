@@ -104,9 +104,8 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """Open the only writer of an index.
-    A deletion without effect avoids a bug in tantivy 0.27. Until the first commit, a merge would
-    lose the deletion with the number of the last commit.
+    """Open the only writer of an index. A deletion without effect avoids a bug in tantivy 0.27.
+    Until the first commit, a merge would lose the deletion with the number of the last commit.
     """
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # documents are numbered from 1

@@ -37,10 +37,9 @@ _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 @dataclass(frozen=True)
 class Plan:
-    """A library to open, of `paths` or of the installed documentation.
-    `family` identifies its sources, `state` their content, and `words` describes it to users.
-    Packages that are not `named` are read only as far as their description, unless `named` is
-    None.
+    """A library to open, of `paths` or of the installed documentation. `family` identifies its
+    sources, `state` their content, and `words` describes it to users. Packages that are not `named`
+    are read only as far as their description, unless `named` is None.
     """
 
     paths: tuple[Path, ...]
@@ -426,9 +425,8 @@ class Library:
         ]
 
     async def embed(self, progress: Callable[[int], None] = lambda documents: None) -> int:
-        """Embed all new passages, and return the number of texts sent to the model.
-        `progress` receives the number of documents done. Raises ModelError; vectors already made
-        are kept.
+        """Embed all new passages, and return the number of texts sent to the model. `progress`
+        receives the number of documents done. Raises ModelError; vectors already made are kept.
         """
         if self._dense is None:
             return 0

@@ -224,9 +224,8 @@ def defined_names(markdown: str) -> list[str]:
 def count_uses(
     documents: Iterable[tuple[int, Sequence[str], frozenset[str]]],
 ) -> Iterator[tuple[int, int]]:
-    """Yield (uses, number) for each document whose names other documents use.
-    Uses count once per name and using document. A document is given as its number, defined names
-    and used names.
+    """Yield (uses, number) for each document whose names other documents use. Uses count once per
+    name and using document. A document is given as its number, defined names and used names.
     """
     users: Counter[str] = Counter()
     defining = []

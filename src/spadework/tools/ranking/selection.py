@@ -63,9 +63,8 @@ def domain_prior(url: str) -> float:
 
 
 def source_kind(hit: Hit, page: Page) -> SourceKind:
-    """Return the kind of source, or "" if unknown.
-    A paper is always "paper". Otherwise an official domain outweighs what the search or page
-    states.
+    """Return the kind of source, or "" if unknown. A paper is always "paper". Otherwise an official
+    domain outweighs what the search or page states.
     """
     said = {hit.kind, page.kind}
     if "paper" in said:
@@ -109,9 +108,8 @@ LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 @dataclass(frozen=True)
 class Selection:
-    """The hits to read and the reserve, best first.
-    `note` says whether the threshold was lowered to `threshold`. `crowded` are URLs in the reserve
-    because of others from their domain.
+    """The hits to read and the reserve, best first. `note` says whether the threshold was lowered
+    to `threshold`. `crowded` are URLs in the reserve because of others from their domain.
     """
 
     chosen: tuple[Hit, ...]
@@ -237,9 +235,8 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
 
 
 def _spread(hits: Sequence[Hit], most: int) -> list[int]:
-    """Return the positions of the selected hits, in order.
-    A hit beyond its domain's limit counts less. Library documents have no limit, because their
-    collections are not publishers.
+    """Return the positions of the selected hits, in order. A hit beyond its domain's limit counts
+    less. Library documents have no limit, because their collections are not publishers.
     """
     taken: Counter[str] = Counter()
     worth: list[float] = []

@@ -35,9 +35,8 @@ class _Breaker:
 
 @dataclass(frozen=True)
 class Manners:
-    """How to search: rate limits, caching and retries.
-    `kept` names the providers whose results are cached. `asks` limits the attempts while a
-    provider is busy.
+    """How to search: rate limits, caching and retries. `kept` names the providers whose results are
+    cached. `asks` limits the attempts while a provider is busy.
     """
 
     limiters: RateLimiters = RATE_LIMITERS

@@ -59,9 +59,8 @@ class OwnSearch:
 
 
 class LangChainSearch:
-    """Searches with a LangChain tool or retriever.
-    A blocking one gets its own thread, which is abandoned at the deadline. LangChain would use one
-    of the event loop's few threads.
+    """Searches with a LangChain tool or retriever. A blocking one gets its own thread, which is
+    abandoned at the deadline. LangChain would use one of the event loop's few threads.
     """
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
@@ -98,9 +97,8 @@ class LangChainSearch:
 
 
 def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provider]:
-    """Wrap a caller's providers under names that are not `taken`.
-    They must have `search(query, *, limit, seconds)`, or LangChain's `ainvoke`. Raises
-    SettingsError for other objects.
+    """Wrap a caller's providers under names that are not `taken`. They must have `search(query, *,
+    limit, seconds)`, or LangChain's `ainvoke`. Raises SettingsError for other objects.
     """
     made: list[Provider] = []
     for source in given:

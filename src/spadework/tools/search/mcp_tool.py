@@ -287,9 +287,8 @@ class McpSearch:
 
 
 def mcp_searches(setting: str) -> list[McpSearch]:
-    """Return the providers in the setting `TOOL @ ADDRESS or COMMAND; …`.
-    They are named mcp, mcp-2 and so on. Raises SettingsError, whose message omits what follows an
-    @, because it may be a key.
+    """Return the providers in the setting `TOOL @ ADDRESS or COMMAND; …`. They are named mcp, mcp-2
+    and so on. Raises SettingsError, whose message omits what follows an @, because it may be a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):

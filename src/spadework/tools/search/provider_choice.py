@@ -83,9 +83,8 @@ PROBE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Choice:
-    """The providers to search, and notices for the user.
-    Results of `kept` are cached for other sessions. `spares` are tried in turn if all providers
-    fail.
+    """The providers to search, and notices for the user. Results of `kept` are cached for other
+    sessions. `spares` are tried in turn if all providers fail.
     """
 
     providers: tuple[Provider, ...]

@@ -160,9 +160,8 @@ class RateLimiter:
 
     @asynccontextmanager
     async def turn(self, limit: Limit, seconds: float, common: str = "") -> AsyncIterator[float]:
-        """Wait for a turn and yield the seconds waited.
-        `common` names the queue shared with other machines, if any. Raises Throttled as soon as no
-        turn can come within `seconds`.
+        """Wait for a turn and yield the seconds waited. `common` names the queue shared with other
+        machines, if any. Raises Throttled as soon as no turn can come within `seconds`.
         """
         begun = self._clock()
         with self._lock:

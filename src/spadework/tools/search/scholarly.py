@@ -223,9 +223,8 @@ class Arxiv:
 
 
 def arxiv_rows(feed: bytes) -> list[Row]:
-    """Parse an Atom feed without resolving entities.
-    Raises SearchError for an incomplete feed or an error from arXiv, and QuotaSpent after too many
-    requests.
+    """Parse an Atom feed without resolving entities. Raises SearchError for an incomplete feed or
+    an error from arXiv, and QuotaSpent after too many requests.
     """
     if feed.lstrip()[:40].lower().startswith(b"rate exceeded"):
         raise QuotaSpent("arXiv received too many requests.", busy=True)

@@ -50,9 +50,8 @@ class Journal:
 
     @classmethod
     async def open(cls, path: Path, budget: Budget, *, recording: Recording | None = None) -> Self:
-        """Open or create the journal, and load the session's usage into `budget`.
-        Raises SessionUnreadable for a file of a newer version, and sqlite3.Error for a damaged
-        one.
+        """Open or create the journal, and load the session's usage into `budget`. Raises
+        SessionUnreadable for a file of a newer version, and sqlite3.Error for a damaged one.
         """
         claim = claim_on(path.parent.name)
         rows = claim.journal_rows() if claim else await SqliteRows.open(path)

@@ -77,9 +77,8 @@ class PageText(str):
         return one_line(self[slice(*header)]) if header and header[1] <= start else ""
 
     def neighbours(self, start: int, end: int) -> tuple[str, str]:
-        """Return the sentences before and after a span, each on one line.
-        A sentence is "" if it is under another heading, in code or a table, or gives orders to
-        machines.
+        """Return the sentences before and after a span, each on one line. A sentence is "" if it is
+        under another heading, in code or a table, or gives orders to machines.
         """
         apart = self._set_apart
         inside = next((one for one in apart if one.start <= start and end <= one.end), None)

@@ -174,9 +174,8 @@ def without_injections(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of a page's orders.
-    Each span runs to the end of its block, since the rest addresses the same reader. Headings,
-    tables and code are covered whole.
+    """Return the spans of a page's orders. Each span runs to the end of its block, since the rest
+    addresses the same reader. Headings, tables and code are covered whole.
     """
     told = ((start, text[start:end]) for start, end in sentences(text))
     spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]

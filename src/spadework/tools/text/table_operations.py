@@ -52,10 +52,9 @@ _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
 
 @dataclass(frozen=True)
 class Computed:
-    """The result of an operation on a table.
-    `value` is as the table writes it, in a `column` ("" for a count) of the `rows` (spans) that
-    satisfy `where`; `of` counts all rows. `score` is the share of the question's words that the
-    table has.
+    """The result of an operation on a table. `value` is as the table writes it, in a `column` (""
+    for a count) of the `rows` (spans) that satisfy `where`; `of` counts all rows. `score` is the
+    share of the question's words that the table has.
     """
 
     kind: Kind
@@ -156,9 +155,8 @@ class _Asked:
         return Computed(kind, value, tuple(rows), len(self.table.rows), name, told, score)
 
     def _columns(self, kind: Kind, keys: set[str], used: set[int]) -> list[int]:
-        """Return the columns to compute with.
-        If there are several, those that the words after "how many" name only say what is counted
-        ("how many places are booked").
+        """Return the columns to compute with. If there are several, those that the words after "how
+        many" name only say what is counted ("how many places are booked").
         """
         named = [
             n

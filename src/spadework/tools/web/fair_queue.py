@@ -48,9 +48,8 @@ class _Waiter(Waiter):
 
 
 class Room:
-    """A fair queue for one resource.
-    A free slot goes to the party with the fewest slots, then to the one served least recently.
-    Within a party, it is first come, first served.
+    """A fair queue for one resource. A free slot goes to the party with the fewest slots, then to
+    the one served least recently. Within a party, it is first come, first served.
     """
 
     def __init__(self) -> None:

@@ -58,9 +58,8 @@ class Resolver:
             return frozenset(str(asked[0]) for asked in self._asked)
 
     async def addresses(self, host: Any, port: Any, **how: int) -> list[Any]:
-        """Return the result of `socket.getaddrinfo`, or raise its error.
-        Raises socket.gaierror (EAI_AGAIN) without an answer in time, and at once if a lookup is
-        overdue.
+        """Return the result of `socket.getaddrinfo`, or raise its error. Raises socket.gaierror
+        (EAI_AGAIN) without an answer in time, and at once if a lookup is overdue.
         """
         look_up = self._joined((host, port, *(how.get(name, 0) for name in _HOW)))
         try:

@@ -24,9 +24,8 @@ class _Installed(MozillaTLDSourceParser):
 
 @lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
-    """Return the registered domain of a lower-case host.
-    IP addresses and names without a dot are returned unchanged. Under an unknown suffix, it is the
-    last two labels.
+    """Return the registered domain of a lower-case host. IP addresses and names without a dot are
+    returned unchanged. Under an unknown suffix, it is the last two labels.
     """
     if is_address(host) or host.rpartition(".")[2].isdigit() or "." not in host:
         return host

@@ -203,9 +203,8 @@ _FORUM = ("discourse", "vbulletin")
 
 
 def source_kind_of(found: Metadata) -> SourceKind:
-    """Return the kind of source that the metadata states, or "".
-    A NewsArticle type or citation_title alone is not enough, because half of such pages belong to
-    companies and blogs.
+    """Return the kind of source that the metadata states, or "". A NewsArticle type or
+    citation_title alone is not enough, because half of such pages belong to companies and blogs.
     """
     if "ScholarlyArticle" in found.types or not found.meta.keys().isdisjoint(_PAPER):
         return "paper"

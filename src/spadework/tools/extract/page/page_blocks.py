@@ -192,9 +192,8 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 
 def _inside(block: Block) -> tuple[Item, ...]:
-    """Return the items whose prefixes a block receives.
-    List items with headings are skipped. So are quotations around code or tables, which only serve
-    as indentation on old pages.
+    """Return the items whose prefixes a block receives. List items with headings are skipped. So
+    are quotations around code or tables, which only serve as indentation on old pages.
     """
     shown = (item for item in block.inside if item.marker == "> " or not item.loose)
     return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)

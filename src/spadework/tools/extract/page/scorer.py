@@ -337,9 +337,8 @@ def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
 def _inherited(
     view: PageView, table: dict[str, float]
 ) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
-    """Return three maps by element.
-    They hold the score of its blocks, the score it adds to its children's blocks, and its traits
-    with those of its ancestors.
+    """Return three maps by element. They hold the score of its blocks, the score it adds to its
+    children's blocks, and its traits with those of its ancestors.
     """
     around: dict[Frame, float] = {}
     given: dict[Frame, float] = {}

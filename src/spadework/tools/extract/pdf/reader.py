@@ -239,9 +239,8 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 
 
 def extract_pdf(body: bytes, url: str) -> Extracted:
-    """Return a PDF's text and metadata.
-    The last lines count pages that were unreadable pictures and pages that were not read. Raises
-    Unreadable if the file is damaged, locked or without text.
+    """Return a PDF's text and metadata. The last lines count pages that were unreadable pictures
+    and pages that were not read. Raises Unreadable if the file is damaged, locked or without text.
     """
     try:
         with _READER_PDFIUM, closing(_PdfDocument(body)) as document:
