@@ -84,11 +84,7 @@ def run(background: Background, folder: Path, size: tuple[int, int], minutes: fl
         patch.object(selection, "PAGES_PER_DOMAIN", 20),
     ):
         settings = Settings.load(
-            home=folder / "home",
-            effort="deep",
-            minutes=minutes,
-            preset="recall",
-            min_relevance=0.0,
+            home=folder / "home", effort="deep", minutes=minutes, preset="recall", min_relevance=0.0
         )
         began, cpu = time.monotonic(), time.process_time()
         result = asyncio.run(research(QUESTION, settings))

@@ -29,8 +29,7 @@ _BETWEEN = re.compile(r"\n\s*\n|\n(?=\s*[-*|]\s|\s*\d+\.\s|\|)")
 _FENCE = re.compile(r"^(`{3,}|~{3,}).*?\n(.*?)^\1\s*$", re.MULTILINE | re.DOTALL)
 _LISTED = re.compile(r"\s*(?:[-*+|]\s|\d+[.)]\s)")
 _APART = re.compile(
-    r"(^```.*?^```\s*$)|\n\s*\n|(?<=[^\n])\n(?=\s*(?:[-*+|]\s|\d+[.)]\s))",
-    re.MULTILINE | re.DOTALL,
+    r"(^```.*?^```\s*$)|\n\s*\n|(?<=[^\n])\n(?=\s*(?:[-*+|]\s|\d+[.)]\s))", re.MULTILINE | re.DOTALL
 )
 _SIGNS = str.maketrans({"’": "'", "–": "-", "—": "-", "‐": "-", "‑": "-", "“": '"', "”": '"'})
 

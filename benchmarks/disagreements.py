@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from spadework.tools.ranking import conflicts as disagreement
-from spadework.tools.ranking import statements
+from spadework.tools.ranking import conflicts as disagreement, statements
 from spadework.tools.text.facts import stems
 
 PAIRS = Path(__file__).with_name("disagreements.jsonl")

@@ -157,9 +157,7 @@ BENCHMARKS = (
     Benchmark("answers", ("web/sites", WEB), _answers),
     *(
         Benchmark(
-            f"recall.{name}",
-            ("web/sites", f"eval/dev/{name}.jsonl"),
-            partial(_recall, name, pages),
+            f"recall.{name}", ("web/sites", f"eval/dev/{name}.jsonl"), partial(_recall, name, pages)
         )
         for name, pages in RECALL.items()
     ),

@@ -26,8 +26,7 @@ from answers_match import blocks, body, met
 from answers_web import english
 
 from spadework.agents.extractive.question_parts import names_in
-from spadework.graph import research as loop
-from spadework.graph import routes
+from spadework.graph import research as loop, routes
 from spadework.graph.effort import expected_gain as again
 from spadework.graph.nodes.assess import after
 from spadework.graph.report import draft

@@ -7,8 +7,7 @@ import time
 from typing import NamedTuple
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from spadework.budget import Budget, HoldRequest, Price
 from spadework.deadline import BY_CODE, QUICK, WITH_MODEL, Shares, shares_of
@@ -248,12 +247,7 @@ CALLS = st.lists(
 )
 
 
-@given(
-    CALLS,
-    st.integers(0, 20),
-    st.integers(0, 30_000),
-    st.floats(0, 2),
-)
+@given(CALLS, st.integers(0, 20), st.integers(0, 30_000), st.floats(0, 2))
 @example(  # one of those who close has taken money that is held back; the last one needs none
     [
         Call(HoldRequest(1, 1, 100), 0, 0, 0.0),

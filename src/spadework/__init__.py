@@ -1,7 +1,5 @@
-"""Deep research in which every factual sentence cites the exact words of a source.
-
-from spadework import research
-result = await research("What is Terraform and how do I use it?")
+"""Deep research in which every factual sentence cites the exact words of a source. from spadework
+import research result = await research("What is Terraform and how do I use it?")
 print(result.report)
 """
 

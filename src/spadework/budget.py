@@ -1,5 +1,4 @@
 """Enforce the limits of a run, except for time.
-
 Every model call, search and page is charged before it starts. A share of the model costs is
 reserved for writing, checking and rewriting. BudgetSpent means: write with the evidence so far.
 """

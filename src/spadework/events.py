@@ -1,5 +1,4 @@
 """The events of a run. In order, they form its record.
-
 The graph streams them as JSON objects, which `parse_event` turns back into events.
 """
 
@@ -33,11 +32,9 @@ VERSION = 1
 
 
 class Timed(Value):
-    """An event with its time.
-
-    - `at`: the time; `after`: the second of the run, whose clock stops while nobody works on it.
-    - `seconds`: the duration, or None if instant.
-    - `v`: the version of the record (0 has no times).
+    """An event with its time. `at`: the time; `after`: the second of the run, whose clock stops
+    while nobody works on it; `seconds`: the duration, or None if instant; `v`: the version of the
+    record (0 has no times).
     """
 
     #: Fields that identify the event's subject; () if it has none.

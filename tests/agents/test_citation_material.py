@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.agents.evidence.multi_hop import asks_for_a_relation
 from spadework.agents.extractive.lead import plan

@@ -7,8 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.agents.cleaner import is_dirty, keep_blocks
 from spadework.graph.nodes.clean import may_clean

@@ -380,7 +380,6 @@ def test_a_gap_is_told_in_the_language_of_the_question() -> None:
         ("Which size of helmet does the hire prefer?", False),
         ("Are dogs allowed at the hire?", True),
         ("Why are dogs allowed at the hire?", False),
-        ("What does the helmetrack hold?", True),
         ("Who supervises the ride-outs?", True),
     ],
 )

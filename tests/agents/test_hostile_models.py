@@ -70,11 +70,9 @@ async def asked(settings: Settings) -> Result:
     said = result.model_dump_json(exclude={"problems"})
     assert LIE not in said
     written = " ".join(s.text for section in result.document.sections for s in section.sentences)
-    assert set(re.findall(r"\d[\d,]{3,}", written)) <= {
-        "48,212",
-        "2024",
-        "1887",
-    }, "no number but those of the pages"
+    assert set(re.findall(r"\d[\d,]{3,}", written)) <= {"48,212", "2024", "1887"}, (
+        "no number but those of the pages"
+    )
     assert "sk-world" not in result.model_dump_json()
     return result
 

@@ -17,8 +17,7 @@ from tests.world.fault import Fault
 from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
-from tests.world.verdicts import in_examination, told
-from tests.world.verdicts import verdicts as verdicts_of
+from tests.world.verdicts import in_examination, told, verdicts as verdicts_of
 
 LAMP = "The old lamp of the lighthouse was replaced by an electric one after the great storm."
 FREE = "After the great storm the lighthouse got a modern electric light."

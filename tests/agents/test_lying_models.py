@@ -15,14 +15,12 @@ from spadework.graph.nodes.verify import Check, verify_sections
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 from spadework.values import Evidence, Plan, Section, Sentence, Topic
-from tests.world.brain import evidence as shown
-from tests.world.brain import play, written
+from tests.world.brain import evidence as shown, play, written
 from tests.world.chat import ChatRequest
 from tests.world.model import Model
 from tests.world.searx import Searx
 from tests.world.sites import World
-from tests.world.verdicts import in_examination, told
-from tests.world.verdicts import verdicts as honest
+from tests.world.verdicts import in_examination, told, verdicts as honest
 
 RUNS = 30
 PAGE = (
@@ -80,8 +78,7 @@ async def test_with_an_honest_judge_no_lie_ships(model: Model, settings: Setting
         said = lies(seed)
         lying(model, said)
         model.script(
-            "VerdictsAnswer",
-            lambda r: honest(r) if in_examination(r) else honest(r, "unsupported"),
+            "VerdictsAnswer", lambda r: honest(r) if in_examination(r) else honest(r, "unsupported")
         )
         result = await research("What is known about Port Aldermere?", settings)
         assert not any(text in result.report for text in said)

@@ -134,8 +134,7 @@ async def test_a_model_is_shown_the_rows_of_a_long_table_that_fit_with_the_names
     model.script("AssessmentAnswer", assess)
     monkeypatch.setitem(WINDOW_TOKENS, "normal", 3_000)
     result = await research(
-        "How many inhabitants does Port Aldermere have?",
-        Settings.load(iterations=1),
+        "How many inhabitants does Port Aldermere have?", Settings.load(iterations=1)
     )
     [request] = [r for r in model.requests if r.schema_name == "AssessmentAnswer"]
     assert "rows under | Town | Inhabitants | Lighthouse |" in request.prompt

@@ -6,8 +6,7 @@ import re
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.agents.evidence.passages import MARK, Numbered, PassageView, quotable
 from spadework.values import Page

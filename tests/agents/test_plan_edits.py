@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.agents.plan_edits import MOST_TOPICS, edit_plan
 from spadework.values import Plan, Query, Topic

@@ -52,10 +52,7 @@ def test_other_words_are_a_question(words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (
-            ["--minuets", "3", "hello you"],
-            "ask has no option --minuets. Did you mean --minutes?",
-        ),
+        (["--minuets", "3", "hello you"], "ask has no option --minuets. Did you mean --minutes?"),
         (["hello", "you", "--minutes"], "--minutes needs a value."),
         (["hello", "you", "--json=1"], "Option '--json' does not take a value."),
         (["hello you", "--minutes", "x"], "minutes must be a valid number, not 'x'."),

@@ -15,15 +15,12 @@ import httpx
 import openai
 import pytest
 import uvicorn
-from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings as hypothesis_settings, strategies as st
 from openai import AsyncOpenAI
 from pydantic import BaseModel
 from starlette.applications import Starlette
 
-from spadework.apps.openai import api
-from spadework.apps.openai import chat_request as completions
+from spadework.apps.openai import api, chat_request as completions
 from spadework.apps.openai.api import openai_routes
 from spadework.apps.openai.chat_request import MODELS
 from spadework.apps.openai.responses import ResponseRequest

@@ -92,11 +92,7 @@ def test_all_that_is_known_of_a_file_is_told(terminal: Terminal) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "named"),
     [
-        (
-            ["noise.bin"],
-            1,
-            "could not be read: application/x-executable is not supported",
-        ),
+        (["noise.bin"], 1, "could not be read: application/x-executable is not supported"),
         (["blank.txt"], 1, "blank.txt could not be read: The document is empty"),
         (["no-such-file"], 2, "no-such-file"),
         (["."], 2, "directory"),

@@ -265,9 +265,7 @@ async def test_where_the_model_is_gone_the_doubtful_is_researched(
     assert (await receive("Thanks a lot, that helps", gone)).answer
 
 
-async def test_a_chore_that_needs_another_json_is_answered_with_its_key(
-    settings: Settings,
-) -> None:
+async def test_a_chore_that_needs_another_json_is_answered_with_its_key(settings: Settings) -> None:
     told = "User: how do locks work?\nAssistant: Water is let in and out [1]."
     for key, wanted in {"queries": '["a"]', "Überschrift": '"…"', "tags": '["a"]'}.items():
         said = f'Only JSON: {{ "{key}": {wanted} }}\n<chat_history>\n{told}\n</chat_history>'

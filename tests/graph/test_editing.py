@@ -93,8 +93,7 @@ async def test_what_the_question_named_and_the_report_lacks_is_searched_once_mor
     lacking = "It does not name the keeper."
     model.script("OpinionAnswer", finds((TOPIC, lacking, "Penhallow lighthouse")))
     model.script(
-        "RewrittenAnswer",
-        lambda r: written(*((quote, [id_]) for id_, quote in evidence(r))),
+        "RewrittenAnswer", lambda r: written(*((quote, [id_]) for id_, quote in evidence(r)))
     )
     result = await research(QUESTION, settings)
     assert "Penhallow lighthouse" in searx.queries

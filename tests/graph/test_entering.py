@@ -12,10 +12,7 @@ from spadework.tools.text.page_text import PageText
 from spadework.values import Page
 
 PAGE = Page(
-    url="https://a.example/",
-    fetched_at=datetime(2026, 3, 4, tzinfo=UTC),
-    content_hash="h",
-    chars=9,
+    url="https://a.example/", fetched_at=datetime(2026, 3, 4, tzinfo=UTC), content_hash="h", chars=9
 )
 
 

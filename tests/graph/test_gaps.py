@@ -143,11 +143,7 @@ async def test_a_gap_is_found_in_a_page_that_was_read_before_beyond_what_was_sho
 
 
 async def test_what_was_shown_for_a_topic_is_not_shown_for_it_again(
-    world: World,
-    searx: Searx,
-    model: Model,
-    with_model: Settings,
-    monkeypatch: pytest.MonkeyPatch,
+    world: World, searx: Searx, model: Model, with_model: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finish, "MARGINAL_UTILITY", 0)
     searx.script("", [world.put("encyclopedia", "/told", TOLD)])

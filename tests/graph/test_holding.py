@@ -88,11 +88,7 @@ async def test_headings_and_columns_name_only_what_the_pages_of_their_section_na
         "| Thing | In 1755 |\n|---|---|\n| Bridge | trams [E1] |"
     )
     told = [(part.form, part.text or part.columns) for part in section.parts]
-    assert told == [
-        ("paragraph", ()),
-        ("heading", "The Light of 1887"),
-        ("table", ("Thing", "")),
-    ]
+    assert told == [("paragraph", ()), ("heading", "The Light of 1887"), ("table", ("Thing", ""))]
 
 
 async def test_what_another_sentence_leans_on_is_said_again() -> None:

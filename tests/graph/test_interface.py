@@ -18,8 +18,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 
 from spadework.errors import SettingsError
-from spadework.graph import chat, research
-from spadework.graph import context as session_context
+from spadework.graph import chat, context as session_context, research
 from spadework.graph.state import ResearchState
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -142,9 +141,7 @@ def own_graph() -> Any:
 
 
 @pytest.mark.parametrize(
-    "build",
-    [lambda: research.build_graph(InMemorySaver()), own_graph],
-    ids=["alone", "as a node"],
+    "build", [lambda: research.build_graph(InMemorySaver()), own_graph], ids=["alone", "as a node"]
 )
 async def test_what_is_saved_comes_back_as_it_was_and_no_type_is_unknown(
     build: Any, settings: Settings, strangers: list[SerdeEvent], monkeypatch: pytest.MonkeyPatch

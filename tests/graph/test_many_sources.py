@@ -33,11 +33,7 @@ def settings(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
     model.script("SectionAnswer", lambda r: written(*((q, [i]) for i, q in evidence(r))))
     monkeypatch.setitem(SHOWN_TOKENS, "deep", SHOWN)
     monkeypatch.setitem(WINDOW_TOKENS, "deep", WINDOW)
-    return Settings.load(
-        library=(tmp_path / "harbour",),
-        search="library",
-        effort="deep",
-    )
+    return Settings.load(library=(tmp_path / "harbour",), search="library", effort="deep")
 
 
 def review(result: Result) -> str:

@@ -9,9 +9,7 @@ from spadework.settings import DEFAULT_MODEL, DEFAULT_SMALL_MODEL, Settings
 from spadework.tools.search.provider_choice import Choice
 
 
-def test_no_key_is_written_down_and_the_models_it_has_chosen_are_used_again(
-    tmp_path: Path,
-) -> None:
+def test_no_key_is_written_down_and_the_models_it_has_chosen_are_used_again(tmp_path: Path) -> None:
     settings = Settings.load(
         openai_api_key="sk-secret-0123456789",
         serper_api_key="serper-secret-0123456789",

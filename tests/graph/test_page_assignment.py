@@ -8,8 +8,7 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.budget import Budget
 from spadework.graph.pages.page_assignment import How, PageAssignment, PageRequest, assign_pages

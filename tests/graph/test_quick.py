@@ -63,8 +63,7 @@ def test_a_topic_is_searched_and_read_like_a_simple_question() -> None:
 
 
 @pytest.mark.parametrize(
-    ("effort", "seconds", "why"),
-    [("quick", 100, ""), ("quick", 320, "time"), ("normal", 320, "")],
+    ("effort", "seconds", "why"), [("quick", 100, ""), ("quick", 320, "time"), ("normal", 320, "")]
 )
 def test_a_further_round_leaves_the_time_for_writing_alone(
     effort: str, seconds: float, why: str

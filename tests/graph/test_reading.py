@@ -40,10 +40,7 @@ async def test_the_next_session_reads_a_fresh_page_from_the_cache(world: World, 
     first, second = [await research(QUESTION, settings) for _ in range(2)]
     assert len(world.asked("archive", "/ferry")) == 1
     # The plan, the search and the page.
-    assert (first.usage.cache_hits, second.usage.cache_hits) == (
-        0,
-        3,
-    )
+    assert (first.usage.cache_hits, second.usage.cache_hits) == (0, 3)
     assert first.usage.bytes > second.usage.bytes == 0
     assert second.topics[0].evidence[0].quote == first.topics[0].evidence[0].quote
     assert not second.problems

@@ -33,8 +33,7 @@ from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.model import Model
 from tests.world.naming import passages
-from tests.world.searx import Fault as SearchFault
-from tests.world.searx import Searx
+from tests.world.searx import Fault as SearchFault, Searx
 from tests.world.sites import World
 from tests.world.timing import depth
 from tests.world.verdicts import in_examination
@@ -427,10 +426,7 @@ async def test_a_topic_whose_sentences_all_fail_shows_its_quotes(
     model: Model, settings: Settings
 ) -> None:
     play(model, TOPICS)
-    model.script(
-        "SectionAnswer",
-        written(("All is well.", ["E77"])),
-    )
+    model.script("SectionAnswer", written(("All is well.", ["E77"])))
     result = await research("What is known about Port Aldermere?", settings)
     assert all(f"## {name}" in result.report for name in TOPICS)
     assert result.citations
@@ -554,11 +550,7 @@ async def test_who_leaves_while_a_run_is_under_way_leaves_nothing_behind(
 
 
 async def test_a_worker_that_raises_becomes_a_problem_and_the_others_go_on(
-    model: Model,
-    world: World,
-    searx: Searx,
-    settings: Settings,
-    monkeypatch: pytest.MonkeyPatch,
+    model: Model, world: World, searx: Searx, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fails(context: SessionContext, task: Task, *rest: Any) -> Any:
         if task.topic.name == "Inhabitants":

@@ -146,9 +146,7 @@ async def test_no_round_loses_what_an_earlier_one_has_found(
         for name, value in model.env.items():
             monkeypatch.setenv(name, value)
         settings = Settings.load(
-            iterations=3,
-            knowledge=False,
-            minutes=1 if playing is is_slow else 10,
+            iterations=3, knowledge=False, minutes=1 if playing is is_slow else 10
         )
     rounds, result = await rounds_of(settings)
     assert len(rounds) > 1 or playing is is_slow

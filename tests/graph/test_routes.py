@@ -81,8 +81,7 @@ def test_deep_effort_deals_out_pages_and_makes_no_survey_of_other_questions(
 
 
 @pytest.mark.parametrize(
-    ("left", "shares"),
-    [(60, [(5, None)] * 3), (11, [(5, 11)] * 3), (2, [(2, 2)] * 2), (0, [])],
+    ("left", "shares"), [(60, [(5, None)] * 3), (11, [(5, 11)] * 3), (2, [(2, 2)] * 2), (0, [])]
 )
 def test_what_is_left_is_divided_among_the_gaps(
     left: int, shares: list[tuple[int, int | None]]
@@ -110,10 +109,9 @@ def test_a_gap_looks_also_at_what_the_first_searches_left_unread_and_one_of_a_su
         "https://a.org/1",
     ]
     state = after(planned(2), budget)
-    assert [task.again for task in gap_tasks(state, budget, load())] == [
-        (),
-        (),
-    ], "a model asks for what is missing"
+    assert [task.again for task in gap_tasks(state, budget, load())] == [(), ()], (
+        "a model asks for what is missing"
+    )
     [plain, _] = gap_tasks(state, budget, load(model=False))
     assert [query.text for query in plain.again] == ["q0"]
     assert payload({**state, "tasks": [*state["tasks"], plain]}, plain)["read_before"] == [

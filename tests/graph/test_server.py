@@ -238,10 +238,7 @@ async def test_a_context_that_is_wrong_is_refused_in_one_sentence(
         )
     ]
     [error] = [part.data for part in parts if part.event == "error"]
-    assert error == {
-        "error": "SettingsError",
-        "message": "minutes must be greater than 0, not -1.",
-    }
+    assert error == {"error": "SettingsError", "message": "minutes must be greater than 0, not -1."}
 
 
 async def test_a_run_stops_to_ask_and_goes_on_with_the_answer(

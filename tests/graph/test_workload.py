@@ -7,8 +7,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.budget import Budget
 from spadework.graph.effort.forecast import forecast, pages_of

@@ -135,10 +135,7 @@ class Fleet:
         command += self._options
         with log.open("ab") as file:
             worker = subprocess.Popen(
-                [*command, "--home", str(home)],
-                env=self._env,
-                stdout=file,
-                stderr=file,
+                [*command, "--home", str(home)], env=self._env, stdout=file, stderr=file
             )
         self.workers[number] = worker
         until = time.monotonic() + PATIENCE

@@ -34,9 +34,7 @@ async def shared(database: str) -> AsyncIterator[SharedSessions]:
         yield shared
 
 
-async def test_a_worker_whose_session_was_taken_over_writes_nothing(
-    shared: SharedSessions,
-) -> None:
+async def test_a_worker_whose_session_was_taken_over_writes_nothing(shared: SharedSessions) -> None:
     slow = await shared.take(ID, "slow")
     assert slow
     await slow.tell(b'{"n": 1}\n')

@@ -13,8 +13,7 @@ import pytest
 from spadework.backend import backend_of
 from spadework.errors import how_to_install
 from spadework.machines import backend
-from spadework.machines.backend import AWAY, database_fault
-from spadework.machines.backend import database as checked
+from spadework.machines.backend import AWAY, database as checked, database_fault
 from spadework.machines.migration import HEAD
 from spadework.machines.shared_limits import shared_sessions
 from spadework.machines.worker import work

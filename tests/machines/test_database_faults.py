@@ -107,11 +107,7 @@ async def test_a_server_that_is_restarted_in_the_middle_is_waited_for(
 
 @pytest.mark.timeout(180)
 async def test_a_session_whose_database_stays_away_stops_and_goes_on_when_it_is_back(
-    own: Postgres,
-    settings: Settings,
-    model: Model,
-    searx: Searx,
-    monkeypatch: pytest.MonkeyPatch,
+    own: Postgres, settings: Settings, model: Model, searx: Searx, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database_module, "AWAY_SECONDS", 0.5)
     machine = settings.with_(home=settings.home / "elsewhere")

@@ -21,8 +21,7 @@ pytestmark = pytest.mark.machines
 
 
 async def test_the_sessions_of_a_user_are_known_to_that_user_alone(
-    settings: Settings,
-    machine: Settings,
+    settings: Settings, machine: Settings
 ) -> None:
     people = People(settings)
     anna, bob = people.settings_of("anna"), people.settings_of("bob")

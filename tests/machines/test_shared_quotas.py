@@ -130,10 +130,7 @@ def test_a_user_has_no_more_runs_at_once_whichever_servers_were_asked(
 
 
 def test_what_a_user_may_spend_in_a_day_is_spent_on_all_machines_together(
-    database: str,
-    env: dict[str, str],
-    servers: list[Server],
-    tmp_path: Path,
+    database: str, env: dict[str, str], servers: list[Server], tmp_path: Path
 ) -> None:
     most, prices = 0.05, {"world-model": [1.0, 10.0]}
     env["SPADEWORK_USER_MONEY"], env["SPADEWORK_PRICES"] = str(most), json.dumps(prices)

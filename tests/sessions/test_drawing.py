@@ -32,12 +32,7 @@ from spadework.sessions.record.log import log_lines, read_log
 from spadework.sessions.record.records import Records, draft_of, redraw
 from spadework.sessions.record.work_products import RESEARCH, SEARCHES, stamp_name
 from spadework.sessions.session import Session
-from spadework.sessions.storage.files import (
-    LOG,
-    read_metadata,
-    read_progress,
-    read_result,
-)
+from spadework.sessions.storage.files import LOG, read_metadata, read_progress, read_result
 from spadework.settings import Settings
 from spadework.values import Problem, Usage
 from tests.hostile.drawn import differing, drawn
@@ -250,10 +245,7 @@ async def test_no_key_and_no_text_of_a_page_is_logged_at_level_info(
 async def test_each_concern_is_logged_from_its_own_level_on(settings: Settings) -> None:
     settings = settings.with_(log="search=debug,crawl=error,orchestrator=info")
     folder = Path((await research("How do I use the Quillon?", settings)).session_dir)
-    assert {path.name for path in (folder / "logs").iterdir()} == {
-        "search.log",
-        "orchestrator.log",
-    }
+    assert {path.name for path in (folder / "logs").iterdir()} == {"search.log", "orchestrator.log"}
     assert 'query="How do I use the Quillon?"' in (folder / "logs" / "search.log").read_text()
     assert "Quillon" not in (folder / "logs" / "orchestrator.log").read_text()
 

@@ -48,11 +48,7 @@ research_sync("What is the Quillon?", notes)
 
 @pytest.mark.parametrize("warnings", thinned([("-W", "default"), ()], 2))
 def test_a_library_writes_nothing(
-    world: World,
-    searx: Searx,
-    model: Model,
-    tmp_path: Path,
-    warnings: tuple[str, ...],
+    world: World, searx: Searx, model: Model, tmp_path: Path, warnings: tuple[str, ...]
 ) -> None:
     play(model, {"Inhabitants": "Port Aldermere inhabitants"})
     faults = [Fault("error"), Fault("dropped"), Fault("overloaded"), Fault("limited", 0.01)]

@@ -212,11 +212,7 @@ async def test_a_session_with_a_library_is_replayed_when_its_files_are_gone(
 
 
 async def test_a_session_in_which_much_went_wrong_is_replayed_to_the_same_report(
-    with_model: Settings,
-    world: World,
-    searx: Searx,
-    model: Model,
-    monkeypatch: pytest.MonkeyPatch,
+    with_model: Settings, world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("spadework.graph.nodes.read.PAGE_SECONDS", 2)
     model.script("AssessmentAnswer", "No JSON at all.", Fault("truncated"), Fault("refusal"))
@@ -397,11 +393,7 @@ async def test_a_row_that_is_damaged_is_named(
 
 
 async def test_pages_for_which_there_was_no_room_are_named(
-    with_model: Settings,
-    world: World,
-    searx: Searx,
-    model: Model,
-    monkeypatch: pytest.MonkeyPatch,
+    with_model: Settings, world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exchanges, "MOST_BYTES", 0)
     result = await research(QUESTION, with_model)

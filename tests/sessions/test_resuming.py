@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from spadework.graph import finish as closing
-from spadework.graph import research
+from spadework.graph import finish as closing, research
 from spadework.sessions.replay import replay
 from spadework.sessions.session import Session
 from spadework.settings import Settings
@@ -74,11 +73,7 @@ async def test_a_search_is_charged_before_others_can_have_it_for_nothing(
 
 
 async def test_who_wrote_a_report_is_known_to_whom_only_saves_it(
-    settings: Settings,
-    world: World,
-    searx: Searx,
-    model: Model,
-    monkeypatch: pytest.MonkeyPatch,
+    settings: Settings, world: World, searx: Searx, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed = Killed(settings)
     monkeypatch.setattr(research, "result_of", before(killed, closing.result_of))

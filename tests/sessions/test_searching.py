@@ -290,10 +290,7 @@ async def test_a_search_that_finds_nothing_is_answered(settings: Settings):
 
 @pytest.mark.full
 async def test_twelve_providers_down_in_twelve_ways_are_each_named_with_how_they_failed(
-    down: dict[str, Services],
-    searx: Searx,
-    settings: Settings,
-    monkeypatch: pytest.MonkeyPatch,
+    down: dict[str, Services], searx: Searx, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ):
     limits = dict.fromkeys(SAID, (100.0, 10))
     # Enough for 5 MB without end on a busy machine.
@@ -394,9 +391,7 @@ async def test_papers_the_web_and_own_notes_are_searched_in_one_run_and_told_apa
     assert all(f", {word}" in listed for word in ("paper", "forum", "your document"))
 
 
-async def test_only_the_kinds_that_are_asked_for_are_read(
-    three_kinds: tuple[Settings, str, str],
-):
+async def test_only_the_kinds_that_are_asked_for_are_read(three_kinds: tuple[Settings, str, str]):
     chosen, paper, forum = three_kinds
     result = await research(LENGTH, chosen.with_(search_kinds="paper, own"))
     assert {source.url for source in result.sources} == {paper, "library://notes/quay.md"}

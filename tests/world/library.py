@@ -23,8 +23,7 @@ _WORDS = (
     "court tax linen fire wells doctor coins "
 )
 _PASSAGE = re.compile(
-    r"^Page \d+.*, found for topic [\d, ]+:\n<page_text>\n((?s:.*?))\n<",
-    re.MULTILINE,
+    r"^Page \d+.*, found for topic [\d, ]+:\n<page_text>\n((?s:.*?))\n<", re.MULTILINE
 )
 _FACT = re.compile(r"(The \w+ (\w+) of boat \d+ were renewed in \d+ by its crew\.)")
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Literal
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from pydantic import BaseModel, TypeAdapter
 
 from tests.world.contract import faults

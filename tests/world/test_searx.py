@@ -38,7 +38,7 @@ async def test_an_answer_has_the_keys_of_the_real_thing(world: World, ask: Ask):
             "infoboxes",
             "suggestions",
             "unresponsive_engines",
-        ),
+        )
     }
     assert (answer["query"], answer["number_of_results"]) == ("census Port Aldermere", 0)
     best = answer["results"][0]

@@ -1,5 +1,4 @@
 """Remove boilerplate from a noisy page.
-
 A model names the blocks to keep and code cuts the rest, so no text is rewritten. Only pages with
 selected passages are cleaned, and only if both code and a model find them noisy.
 """

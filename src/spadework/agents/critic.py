@@ -14,15 +14,7 @@ from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.ranking.query_operators import in_words
 from spadework.tools.text.language import Phrases
 from spadework.tools.text.prompt_injection import is_injection
-from spadework.values import (
-    Evidence,
-    Problem,
-    Result,
-    Review,
-    Section,
-    Visible,
-    Weakness,
-)
+from spadework.values import Evidence, Problem, Result, Review, Section, Visible, Weakness
 
 BY_CODE = ("disagreements", "not_found", "problems", "about")
 MOST_POINTS = 5

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence, Set as AbstractSet
 from types import MappingProxyType
 from typing import Any
 
@@ -109,11 +108,9 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """Return the sides in order, and a remark that explains the order.
-
-    - Figures: newest first, because newer estimates matter more.
-    - Other sides: strongest first.
-    - A near-copy with changes comes last and is marked.
+    """Return the sides in order, and a remark that explains it. Figures come newest first, because
+    newer estimates matter more, and other sides strongest first. A near-copy with changes comes
+    last and is marked.
     """
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for side, day in sides if not side.changed_copy]
@@ -222,10 +219,8 @@ def about(
     why: str,
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return a section on how the report was made.
-
-    - `pages`: the numbers of pages read and cited.
-    - `why`: the reason if the run ended early.
+    """Return a section on how the report was made. `pages`: the numbers of pages read and cited;
+    `why`: the reason if the run ended early.
     """
     many, cited = pages
     read = say("page_read" if many == 1 else "pages_read", many=many, cited=cited)

@@ -91,10 +91,8 @@ async def plan(
     quick: bool = False,
     seconds: float,
 ) -> tuple[Plan, list[Problem]]:
-    """Return the plan for a question, and any problems.
-
-    - `hits`: the results of the first broad search.
-    - `searching`: descriptions of what is searched.
+    """Return the plan for a question, and any problems. `hits`: the results of the first broad
+    search; `searching`: descriptions of what is searched.
     """
     if question.answers:
         await tokens.ready()

@@ -13,8 +13,7 @@ from pydantic import Field
 from spadework.agents.editor import day_of
 from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import Reply, at_most
-from spadework.agents.report.checks import Known as Text
-from spadework.agents.report.checks import keep_founded_heading
+from spadework.agents.report.checks import Known as Text, keep_founded_heading
 from spadework.agents.report.material import line_of, merged, speaks_of
 from spadework.prompts import render
 from spadework.tools.text.language import Phrases
@@ -106,12 +105,7 @@ def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
 
 
 async def outline(
-    model: Model,
-    plan: Plan,
-    ledger: Sequence[Evidence],
-    known: Known,
-    *,
-    seconds: float,
+    model: Model, plan: Plan, ledger: Sequence[Evidence], known: Known, *, seconds: float
 ) -> tuple[Outline, list[Problem]]:
     """Return the model's outline, or one section per topic if the model fails."""
     wanted = _wanted(plan, known.coverage)
@@ -154,9 +148,7 @@ def is_summary(heading: str, code: str) -> bool:
 
 
 def _wanted(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]]:
-    """Return what the report should tell, required aspects before gaps, with the topics that ask
-    it, because an aspect such as "SQLite" means little alone.
-    """
+    """Return the required aspects and gaps, with the topics that ask for each."""
     wanted: dict[str, list[str]] = defaultdict(list)
     for topic in plan.topics:
         for must in topic.must_cover:

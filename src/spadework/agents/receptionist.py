@@ -62,11 +62,9 @@ _TITLE_WORDS, _TAGS = 6, 3
 
 
 class Chore(NamedTuple):
-    """A chat client's request about a conversation (`shown`).
-
-    - `task`: a title, tags, follow-ups, or "text" for anything else.
-    - `key`: the JSON key of the answer, or "" for plain text.
-    - `listed`: whether the answer is a list.
+    """A chat client's request about a conversation (`shown`). Any `task` but a title, tags or
+    follow-ups is "text". `key` is the JSON key of the answer, or "" for plain text, and `listed`
+    means that the answer is a list.
     """
 
     task: Task

@@ -45,11 +45,9 @@ _CODE = re.compile(r"[a-z]{2,3}")
 
 
 class Turn(Value):
-    """A classified follow-up.
-
-    - `language`: the code of a newly requested language, or "".
-    - `proofs`: the ids of entries that answer it, with the likelihood `score` (0 to 1).
-    - `question`, `heading`: wordings that stand alone, or "".
+    """A classified follow-up: the code of a newly requested language, the ids of entries that
+    answer it (`proofs`) with their likelihood `score` (0 to 1), and a `question` and `heading` that
+    stand alone. Texts are "" if there is none.
     """
 
     kind: TurnKind

@@ -112,9 +112,7 @@ async def _section(
 
 
 def _lines_beside(outline: Outline, section: Outlined) -> list[str]:
-    """Return the other sections' entries in a line each, for a section that joins what they tell:
-    a cell is empty, or advice lacks its warning, because the outline left out an entry.
-    """
+    """Return the other sections' entries, a line each, because tables and advice need them, too."""
     if section.form not in JOINING:
         return []
     entries = dict.fromkeys(e for other in outline.sections for e in other.evidence)

@@ -14,8 +14,14 @@ from typing import Annotated, Any
 import typer
 
 from spadework.apps import options
-from spadework.apps.commands.lookup_cli import doctor, index, read, search, stats
-from spadework.apps.commands.lookup_cli import knowledge as knowledge_commands
+from spadework.apps.commands.lookup_cli import (
+    doctor,
+    index,
+    knowledge as knowledge_commands,
+    read,
+    search,
+    stats,
+)
 from spadework.apps.commands.server_cli import mcp, serve, tokens, worker
 from spadework.apps.commands.sessions_cli import replay, resume, sessions
 from spadework.apps.commands.watch_command import watch

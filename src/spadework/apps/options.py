@@ -19,8 +19,7 @@ def as_text(words: list[str]) -> list[str]:
 
 
 Home = Annotated[
-    Path | None,
-    typer.Option("--home", help="Folder for sessions and indexes.", show_default=False),
+    Path | None, typer.Option("--home", help="Folder for sessions and indexes.", show_default=False)
 ]
 Search = Annotated[
     str | None,
@@ -33,12 +32,10 @@ Libraries = Annotated[
     typer.Option("--library", help="A file or folder to search; can be repeated."),
 ]
 Country = Annotated[
-    str | None,
-    typer.Option("--country", help="Country of the results, as two letters such as de."),
+    str | None, typer.Option("--country", help="Country of the results, as two letters such as de.")
 ]
 Language = Annotated[
-    str | None,
-    typer.Option("--search-language", help="Language of the results, such as de."),
+    str | None, typer.Option("--search-language", help="Language of the results, such as de.")
 ]
 Kinds = Annotated[
     str | None, typer.Option("--kind", help="Read only these kinds of sources: paper, news, …")
@@ -47,8 +44,7 @@ Sites = Annotated[
     str | None, typer.Option("--site", help="Search only these domains, separated by commas.")
 ]
 AvoidSites = Annotated[
-    str | None,
-    typer.Option("--not-site", help="Exclude these domains, separated by commas."),
+    str | None, typer.Option("--not-site", help="Exclude these domains, separated by commas.")
 ]
 Since = Annotated[
     str | None, typer.Option("--since", help="Earliest date of publication, as YYYY-MM-DD.")

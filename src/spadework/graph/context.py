@@ -1,5 +1,4 @@
 """Keep the live objects of each session: budget, journal, pages, providers, reader and models.
-
 The saved state cannot hold them, so nodes look them up by session id. A saved run can therefore
 continue in another process, and LangGraph servers, which have no sessions, can use the same graph.
 """

@@ -48,9 +48,6 @@ async def closed_by_code(context: SessionContext, state: ResearchState, question
 
 
 async def _judge_unjudged(context: SessionContext, state: ResearchState) -> ResearchState:
-    """Judge unjudged topics by code, as time allows, with a problem for each. Clears the judging
-    model.
-    """
     until = time.monotonic() + max(LEAST_SECONDS, JUDGING * context.budget.seconds_left())
     finds, context.judging = state.get("finds", []), None
     read = {page.url: page for find in finds for page in find.pages}

@@ -103,7 +103,6 @@ def split_quote(text: PageText, spot: Spot) -> list[_Place]:
 
 
 def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
-    """Assign the claim to the entry that shares the most words with it."""
     code = spoken(claim)
     words = stems(claim, code)
     told = [place for place in places if place.kind != "columns"]

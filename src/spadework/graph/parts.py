@@ -1,5 +1,4 @@
 """Open the parts of a session: journal, models, search providers and their fallbacks, and pages.
-
 A replay uses the recording.
 """
 
@@ -111,10 +110,8 @@ class Replay:
 
 @dataclass(frozen=True)
 class PagesAlone:
-    """Options for a context that only gathers pages, without a model.
-
-    - `providers`: the search providers of the caller.
-    - `search`: if false, no provider is opened.
+    """Options for a context that only gathers pages, without a model. `providers`: the search
+    providers of the caller; `search`: if false, no provider is opened.
     """
 
     providers: Sequence[Any] = ()
@@ -149,11 +146,9 @@ Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """The opened parts.
-
-    - `asked`: the model that answers new requests; in a replay, those not recorded.
-    - `problems`: the problems of the model.
-    - `cleanings`: the number of pages cleaned before.
+    """The opened parts. `asked`: the model that answers new requests; in a replay, those not
+    recorded; `problems`: the problems of the model; `cleanings`: the number of pages cleaned
+    before.
     """
 
     journal: Journal

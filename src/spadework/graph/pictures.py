@@ -109,7 +109,6 @@ def _fitting_figures(
 
 
 def _first_words(caption: str, code: str) -> str:
-    """Return the first sentences of a caption, up to MOST_CAPTION characters."""
     if len(caption) <= MOST_CAPTION:
         return caption
     return caption[: max((b for _, b in sentences(caption, code) if b <= MOST_CAPTION), default=0)]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence, Set as AbstractSet
 from typing import NamedTuple, get_args
 
 from spadework.agents.editor import about, disagreements, not_found, problem_lines, untold
@@ -193,7 +192,6 @@ def sources_of(
 
 
 def _as_cited(page: Page, quotes: Sequence[Evidence], told: AbstractSet[str]) -> Page:
-    """Return the page with the content hash that the report cites, in case its text has changed."""
     own = [e.content_hash for e in quotes if e.content_hash in told]
     if not own or page.content_hash in own:
         return page
@@ -332,9 +330,6 @@ def _about(
 
 
 def _nearest(state: ResearchState, say: Phrases) -> dict[str, Section]:
-    """Return, by old heading, the sections that code could not answer, retitled as closest
-    passages.
-    """
     coverage, sections = state.get("coverage", {}), state.get("sections", [])
     unproven = {n for n, found in coverage.items() if not found.covered and found.judge == CODE}
     alone = len(sections) == 1

@@ -1,5 +1,4 @@
 """Connect to the machines' database, with one pool per process and event loop.
-
 Every wait has a deadline. Statements may be sent twice, because they are retried while the server
 restarts. This module also stores the short lists that all servers read for every request (writers
 wait, on connections of their own), and inspects a database without changing it.

@@ -1,8 +1,6 @@
-"""Queue sessions for workers with procrastinate, and detect dead workers.
-
-A job only names its session, whose row has the state. When heartbeats stop, the job is closed and
-its session gets a new one. A worker that was merely slow then closes its own old job, not the new
-one.
+"""Queue sessions for workers with procrastinate, and detect dead workers. A job only names its
+session, whose row has the state. When heartbeats stop, the job is closed and its session gets a new
+one. A worker that was merely slow then closes its own old job, not the new one.
 """
 
 from __future__ import annotations
@@ -181,9 +179,6 @@ class Queue:
             await asyncio.sleep(SWEEP_SECONDS)
 
     async def _sweep_on(self) -> None:
-        """Sweep at intervals and after runs. After an outage, workers get time for heartbeats
-        first.
-        """
         calm = time.monotonic() + 2 * BEAT_SECONDS
         while True:
             with suppress(TimeoutError):

@@ -1,5 +1,4 @@
 """Hold slots at resources that all machines share.
-
 A slot (`place`) at a resource (`room`) is a row, requested in one statement and announced when
 granted. To save statements, an unused slot is kept briefly for the next caller in this process,
 unless someone waits elsewhere. Slots are returned in the background, many per statement.

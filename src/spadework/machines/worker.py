@@ -113,7 +113,6 @@ async def _to_its_end(session: Session) -> bool:
 
 
 async def _heed(shared: SharedSessions, claim: SessionClaim, session: Session) -> None:
-    """Forward the user's commands until the session is taken over or cancelled."""
     from spadework.machines.database import SIGNALS
 
     done, numbered = 0, await shared.events(claim.session_id, 0)

@@ -1,7 +1,5 @@
-"""Limit how many sessions run at once in this process.
-
-Others queue. Those whose user runs the fewest sessions come first, then those whose user was
-admitted longest ago.
+"""Limit how many sessions run at once in this process. Others queue. Those whose user runs the
+fewest sessions come first, then those whose user was admitted longest ago.
 """
 
 from __future__ import annotations
@@ -225,7 +223,6 @@ class Admission:
         return its_turn and self.inside < waiter.most and self._fits(self.inside)
 
     def _order(self) -> list[_Waiter]:
-        """Sort the waiting sessions for admission. Users at their limit come last."""
         if self._line is None:
             ahead, keys = Counter(self._inside), {}
             for n, waiter in enumerate(self._waiting):

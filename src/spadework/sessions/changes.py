@@ -1,5 +1,4 @@
 """Changes between two runs of a question, as Markdown, Atom feed or webhook call.
-
 Only the cited quotes are compared, so that another wording or choice of quotes is no change.
 """
 

@@ -36,13 +36,9 @@ async def research(
     providers: Sequence[Any] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Result:
-    """Research a question and return the result.
-
-    - `follows`: the id of an earlier session.
-    - `on_event`: receives each event.
-    - `providers`: see `Session.search_with`.
-
-    Raises SettingsError for unusable settings, and SessionNotFound if `follows` is unknown.
+    """Research a question and return the result. `follows`: the id of an earlier session;
+    `on_event`: receives each event; `providers`: see `Session.search_with`. Raises SettingsError
+    for unusable settings, and SessionNotFound if `follows` is unknown.
     """
     session = Session.start(
         question, settings=settings, budget=budget, attachments=attachments, follows=follows

@@ -1,5 +1,4 @@
 """The sessions running in this process, and their watchers.
-
 Each watcher gets every event once, in order, however late it joins. The folder of a running
 session is marked, so that the next server resumes it.
 """
@@ -214,7 +213,6 @@ class Runs:
             await self._ended(run, Ended(how="failed", text=f"{error} {hint}".strip()))
 
     def _broke(self, run: Run, task: asyncio.Task[None]) -> None:
-        """Report an unexpected error to the watchers and log its traceback."""
         if task.cancelled() or (fault := task.exception()) is None:
             return
         log = logging.getLogger(__name__)
@@ -233,7 +231,6 @@ class Runs:
         await self._forget(run)
 
     async def _forget(self, run: Run) -> None:
-        """Remove a finished run. Later watchers read its log."""
         with suppress(OSError):  # harmless, since a finished session is not run again
             await on_disk((run.session.folder / SERVED).unlink, missing_ok=True)
         run.end()

@@ -161,7 +161,6 @@ class Researching:
     async def _cut_off(
         self, graph: Graph, config: RunnableConfig, before: ResearchState, saved: AfterTelling
     ) -> Result:
-        """Return the result of a run that the deadline cut off."""
         journal = self._context.journal
         state: ResearchState
         if await journal.answers(ANSWER_SECONDS):
@@ -224,12 +223,9 @@ class Session:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session.
-
-        - `follows`: the id of an earlier session; only what its pages lack is searched.
-        - `earlier`: otherwise, the previous questions, oldest first.
-
-        Raises SettingsError for an empty question or a model without a key, and SessionNotFound if
+        """Return a new session. `follows`: the id of an earlier session; only what its pages lack
+        is searched; `earlier`: otherwise, the previous questions, oldest first. Raises
+        SettingsError for an empty question or a model without a key, and SessionNotFound if
         `follows` is unknown.
         """
         question = " ".join(visible(question).split())
@@ -272,10 +268,9 @@ class Session:
         self.brief = replace(self.brief, attachments=files)
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
-        """Set the form of the report. Call this before the run.
-
-        - `wishes`: length, format, language and readers, which do not affect the search.
-        - `most_words`: the maximum length (0: as in the settings).
+        """Set the form of the report. Call this before the run. `wishes`: length, format, language
+        and readers, which do not affect the search; `most_words`: the maximum length (0: as in the
+        settings).
         """
         self.brief = replace(
             self.brief, wishes=visible(wishes)[:MOST_WISHES], most_words=max(0, most_words)

@@ -1,8 +1,6 @@
-"""All settings in one frozen class, set by environment variables or keywords.
-
-`SPADEWORK_MINUTES` or `Settings(minutes=…)` sets the field `minutes`. The providers' own variables
-(`OPENAI_API_KEY`, …) work too. The texts and bounds of fields become `docs/settings.md` and
-Studio's form.
+"""All settings in one frozen class, set by environment variables or keywords. `SPADEWORK_MINUTES`
+or `Settings(minutes=…)` sets the field `minutes`. The providers' own variables (`OPENAI_API_KEY`,
+…) work too. The texts and bounds of fields become `docs/settings.md` and Studio's form.
 """
 
 from __future__ import annotations
@@ -18,8 +16,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
-from pydantic_settings import SettingsError as UnreadableVariable
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError as UnreadableVariable
 
 from spadework.errors import SettingsError, must_be
 from spadework.form import as_form, sentence

@@ -45,10 +45,7 @@ def connected(
 
 
 async def test_a_page_that_needs_a_browser_is_read_in_one_and_its_session_can_be_opened(
-    connected: AbstractAsyncContextManager[Client],
-    settings: Settings,
-    world: World,
-    tmp_path: Path,
+    connected: AbstractAsyncContextManager[Client], settings: Settings, world: World, tmp_path: Path
 ) -> None:
     needs_chromium()
     async with connected as client:

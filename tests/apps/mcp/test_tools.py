@@ -108,10 +108,7 @@ async def test_agentic_search_gives_a_report_with_its_sources_and_how_far_it_is_
     said = " | ".join(message or "" for _, _, message in told)
     assert all(
         words in said
-        for words in (
-            "Planned 2 topics: Inhabitants, Lighthouse",
-            "2 of 2 topics answered",
-        )
+        for words in ("Planned 2 topics: Inhabitants, Lighthouse", "2 of 2 topics answered")
     )
 
 

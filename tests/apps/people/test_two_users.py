@@ -122,12 +122,7 @@ async def speak(two: Two) -> list[tuple[str, str]]:
             asked = {"query": "How many petals?", name: done}
             found.append((name, await call(bob, "agentic_search", **asked)))
         found.append(("resources", str(await bob.list_resources())))
-        for uri in (
-            done,
-            "latest",
-            f"{done}/pages/1",
-            f"..%2F..%2F{own}",
-        ):
+        for uri in (done, "latest", f"{done}/pages/1", f"..%2F..%2F{own}"):
             try:
                 read = str(await bob.read_resource(f"spadework://sessions/{uri}"))
             except MCPError as error:

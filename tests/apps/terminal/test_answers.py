@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.agents.plan_edits import apply_wish, edit_plan, with_topics
 from spadework.apps.terminal.commands import (
@@ -134,14 +133,7 @@ async def test_without_a_model_a_wish_is_answered_with_the_forms_there_are() -> 
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "what?",
-        "drop",
-        "add",
-        "drop the second topic",
-        "make it shorter",
-    ],
+    "line", ["what?", "drop", "add", "drop the second topic", "make it shorter"]
 )
 def test_what_makes_no_sense_changes_nothing_and_is_for_a_model(line: str) -> None:
     change = read_reply(PLAN, line)

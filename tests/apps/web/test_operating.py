@@ -38,9 +38,7 @@ def total(numbers: Numbers, name: str, label: str = "") -> float:
     return sum(n for key, n in numbers.items() if key[0] == name and (not label or label in key))
 
 
-async def test_the_numbers_are_those_of_the_results_and_no_text_is_in_them(
-    server: Server,
-) -> None:
+async def test_the_numbers_are_those_of_the_results_and_no_text_is_in_them(server: Server) -> None:
     async with httpx.AsyncClient(base_url=server.url, timeout=60) as page:
         before = numbers_of((await page.get("/metrics")).text)
         # In words that no other test has asked this server, so that its searches are not kept ones.

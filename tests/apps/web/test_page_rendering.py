@@ -6,8 +6,7 @@ import re
 from datetime import UTC, datetime
 from html import unescape
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.apps.web.page_rendering import render_stretch
 from spadework.values import Evidence

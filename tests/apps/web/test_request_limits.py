@@ -63,9 +63,7 @@ async def test_what_does_not_come_whole_is_not_waited_for(
         writer.close()
 
 
-async def test_letters_one_by_one_do_not_hold_a_connection(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_letters_one_by_one_do_not_hold_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     async with serving(monkeypatch) as port, asyncio.timeout(20):
         _, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: ")

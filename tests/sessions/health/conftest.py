@@ -15,8 +15,7 @@ import pytest
 
 from spadework.apps.web.app import build_app
 from spadework.graph.pages import provider_search
-from spadework.sessions.health import check as nearby
-from spadework.sessions.health import machine_check, service_checks
+from spadework.sessions.health import check as nearby, machine_check, service_checks
 from spadework.settings import Settings
 from spadework.tools.search.provider import Provider
 from spadework.tools.search.provider_choice import PROVIDERS, Spec

@@ -13,8 +13,7 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from spadework.errors import Unreachable
-from spadework.sessions.health import Check, probe
-from spadework.sessions.health import check as nearby
+from spadework.sessions.health import Check, check as nearby, probe
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
 from spadework.tools.search.provider_choice import PROVIDERS, Spec

@@ -390,8 +390,7 @@ SHORT = set(list(STATES)[::3]) - {"DuckDuckGo refused", "DuckDuckGo hangs"}
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.full] * (name not in SHORT)) for name in STATES],
+    "name", [pytest.param(name, marks=[pytest.mark.full] * (name not in SHORT)) for name in STATES]
 )
 def test_doctor_page_and_run_name_the_cause(broken: Broken, name: str) -> None:
     state, machine = STATES[name], broken.machine
@@ -411,10 +410,7 @@ def test_doctor_page_and_run_name_the_cause(broken: Broken, name: str) -> None:
 
 
 def test_where_all_works_all_say_so(machine: Machine, embeddings: Embeddings) -> None:
-    machine.env |= {
-        "SPADEWORK_EMBEDDINGS": "any",
-        "SPADEWORK_EMBEDDINGS_URL": embeddings.url,
-    }
+    machine.env |= {"SPADEWORK_EMBEDDINGS": "any", "SPADEWORK_EMBEDDINGS_URL": embeddings.url}
     code, said = machine.doctor()
     assert code == 0, said
     for told in (

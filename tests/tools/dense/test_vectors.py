@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from filelock import FileLock
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.errors import ModelError
 from spadework.tools.dense import vectors as vector_tables

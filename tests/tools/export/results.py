@@ -199,12 +199,7 @@ EVERYWHERE = (
     ),
 )
 #: What the drawn formats have besides: coverage and the quotes.
-DRAWN = (
-    "14 pages read, 3 cited",
-    "There are 52 sluices.",
-    "time limited",
-    "library://notes",
-)
+DRAWN = ("14 pages read, 3 cited", "There are 52 sluices.", "time limited", "library://notes")
 
 
 def squeezed(text: str) -> str:

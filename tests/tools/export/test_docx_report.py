@@ -12,8 +12,7 @@ import pytest
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.oxml.ns import qn
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from spadework.tools.export.docx_report import to_docx
 from spadework.values import Result

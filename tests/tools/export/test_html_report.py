@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from lxml import html
 
 from spadework.tools.export.html_report import to_html
@@ -93,10 +92,7 @@ def test_a_quoted_sentence_before_a_list_stands_once() -> None:
         Sentence(text=f"There are {n} sluices.", evidence_ids=(id_,))
         for n, id_ in ((40, "E2"), (52, "E3"))
     ]
-    parts = (
-        Part(form="paragraph", takes=(1,), quoted=True),
-        Part(form="bullets", takes=(1,)),
-    )
+    parts = (Part(form="paragraph", takes=(1,), quoted=True), Part(form="bullets", takes=(1,)))
     summary = Section(heading="Summary", kind="summary", sentences=tuple(said), parts=parts)
     report = Report(title=one.question, sections=(summary,))
     document = parsed(result(report, one.topics, one.sources))
@@ -117,10 +113,7 @@ def test_coverage_leads_to_its_section() -> None:
     }
     assert {
         name: page.get_element_by_id(id_).find("h2").text_content() for name, id_ in links.items()
-    } == {
-        "Meaning": "Meaning",
-        "Use": "Use",
-    }
+    } == {"Meaning": "Meaning", "Use": "Use"}
 
 
 def test_it_asks_for_nothing() -> None:

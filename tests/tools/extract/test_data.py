@@ -6,8 +6,7 @@ import struct
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.errors import TooLarge, Unreadable
 from spadework.tools.extract import read_document

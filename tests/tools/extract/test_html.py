@@ -9,8 +9,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from markdown_it import MarkdownIt
 
 from spadework.errors import SpadeworkError, TooLarge, Unreadable

@@ -9,8 +9,7 @@ import io
 import textwrap
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from spadework.errors import FetchError, TooLarge, Unreadable

@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.errors import Unreadable
 from spadework.tools.extract.pdf.reader import MAX_PAGES, extract_pdf

@@ -7,8 +7,7 @@ from __future__ import annotations
 import gzip
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document

@@ -8,8 +8,7 @@ import contextlib
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.errors import FetchError, Unreadable
 from spadework.tools.extract import read_document

@@ -18,8 +18,7 @@ def read(page: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "empty",
-    ["<title/>", '<script src="a.js"/>', "<style />", "<title/><noscript/>"],
+    "empty", ["<title/>", '<script src="a.js"/>', "<style />", "<title/><noscript/>"]
 )
 @pytest.mark.parametrize("well_formed", [True, False])
 def test_an_element_closed_in_itself_does_not_swallow_the_page(empty, well_formed):

@@ -9,8 +9,7 @@ import base64
 from collections.abc import AsyncIterator
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from spadework.errors import NotAllowed
 from spadework.tools.fetch.browser.proxy import (

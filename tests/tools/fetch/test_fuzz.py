@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from spadework.errors import FetchError
 from spadework.settings import Settings

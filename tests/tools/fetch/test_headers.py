@@ -8,8 +8,7 @@ from email.utils import format_datetime
 
 import httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.tools.fetch.exchange import Answer, for_level
 from spadework.tools.web.connections import rate_limit_reset, retry_after

@@ -155,9 +155,7 @@ async def test_one_refusal_is_enough_and_a_wall_is_one(world: World, settings: S
                 await Reader(web).read(url, seconds=20)
 
 
-async def test_a_host_that_gives_pages_has_not_refused_by_one_that_it_keeps(
-    tmp_path: Path,
-) -> None:
+async def test_a_host_that_gives_pages_has_not_refused_by_one_that_it_keeps(tmp_path: Path) -> None:
     clock = Clock()
     hosts = Hosts(tmp_path / "hosts.json", clock)
     await hosts.refused(HOST, "/1", 2)

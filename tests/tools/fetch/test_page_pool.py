@@ -10,8 +10,7 @@ from dataclasses import replace
 
 import pytest
 from blockbuster import blockbuster_ctx
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.budget import Budget
 from spadework.errors import BudgetSpent, TooSlow, Unreachable, Unreadable

@@ -15,15 +15,7 @@ import pytest
 
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
-from spadework.tools.fetch.page_reader import (
-    SITES,
-    Reader,
-    arxiv,
-    github,
-    npm,
-    ways_to,
-    wikipedia,
-)
+from spadework.tools.fetch.page_reader import SITES, Reader, arxiv, github, npm, ways_to, wikipedia
 from tests.world.paper import pdf
 
 TIDES = "The winter tide reached the second step of the harbour office on eleven days in 1974. "

@@ -8,8 +8,7 @@ import tracemalloc
 import zlib
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.errors import TooLarge, Unreachable, Unreadable
 from spadework.tools.fetch.unpack import MAX_LAYERS, MAX_RATIO, RATIO_FREE, Unpacker
@@ -94,10 +93,7 @@ def test_other_encodings_are_not_read(encoding):
         unpack(b"x", encoding, LIMIT)
 
 
-@pytest.mark.parametrize(
-    ("encoding", "junk"),
-    [("gzip", b"\x00"), ("deflate", b"\xff")],
-)
+@pytest.mark.parametrize(("encoding", "junk"), [("gzip", b"\x00"), ("deflate", b"\xff")])
 @given(body=st.binary(min_size=4, max_size=200))
 def test_broken_data_are_said_to_be_broken(encoding, junk, body):
     with pytest.raises(Unreachable, match="broken"):

@@ -36,10 +36,7 @@ from spadework.tools.fetch.block_detection import (
         ("You've been blocked by network security.", "a refusal"),
         ("You have sent too many requests in a short time.", "a rate limit"),
         ("Please enable cookies in your browser.", "a request to enable cookies"),
-        (
-            "We value your privacy. We and our 842 partners store information.",
-            "a consent banner",
-        ),
+        ("We value your privacy. We and our 842 partners store information.", "a consent banner"),
         ("You must be 18 years or older to enter this site.", "an age check"),
         ("Access Denied\nYou don't have permission to access this server.", "a refusal"),
         ("Sorry, you have been blocked", "a refusal"),
@@ -147,10 +144,9 @@ def test_a_product_is_known_by_its_marks(name):
     kind, html = MARKED[name]
     assert find_wall(html, 40) == (kind, name.partition(",")[0])
     assert is_passable(html) == (kind == "a browser check")
-    assert find_wall(html, MARKED_CHARS + 1) == (
-        "",
-        "",
-    ), "a page with text is a page, whatever is in its HTML"
+    assert find_wall(html, MARKED_CHARS + 1) == ("", ""), (
+        "a page with text is a page, whatever is in its HTML"
+    )
 
 
 @pytest.mark.parametrize(

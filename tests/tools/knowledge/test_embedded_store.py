@@ -18,8 +18,7 @@ import pytest
 from filelock import FileLock
 
 from spadework.errors import KnowledgeError
-from spadework.tools.knowledge import Which
-from spadework.tools.knowledge import embedded_store as catalogue
+from spadework.tools.knowledge import Which, embedded_store as catalogue
 from spadework.tools.knowledge.embedded_store import MOST_REMOVED, EmbeddedKnowledge
 from tests.tools.knowledge.pages import ALL, CENSUS, FERRY, LONG_AGO, entry
 
@@ -136,10 +135,7 @@ async def test_an_index_that_is_lost_is_made_from_the_catalogue_by_the_next_who_
     await store.add([FERRY])
     assert {
         one.entry.page.url for one in await store.search("Port Aldermere", limit=5, since=LONG_AGO)
-    } == {
-        CENSUS.page.url,
-        FERRY.page.url,
-    }
+    } == {CENSUS.page.url, FERRY.page.url}
 
 
 async def test_a_store_of_a_later_version_is_left_alone(tmp_path: Path) -> None:

@@ -19,8 +19,7 @@ import pytest
 from filelock import FileLock
 
 from spadework.errors import SettingsError
-from spadework.tools.library import build
-from spadework.tools.library import library as builder
+from spadework.tools.library import build, library as builder
 from spadework.tools.library.build import StoreWriter
 from spadework.tools.library.document import Document, cut_document
 from spadework.tools.library.library import Library, plan

@@ -7,8 +7,7 @@ import inspect
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.tools.extract.text.docstring_markup import docstring_markdown
 from spadework.tools.library.docstrings import module_markdown
@@ -352,10 +351,7 @@ DOC = '"""A pot holds soup, and there is always more than one spoon in it."""'
             " lid: bool",
             "Pot(*, size=2, lid)",
         ),
-        (
-            "@dataclass\nclass Base:\n size: int\nclass Pot(Base):\n DOC\n lid: bool",
-            "Pot(size)",
-        ),
+        ("@dataclass\nclass Base:\n size: int\nclass Pot(Base):\n DOC\n lid: bool", "Pot(size)"),
     ],
 )
 def test_a_class_of_fields_is_shown_with_what_it_is_made_of(source, shown):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.tools.library.document import Document, packages_of, pieces
 from spadework.tools.library.python_sources import count_uses, defined_names, used_names

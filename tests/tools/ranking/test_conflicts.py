@@ -7,8 +7,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from spadework.tools.ranking.conflicts import Heard, conflicts, disagreement, figures_apart
 from spadework.tools.ranking.near_duplicates import group_near_duplicates
@@ -323,11 +322,7 @@ def test_a_scrambled_text_is_no_origin_of_its_own() -> None:
             "b": " ".join(scrambled),
             "c": " ".join(f"other{word}" for word in words),
         }
-    ) == {
-        "a": "a",
-        "b": "a",
-        "c": "c",
-    }
+    ) == {"a": "a", "b": "a", "c": "c"}
 
 
 def test_pages_that_were_only_read_bear_out_a_side() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.tools.extract.extracted import Link
 from spadework.tools.ranking.link_authority import MOST_FOLLOWED, LinkStore, follow_links, page_rank

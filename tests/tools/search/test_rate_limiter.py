@@ -193,9 +193,7 @@ async def test_a_provider_that_keeps_refusing_is_asked_twice_for_a_query():
     assert len(provider.began) == 2
 
 
-async def test_one_that_names_no_time_is_asked_again_more_slowly(
-    monkeypatch: pytest.MonkeyPatch,
-):
+async def test_one_that_names_no_time_is_asked_again_more_slowly(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rate_limiter, "FIRST_SPACING", 0.1)
     limiters, provider = RateLimiters(), Asked(limited=2, retry_after=None, busy=True)
     assert await ask(search(provider, limiters, 1000, 5)) != []

@@ -58,9 +58,7 @@ ASKED: dict[str, dict[str, dict[str, Any] | None]] = {
     },
     "openalex": {
         "local": None,
-        "dated": {
-            "filter": "from_publication_date:2026-01-02,to_publication_date:2026-03-31",
-        },
+        "dated": {"filter": "from_publication_date:2026-01-02,to_publication_date:2026-03-31"},
         "news": None,
     },
     "pubmed": {

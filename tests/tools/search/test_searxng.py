@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.errors import QuotaSpent, SearchError, SettingsError
 from spadework.tools.search.web_services import SearXNG, searxng_hits

@@ -8,8 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.ranking.query_operators import about_now
@@ -103,9 +102,4 @@ def test_some_queries_are_about_now():
             "renewsable",
             "history of news",
         )
-    ] == [
-        True,
-        True,
-        False,
-        True,
-    ]
+    ] == [True, True, False, True]

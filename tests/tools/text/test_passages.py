@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spadework.tools.text.passages import blocks, cut, heading_at, headings, paths
 from tests.tools.text.markdownish import markdown
@@ -48,10 +47,7 @@ def test_a_term_stays_with_its_definition():
 def test_a_line_that_introduces_a_list_stays_with_it():
     listed = "- The server must be shut down.\n- Single tables cannot be restored."
     text = "intro " * 8 + "\n\nThere are two restrictions:\n\n" + listed
-    assert cuts(text, 100) == [
-        ("intro " * 8).strip(),
-        "There are two restrictions:\n\n" + listed,
-    ]
+    assert cuts(text, 100) == [("intro " * 8).strip(), "There are two restrictions:\n\n" + listed]
 
 
 def test_a_bold_sentence_is_no_term():
@@ -115,7 +111,7 @@ Windows
 def test_headings_have_their_place_level_and_readable_text():
     found = headings(TEXT)
     assert [(level, text) for _, level, text in found] == [
-        *((1, "Guide to it"), (2, "Install x on Linux"), (2, "Windows"), (3, "Deep"), (1, "Use")),
+        *((1, "Guide to it"), (2, "Install x on Linux"), (2, "Windows"), (3, "Deep"), (1, "Use"))
     ]
     assert all(
         TEXT[at:].startswith(start)

@@ -6,8 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from spadework.tools.web.urls import addresses, canonical_url, domain_of, is_official
 

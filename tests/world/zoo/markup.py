@@ -46,10 +46,7 @@ MARKUP = (
     ),
     _page("nesting without end", "<div>" * 100_000 + TEXT, Refused(TooLarge, "tags"), seconds=20),
     _page(
-        "lists in lists in lists",
-        "<ul><li>" * 20_000 + TEXT,
-        Refused(TooLarge, "tags"),
-        seconds=20,
+        "lists in lists in lists", "<ul><li>" * 20_000 + TEXT, Refused(TooLarge, "tags"), seconds=20
     ),
     _page(
         "attributes without end",

@@ -136,12 +136,7 @@ SECURE = (
         visits=0,
     ),
     Animal(
-        "TLS that stalls",
-        mute(),
-        Refused(TooSlow, "0.4 s"),
-        tls="mute",
-        first_byte=0.4,
-        visits=4,
+        "TLS that stalls", mute(), Refused(TooSlow, "0.4 s"), tls="mute", first_byte=0.4, visits=4
     ),
     Animal(
         "plain HTTP where TLS belongs",

@@ -36,10 +36,7 @@ SLOW = (
         first_byte=0.4,
     ),
     Animal(
-        "one byte of a header at a time",
-        drips(b"", _HEAD, seconds=0.03),
-        _QUIET,
-        first_byte=0.4,
+        "one byte of a header at a time", drips(b"", _HEAD, seconds=0.03), _QUIET, first_byte=0.4
     ),
     Animal(
         "one byte of the body at a time",

@@ -1,7 +1,5 @@
-"""Compute answers from lists and tables.
-
-For "how many", a list is quoted whole and counted, unless a quote has the number. For a maximum,
-sum, count or lookup in a table, all rows are used.
+"""Compute answers from lists and tables. For "how many", a list is quoted whole and counted, unless
+a quote has the number. For a maximum, sum, count or lookup in a table, all rows are used.
 """
 
 from __future__ import annotations
@@ -32,12 +30,8 @@ MOST_ROWS = 20
 
 
 class Listed(NamedTuple):
-    """A list in a text.
-
-    - `led`: the span of the sentence that introduces it.
-    - `name`: that sentence, or the heading above.
-    - `items`: the spans of the items.
-    - `things`: the number of items that are not nested.
+    """A list in a text: the span of the sentence that introduces it (`led`), that sentence or the
+    heading above (`name`), the spans of its items, and how many of these are not nested (`things`).
     """
 
     led: Span | None

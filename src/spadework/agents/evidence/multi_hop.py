@@ -1,5 +1,4 @@
 """Follow the names that a page adds to a question, because their own pages may have the answer.
-
 For "Where was the director of X born?", the page about X names the director, and the director's
 page has the answer.
 """
@@ -76,12 +75,9 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
 
 @dataclass(frozen=True)
 class Trail:
-    """The hops of a question.
-
-    - `ahead`: hops to search for next, if there is no evidence yet.
-    - `via`: hops that were searched for.
-    - `titles`: titles of pages that the evidence names.
-    - `further`: those titles that are not in the question.
+    """The hops of a question: those to search for next if there is no evidence yet (`ahead`), those
+    searched for (`via`), the `titles` of pages that the evidence names, and those of them that are
+    not in the question (`further`).
     """
 
     ahead: tuple[Hop, ...] = ()

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, zip_longest
+from itertools import accumulate, zip_longest
 from typing import Literal
 
 from spadework.agents.evidence.passages import Furniture, PassageView, Span, items_of
@@ -17,7 +17,7 @@ from spadework.tools.text.markdown import Block, blocks, plain
 from spadework.tools.text.sentences import closed, is_broken_off, is_ended, is_term, sentences
 from spadework.tools.text.tables import header_of, named_cells, row_as_sentence, rows_of
 
-Kind = Literal["text", "item", "list", "code", "row", "section"]
+Kind = Literal["text", "item", "list", "code", "row"]
 
 #: The maximum characters of a list. Only the first items of a longer list are quoted.
 LIST_CHARS = 1_200
@@ -34,8 +34,6 @@ _DATELINE = re.compile(
     r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
     r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
 )
-#: A section of at most this many characters is also a candidate as a whole.
-SECTION_CHARS = 500
 #: Minimum characters of a candidate.
 LEAST_CHARS = 12
 #: Candidates that are not whole sentences need this many words. This excludes "By Lena Brodsky,
@@ -109,25 +107,7 @@ class _Passage:
 
     def candidates(self) -> Iterator[Candidate]:
         parts = blocks(self.text)
-        for headed, section in groupby(parts, lambda block: block.kind == "heading"):
-            yield from () if headed else self._section(list(section))
         yield from self._candidates(parts)
-
-    def _section(self, parts: Sequence[Block]) -> Iterator[Candidate]:
-        """Yield a short section of several blocks as a single candidate."""
-        if len(parts) < 2 or parts[-1].end - parts[0].start > SECTION_CHARS:
-            return
-        if any(block.kind not in ("paragraph", "list") for block in parts):
-            return
-        whole = Block("paragraph", parts[0].start, parts[-1].end)
-        lists = [
-            span for part in parts if part.kind == "list" for span in items_of(self.text, part)
-        ]
-        said = [
-            s for s in self.said if any(p.start <= s[0] < p.end for p in parts if p.kind != "list")
-        ]
-        spans = sorted([*lists, *said])
-        yield self._build("section", tuple(spans), " ".join(map(self._read, spans)), whole)
 
     def _candidates(self, parts: Sequence[Block]) -> Iterator[Candidate]:
         for block, after in zip_longest(parts, parts[1:]):

@@ -1,5 +1,4 @@
 """Choose quotes without a model, by the words that they share with the question.
-
 Rare words count more (idf over everything that can be quoted). Among equals, the requested type
 (number, date, name, steps, list) comes first. Figures are in benchmarks/README.md.
 """
@@ -29,8 +28,8 @@ ASIDE = 0.3
 LENGTH, FIRST_PAGE = 0.15, 0.5
 #: The factors for candidates that have the requested value, or the requested form.
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
-#: For lists and sections, the weights of question words in the text and in its heading.
-WEIGHTS = {"list": (0.5, 1.0), "section": (1.0, 1.0)}
+#: The weights of question words in a list, and in what stands above it.
+IN_LIST = (0.5, 1.0)
 #: The maximum characters to quote, the maximum sentences for a proven fact, and the maximum
 #: passages if nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
@@ -79,12 +78,8 @@ class Scored:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What to quote and how well it answers.
-
-    - `chosen`: the quotes, best first.
-    - `proven`: whether they prove every aspect; `denied`: whether one denies it.
-    - `share`: the largest fraction (0 to 1) of the question's words found together.
-    - `missing`: the stems that are on no page.
+    """What to quote, best first; whether that proves every aspect, or denies one; the largest share
+    (0 to 1) of the question's words found together; and the stems that are on no page.
     """
 
     chosen: tuple[Scored, ...] = ()
@@ -131,9 +126,9 @@ class Pool:
             near = own | above
             proves = (fits or slot.kind in ("open", "both sides")) and slot.proves(one, own, above)
             proves = proves and (len(self.candidates) <= FEW or slot.states(one, above))
-            if not (proves or slot.admits(one, own, near, fits)):
+            if not (proves or slot.admits(one, own, fits)):
                 continue
-            inside, over = WEIGHTS.get(one.kind, (1.0, ABOVE))
+            inside, over = IN_LIST if one.kind == "list" else (1.0, ABOVE)
             named = above if one.kind == "list" else above - own
             score = inside * _weigh(idf, own) + over * _weigh(idf, named)
             score /= 1 + LENGTH * math.log(1 + len(own))
@@ -195,9 +190,9 @@ def judge_passages(
 def _parts_first(
     ranked: list[Scored], subject: Stems, words: Stems, ranks: Mapping[str, int]
 ) -> list[Scored]:
-    """Return the parts of a how-to: installation, first use, one further use and a pitfall.
-    Page `ranks` order the code of the subject's modules. Return all candidates if no code shows a
-    use, or if the parts and pages about the subject lack words of the question.
+    """Return the parts of a how-to: installation, first use, one further use and a pitfall. Return
+    all candidates if no code shows a use, or the parts and pages about the subject lack words of
+    the question. Page `ranks` order the code of the subject's modules.
     """
     headed = [(_heads(one), one) for one in ranked]
     own = [one for (head, _), one in headed if head and head <= subject]
@@ -236,9 +231,8 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best candidates, proofs first, without repeating those `taken` or `quoted`.
-    A proven fact gets at most MOST_PROVEN candidates. Otherwise as many are chosen as fit in
-    `room` characters.
+    """Return the best candidates, proofs first, that repeat none of those `taken` or `quoted`. A
+    proven fact gets at most MOST_PROVEN; otherwise, `room` limits their characters.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)
@@ -258,11 +252,8 @@ def choose(
 
 
 def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:
-    """Return whether a candidate may follow those chosen.
-
-    - After a proven definition or list: only further proofs.
-    - After a proven value: only candidates with a value.
-    - If nothing is proven: sentences from a few passages.
+    """Return whether a candidate may follow: only proofs after a proven definition or list, only
+    other values after a proven value, and sentences from a few passages if nothing is proven.
     """
     if (best := chosen[0]).proves:
         whole = best.candidate.kind == "list" or slot.kind == "definition"
@@ -281,7 +272,6 @@ def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 
 def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
-    """Move the chosen items of a list, or rows of a table, behind the best of them."""
     places = [
         (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
         for s in chosen
@@ -356,7 +346,6 @@ def _try_questions(title: str, text: str) -> Iterator[str]:
 
 
 def _beginnings(title: str) -> Iterator[str]:
-    """Yield the possible subjects of a title, longest first: *Heron architecture* gives *Heron*."""
     words = title.removeprefix("The ").split()
     yield from (" ".join(words[:n]) for n in range(len(words) - 1, 0, -1))
 

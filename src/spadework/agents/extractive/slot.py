@@ -1,22 +1,14 @@
 """Check whether a passage has what a question asks for near the question's subject.
-
 That is a number, date, name, definition, list or series of steps.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 from spadework.agents.extractive.candidates import Candidate
-from spadework.agents.extractive.question_parts import (
-    WORD,
-    counted,
-    names_in,
-    read,
-    words_behind,
-)
+from spadework.agents.extractive.question_parts import WORD, counted, names_in, read, words_behind
 from spadework.tools.text.facts import (
     OTHER_WORDS,
     dates,
@@ -43,10 +35,6 @@ LEAST_OWN = 1 / 3
 MOST_LACKING = 1 / 2
 #: Derivations of a stem are recognized from this many letters on.
 LEAST_STEM = 7
-#: A part of a compound has at least this many letters.
-LEAST_PART = 3
-#: The stem of a compound's second part may lack up to this many letters.
-CUT_OFF = 2
 #: A negation denies the next words, up to this many.
 DENIED_WORDS = 2
 #: A sentence must have at least this many words that the question lacks.
@@ -66,7 +54,6 @@ _WORDS = re.compile(r"[^\W_]+")
 
 
 def _plain(text: str) -> str:
-    """Return the words of a text in lower case, with single spaces."""
     return " ".join(_WORDS.findall(text.casefold()))
 
 
@@ -138,12 +125,10 @@ class Slot:
             return whole or "`" in one.shown.spot((one.start, one.end)).quote
         return one.kind in _FORMS.get(self.kind, ())
 
-    def admits(self, one: Candidate, own: Stems, near: Stems, fits: bool) -> bool:
-        """Return whether a candidate may be quoted. Sections are quoted only for a value, lists
-        never for one. A sentence must say something that the question does not.
+    def admits(self, one: Candidate, own: Stems, fits: bool) -> bool:
+        """Return whether a candidate may be quoted. Lists are never quoted for a value, and a
+        sentence must say something that the question does not.
         """
-        if one.kind == "section":
-            return fits and self.kind in VALUES and bool(near & self.words)
         if one.kind == "list":
             return self.kind not in VALUES
         return one.kind != "text" or fits or self._is_polar or len(own - self.stems) >= LEAST_NEW
@@ -171,7 +156,7 @@ class Slot:
         any word.
         """
         # Rows with column names are left to the computation over tables.
-        if one.kind == "section" or any(name for name, _ in one.cells):
+        if any(name for name, _ in one.cells):
             return False
         if self.kind in VALUES and one.kind == "list":
             return False
@@ -198,8 +183,8 @@ class Slot:
         if self.kind == "definition":
             first = terms(_before_verb(one.text, self._says_what), one.language)
             most = len(self.words) + BESIDE_SUBJECT
-            whole = self._says_what is None or len(first) <= most
-            return whole and held_words(self.words, frozenset(first[:most])) == self.words
+            short = self._says_what is None or len(first) <= most
+            return short and held_words(self.words, frozenset(first[:most])) == self.words
         if self.kind not in VALUES or len(self.words) < LEAST_HELD:
             return False
         named = above & stems(" ".join(self._named), self._language)
@@ -247,29 +232,15 @@ class Slot:
 
 
 def held_words(words: Stems, held: Stems) -> Stems:
-    """Return the words that are present in some form. That may be a synonym, a derivation
-    ("supervises", "supervisor"), or another spelling of a compound ("commandline", "command line").
+    """Return the words that are present as such, as a synonym, or as a derivation ("supervises",
+    "supervisor").
     """
-    return frozenset(word for word in words if word in held or _holds(held, word, words))
+    return frozenset(word for word in words if word in held or _holds(held, word))
 
 
-def _holds(held: Stems, word: str, words: Stems) -> bool:
-    others, heads = OTHER_WORDS.get(word, ()), (word, *words)
-    return not held.isdisjoint(others) or any(
-        (len(word) >= LEAST_STEM and each.startswith(word))
-        or _joins(word, each, held)
-        or any(_joins(each, word, [other]) or _joins(each, other, [word]) for other in words)
-        for each in held
-        if each.startswith(heads) or word.startswith(each)  # skips most stems, which cannot match
-    )
-
-
-def _joins(whole: str, first: str, seconds: Iterable[str]) -> bool:
-    """Return whether a stem joins two words, even if the ending of the second is cut off."""
-    rest = whole.removeprefix(first)
-    if not len(first) >= LEAST_PART <= len(rest) < len(whole):
-        return False
-    return any(each.startswith(rest) and len(each) - len(rest) <= CUT_OFF for each in seconds)
+def _holds(held: Stems, word: str) -> bool:
+    derived = len(word) >= LEAST_STEM and any(each.startswith(word) for each in held)
+    return derived or not held.isdisjoint(OTHER_WORDS.get(word, ()))
 
 
 def _says_what(text: str, code: str) -> re.Pattern[str] | None:

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from spadework.agents.report.checks import (
     Known,
+    about as told_of,
     find_unfounded,
     keep_founded_heading,
     reason_to_refuse,
 )
-from spadework.agents.report.checks import about as told_of
 from spadework.tools.text.facts import stems
 from spadework.tools.text.language import codes, language, language_of, spoken
 from spadework.tools.text.passages import without_targets
@@ -82,7 +82,7 @@ def _about(evidence: Evidence, first: Evidence) -> str:
 
 
 def day(moment: datetime | None) -> str:
-    """Return a page's date with its weekday, from which the text's “Saturday” is dated."""
+    """Return a page's date with its weekday, which dates the text's “Saturday”."""
     return f"{moment:%Y-%m-%d, %A}" if moment else ""
 
 

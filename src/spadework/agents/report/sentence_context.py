@@ -16,12 +16,8 @@ LABEL_WORDS = 8
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a sentence in its section.
-
-    - `after`: the sentence that it follows.
-    - `ahead`: the sentences that it may introduce.
-    - `alone`: set if code laid the sentence out.
-    - Its table cell, if it is in one.
+    """The place of a sentence in its section: the sentence that it follows (`after`), its table
+    cell, and the sentences that it may introduce (`ahead`). It is `alone` if code laid it out.
     """
 
     after: int | None = None

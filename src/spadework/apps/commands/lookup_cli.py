@@ -30,8 +30,7 @@ def read(
         ),
     ] = 0,
     as_json: Annotated[
-        bool,
-        typer.Option("--json", help="Print the text and its metadata as one JSON object."),
+        bool, typer.Option("--json", help="Print the text and its metadata as one JSON object.")
     ] = False,
     home: options.Home = None,
 ) -> None:

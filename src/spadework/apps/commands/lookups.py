@@ -212,7 +212,6 @@ def _line(page: Page) -> str:
 
 
 def _head(page: Page) -> str:
-    """Format page metadata as front matter. JSON strings are valid YAML."""
     lines = [
         f"{name}: {json.dumps(value, ensure_ascii=False)}\n"
         for name, value in _facts(page).items()

@@ -111,8 +111,7 @@ def worker(
         ),
     ] = None,
     host: Annotated[
-        str,
-        typer.Option("--host", help="Address for --port. Remote access needs a token."),
+        str, typer.Option("--host", help="Address for --port. Remote access needs a token.")
     ] = "127.0.0.1",
     search: options.Search = None,
     library: options.Libraries = None,

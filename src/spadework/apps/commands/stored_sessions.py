@@ -7,11 +7,9 @@ from pathlib import Path
 
 import typer
 
-from spadework.apps.outputs import Output, say, say_json, write_output
-from spadework.apps.outputs import print_report as draw_report
+from spadework.apps.outputs import Output, print_report as draw_report, say, say_json, write_output
 from spadework.errors import SessionError
-from spadework.sessions.record.records import delete_session, draft_of
-from spadework.sessions.record.records import redraw as redrawn
+from spadework.sessions.record.records import delete_session, draft_of, redraw as redrawn
 from spadework.sessions.storage.archive import pack
 from spadework.sessions.storage.files import (
     read_report,

@@ -71,11 +71,7 @@ Resumed = Annotated[
     str, Field(max_length=100, description="Id of an unfinished session to resume.")
 ]
 Followed = Annotated[
-    str,
-    Field(
-        max_length=100,
-        description="Id of a finished session to follow up on.",
-    ),
+    str, Field(max_length=100, description="Id of a finished session to follow up on.")
 ]
 Instructions = Annotated[
     str, Field(max_length=4_000, description="Length, form, language and audience of the report.")

@@ -242,8 +242,7 @@ async def create_research_report(
     session_id: SessionId,
     format: Format = "md",  # noqa: A002  (the name the caller sees)
     composition: Annotated[
-        Composition,
-        Field(description="report: as written. quotes: all quotes for each topic."),
+        Composition, Field(description="report: as written. quotes: all quotes for each topic.")
     ] = "report",
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, ReportAnswer]:

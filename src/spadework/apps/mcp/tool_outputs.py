@@ -197,8 +197,7 @@ class ReportAnswer(Shape):
     bytes: int
     report: str = Field("", description=f"As much of the report as fits. {PAGE_TEXT}")
     next_offset: int | None = Field(
-        None,
-        description="For get_session_data, part report; null at the end.",
+        None, description="For get_session_data, part report; null at the end."
     )
 
 
@@ -219,8 +218,7 @@ class SessionAnswer(Shape):
 
 
 Completeness = Annotated[
-    float | None,
-    Field(ge=0, le=1, description="Minimum score of an answered topic; usually 0.8."),
+    float | None, Field(ge=0, le=1, description="Minimum score of an answered topic; usually 0.8.")
 ]
 Iterations = Annotated[int | None, Field(ge=1, le=12, description="Maximum number of rounds.")]
 Query = Annotated[str, Field(min_length=1, max_length=4_000)]

@@ -290,7 +290,6 @@ _HOW: tuple[tuple[type[SpadeworkError], tuple[int, str | None]], ...] = (
 
 
 def _in_their_shape(handler: Handler) -> Handler:
-    """Wrap a handler to return its errors in OpenAI's format."""
 
     async def handled(request: Request) -> Response:
         try:

@@ -160,8 +160,7 @@ class ChatRequest(BaseModel):
         """Raise Refused if the question is missing or too long, or a report is not acceptable."""
         if not question:
             raise Refused(
-                "There is no question. The user's last message must contain one.",
-                param="messages",
+                "There is no question. The user's last message must contain one.", param="messages"
             )
         if len(question) > MOST_QUESTION_CHARS:
             said = f"The question has {len(question)} characters, but at most"

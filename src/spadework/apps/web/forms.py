@@ -48,9 +48,7 @@ async def form_of(request: Request) -> FormData:
     limited = Request(request.scope, _limited(request.receive, most))
     try:
         form = await limited.form(
-            max_files=UPLOAD_FILES + 1,
-            max_fields=MOST_FIELDS,
-            max_part_size=MOST_FIELD_BYTES,
+            max_files=UPLOAD_FILES + 1, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES
         )
     except ClientDisconnect:
         raise HTTPException(400, "The form did not arrive completely. Send it again.") from None

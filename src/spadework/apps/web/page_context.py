@@ -25,11 +25,9 @@ MODELS_SECONDS = 60.0
 
 @dataclass
 class Web:
-    """The server as one user sees it.
-
-    - `streams`: counts open event streams by browser.
-    - `examples`: questions that the library can answer.
-    - `models`: the choices as (setting, label), the default first.
+    """The server as one user sees it. `streams`: counts open event streams by browser; `examples`:
+    questions that the library can answer; `models`: the choices as (setting, label), the default
+    first.
     """
 
     settings: Settings

@@ -1,5 +1,4 @@
 """Render Markdown as safe HTML: no raw markup, no images, and links only to the web.
-
 Quotes are marked in stored pages, even within lists, cells and code.
 """
 

@@ -176,12 +176,7 @@ async def statistics_page(request: Request) -> Response:
     """Show what the sessions found and cost."""
     found = await asyncio.to_thread(statistics, web_of(request).settings.home)
     return await page(
-        request,
-        "statistics.html",
-        found=found,
-        by=by,
-        foreseen=foreseen,
-        most_listed=MOST_LISTED,
+        request, "statistics.html", found=found, by=by, foreseen=foreseen, most_listed=MOST_LISTED
     )
 
 

@@ -19,8 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from spadework.apps.web.permissions import OPEN, USER, refusal
 from spadework.errors import DiskFailed, SettingsError
-from spadework.sessions.users import NOBODY, OWNER, People, User, user_name
-from spadework.sessions.users import Scope as Permission
+from spadework.sessions.users import NOBODY, OWNER, People, Scope as Permission, User, user_name
 from spadework.settings import Settings
 from spadework.settings.sources import networks_of
 from spadework.tools.stores.disk import write_atomically

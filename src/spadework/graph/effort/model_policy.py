@@ -195,7 +195,6 @@ async def _examine_once(context: SessionContext, model: Model) -> Examined | str
 
 
 async def _earlier_result(context: SessionContext, model: Model) -> Examined | None:
-    """Return the test result from before this run, and record a failure."""
 
     async def before() -> Examined | None:
         return await result_at(model.place("verifier"), context.settings.common)

@@ -53,10 +53,9 @@ DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
-    """The maximum queries and pages of one worker, for a topic and for a gap.
-
-    - `broad`: in the first round, pages that other workers also read do not count.
-    - `reads_on`: every open topic also reads hits that were left unread.
+    """The maximum queries and pages of one worker, for a topic and for a gap. `broad`: in the first
+    round, pages that other workers also read do not count; `reads_on`: every open topic also reads
+    hits that were left unread.
     """
 
     queries: int

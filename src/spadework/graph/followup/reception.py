@@ -33,12 +33,9 @@ class Greeted(Value):
 
 
 async def receive(said: str, settings: Settings, wishes: str = "", most_tokens: int = 0) -> Greeted:
-    """Answer a message, or decide that it needs research.
-
-    - `wishes`: the system messages.
-    - `most_tokens`: the limit of the answer (0: none).
-
-    If rules can decide, no model is opened. Raises SettingsError.
+    """Answer a message, or decide that it needs research. `wishes`: the system messages;
+    `most_tokens`: the limit of the answer (0: none). If rules can decide, no model is opened.
+    Raises SettingsError.
     """
     chore, budget = chore_of(said, wishes, most_tokens), Budget.of(settings)
     if chore is None and by_rules(said) is not None:

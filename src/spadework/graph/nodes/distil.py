@@ -1,5 +1,4 @@
 """Split pages into passages, and choose those to judge for each topic.
-
 This module also limits how many passages a model is shown.
 """
 

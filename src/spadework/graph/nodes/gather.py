@@ -1,5 +1,4 @@
 """Run a worker, which handles one task in a subgraph, and sessions that only gather pages.
-
 The subgraph is search ▸ select ▸ read ▸ clean ▸ distil.
 """
 
@@ -41,8 +40,8 @@ from spadework.tools.ranking.selection import (
     affordable,
     halve_selection,
     preset_of,
+    select as select_hits,
 )
-from spadework.tools.ranking.selection import select as select_hits
 from spadework.tools.search.result_rows import add_filters, fits
 from spadework.tools.web.urls import canonical_url
 from spadework.values import (
@@ -183,9 +182,6 @@ async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any
 async def _assign_selection(
     context: SessionContext, state: WorkerState, made: Selection
 ) -> tuple[Selection, frozenset[str]]:
-    """Return the selection limited to this worker's pages, and the URLs assigned to other
-    workers.
-    """
     task, among = state["task"], state.get("among", ())
     if len(among) < 2:
         return made, frozenset()
@@ -229,10 +225,8 @@ _NONE = "No page could be read."
 
 
 class Gathered(Value):
-    """The result of gathering pages, which come best first.
-
-    - `unread`: the hits that could not be read; `found`: the number of hits.
-    - `answered`: false if every search failed.
+    """The result of gathering pages, which come best first. `unread`: the hits that could not be
+    read; `found`: the number of hits; `answered`: false if every search failed.
     """
 
     pages: tuple[Page, ...] = ()

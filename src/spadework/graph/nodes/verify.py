@@ -19,11 +19,7 @@ from spadework.agents.outline import is_summary
 from spadework.agents.report.material import Material
 from spadework.agents.report.sentence_context import state_sentences
 from spadework.agents.verifier import UNCHECKED, Checked, Finding, Findings, judge_section, verify
-from spadework.graph.nodes.write import (
-    cited_by,
-    closest_entries,
-    drop_unfounded_labels,
-)
+from spadework.graph.nodes.write import cited_by, closest_entries, drop_unfounded_labels
 from spadework.graph.sentence_pruning import (
     drop_repeats,
     keep_what_holds,
@@ -85,11 +81,9 @@ def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[s
 
 @dataclass(frozen=True)
 class Check:
-    """How to check sections within `seconds`.
-
-    - `thorough`: allow repairs; `summed`: allow a summary.
-    - `known`: findings to keep.
-    - `asked_on`: the date of the question; `names`: the terms of the outline.
+    """How to check sections within `seconds`. `thorough`: allow repairs; `summed`: allow a summary;
+    `known`: findings to keep; `asked_on`: the date of the question; `names`: the terms of the
+    outline.
     """
 
     seconds: float

@@ -180,7 +180,6 @@ def _disputes(
 
 
 def _stems_asked(plan: Plan) -> set[str]:
-    """Return the word stems of a factual question that do not name its subjects."""
     if plan.question_type != "fact":
         return set()
     code = spoken(plan.question)

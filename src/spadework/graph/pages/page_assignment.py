@@ -20,11 +20,8 @@ ASSIGN_SECONDS = 5.0
 
 
 class How(NamedTuple):
-    """The rules for assigning pages.
-
-    - `own`: each page goes to one topic; otherwise to all that want it.
-    - `joint`: rank pages by all requests combined.
-    - `most`: the maximum in total.
+    """The rules for assigning pages. `own`: each page goes to one topic; otherwise to all that want
+    it; `joint`: rank pages by all requests combined; `most`: the maximum in total.
     """
 
     own: bool = True
@@ -73,7 +70,6 @@ class PageAssignment:
         return mine or self._others_pages(wish, gone), others
 
     def _others_pages(self, wish: PageRequest, gone: Set[str]) -> frozenset[str]:
-        """Return pages for a worker that was assigned none or lost them."""
         urls, wanted = wish
         room = wanted if self._how.most is None else min(wanted, self._how.most - len(gone))
         if self._how.own:

@@ -26,11 +26,9 @@ REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """The knowledge store of one run, if there is any.
-
-    - `problem`: why it cannot be used.
-    - `left`: returns the seconds that an answer may take.
-    - `meaning`: the embedding model, which is closed with it.
+    """The knowledge store of one run, if there is any. `problem`: why it cannot be used; `left`:
+    returns the seconds that an answer may take; `meaning`: the embedding model, which is closed
+    with it.
     """
 
     def __init__(

@@ -91,9 +91,6 @@ async def search_one(
 async def _hits(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit]:
-    """Return the hits of a query, searching once per session. Hits cached by other sessions are
-    free.
-    """
     limit = context.most_hits
     new = False
 
@@ -170,12 +167,7 @@ def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str,
     wishes = query.model_dump(
         mode="json", exclude={"text", "kind", "results", "seconds"}, exclude_defaults=True
     )
-    return {
-        "provider": provider.name,
-        "query": query.text,
-        "limit": context.most_hits,
-        **wishes,
-    }
+    return {"provider": provider.name, "query": query.text, "limit": context.most_hits, **wishes}
 
 
 def _may_be_older(query: Query) -> bool:

@@ -42,11 +42,8 @@ class Linked(Value):
 
 
 class ReadPage(Value):
-    """A page or file as Markdown.
-
-    - `url`: as requested; `final_url`: after redirects.
-    - `status`: None for a file.
-    - `level`: how the page was fetched (see `spadework.values.Page`), in `seconds`.
+    """A page or file as Markdown. `url`: as requested; `final_url`: after redirects; `status`: None
+    for a file; `level`: how the page was fetched (see `spadework.values.Page`), in `seconds`.
     """
 
     url: str
@@ -117,7 +114,6 @@ def tell_links(links: Sequence[Link]) -> tuple[Linked, ...]:
 
 
 def _file(path: Path) -> tuple[bytes, str]:
-    """Return a file's bytes and its URL."""
     try:
         with path.open("rb") as file:
             body = file.read(MAX_FILE + 1)

@@ -1,5 +1,4 @@
 """Search or plan without a run.
-
 A search ranks and selects hits, but reads and stores nothing. A plan costs only the planning.
 """
 
@@ -12,8 +11,7 @@ from spadework.budget import Budget
 from spadework.events import Event, Notice
 from spadework.graph.context import SessionContext
 from spadework.graph.nodes.gather import asked_of, task_of
-from spadework.graph.nodes.plan import foreseen as forecast_of
-from spadework.graph.nodes.plan import make_plan, today
+from spadework.graph.nodes.plan import foreseen as forecast_of, make_plan, today
 from spadework.graph.nodes.search import Answers, fused_hits, search_all
 from spadework.graph.nodes.select import with_worth
 from spadework.graph.pages.provider_search import SEARCH_SECONDS

@@ -122,7 +122,6 @@ def draw(folder: Path) -> Drawn:
 
 
 def _count_quotes(result: Result) -> tuple[int, int]:
-    """Return the numbers of quotes, and of those that the report uses."""
     told = {c.evidence_id for c in result.citations}
     told |= {i for s in result.document.sections for one in s.sentences for i in one.evidence_ids}
     found = [entry.id for topic in result.topics for entry in topic.evidence]

@@ -1,7 +1,5 @@
-"""An index of values derived from session folders.
-
-A row is used only if its checksum is right and its files are unchanged, so losing the index costs
-nothing but reading the folders again.
+"""An index of values derived from session folders. A row is used only if its checksum is right and
+its files are unchanged, so losing the index costs nothing but reading the folders again.
 """
 
 from __future__ import annotations
@@ -115,7 +113,6 @@ def _parse_value(value: str) -> Any:
 
 
 def _mark(folder: str, files: Sequence[str]) -> str:
-    """Return the files' times, inodes and sizes, to detect changes."""
     found = []
     for name in files:
         try:

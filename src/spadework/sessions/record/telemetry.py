@@ -1,5 +1,4 @@
 """Export a finished session to OpenTelemetry as spans and metrics, by the GenAI conventions.
-
 A resumed run exports each step once. URLs of pages, and texts of questions, pages and models, are
 never exported.
 """

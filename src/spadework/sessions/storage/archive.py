@@ -1,7 +1,5 @@
-"""Export a finished session to a zip file, and import it.
-
-Settings, paths, recordings and checkpoints are left out, so that an imported file cannot affect
-runs on this machine.
+"""Export a finished session to a zip file, and import it. Settings, paths, recordings and
+checkpoints are left out, so that an imported file cannot affect runs on this machine.
 """
 
 from __future__ import annotations

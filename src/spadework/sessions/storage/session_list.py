@@ -52,9 +52,7 @@ def readable_sessions(home: Path) -> Iterator[Listed]:
 
 
 def _draw(folder: Path) -> Drawn:
-    from spadework.sessions.storage.files import (
-        read_metadata,  # slow to import, and rarely needed
-    )
+    from spadework.sessions.storage.files import read_metadata  # slow to import, and rarely needed
 
     try:
         read = read_metadata(folder)

@@ -1,5 +1,4 @@
 """Store passage vectors in a SQLite file that processes share.
-
 A vector's key is a digest of model and text, so that equal passages share it. A place is a passage
 of one index (`mark`). Its checksum shows whether the text has changed.
 """

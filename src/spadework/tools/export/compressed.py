@@ -182,7 +182,6 @@ def _compose(material: _Material, levels: _Levels) -> Compressed:
 
 
 def _in_full(material: _Material, source: Source) -> tuple[str, str]:
-    """Return a source's text around its evidence, and a note about what is missing."""
     if source.n in material.cut:
         return material.cut[source.n]
     text = material.texts.get(source.content_hash, "")

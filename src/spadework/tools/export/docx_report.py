@@ -139,7 +139,6 @@ def _block(document: Document, block: Block, language: str) -> None:
 
 
 def _item(within: Document | _Cell, item: Item, styles: _Styles) -> list[Paragraph]:
-    """Add an item as paragraphs, with separate ones for code. The first has the list sign."""
     made: list[Paragraph] = []
     for code, together in groupby(item, lambda said: said.code):
         if not code or (styles.sign and not made):
@@ -180,7 +179,6 @@ def _table(document: Document, block: Block) -> None:
 
 
 def _chart(document: Document, chart: Chart) -> None:
-    """Add a chart. The bar is a shaded paragraph below the row's label and figure."""
     _say(document.add_paragraph(style="Caption"), chart.name)
     for bar in chart.bars:  # the longest bar is as wide as the text
         _item(document, (*bar.label, *bar.value), _PLAIN)[0].paragraph_format.keep_with_next = True

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from urllib.parse import quote as percent
-from urllib.parse import urlsplit
+from urllib.parse import quote as percent, urlsplit
 
 from spadework.tools.export.section_blocks import (
     INFERRED,
@@ -18,8 +17,7 @@ from spadework.tools.export.section_blocks import (
     concludes,
     emphasised,
 )
-from spadework.tools.extract.markdown_writer import code_span
-from spadework.tools.extract.markdown_writer import fence as plain_fence
+from spadework.tools.extract.markdown_writer import code_span, fence as plain_fence
 from spadework.tools.text.language import Phrases, language, language_of
 from spadework.tools.text.markdown import MARKS, Inline, emphases, plain, scan
 from spadework.tools.text.tables import cells

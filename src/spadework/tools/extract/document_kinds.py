@@ -108,7 +108,6 @@ def _utf8(body: bytes) -> Decoded | None:
 
 
 def _by_its_letters(body: bytes, declared: list[str]) -> Decoded:
-    """Decode text in the likeliest charset, or in a declared one that is nearly as likely."""
     likely = _likely(body)
     best = max(likely, key=lambda codec: likely[codec], default="cp1252")
     least = likely.get(best, 0.0) - CLOSE
@@ -313,7 +312,6 @@ def _is_text(head: bytes) -> bool:
 
 
 def _by_lines(head: bytes, media_type: str) -> Kind:
-    """Return the kind of a text file that was sent as an Office file."""
     if head.lstrip(_BLANK).startswith(b"<"):
         return Kind("html", media_type)
     first = head.partition(b"\n")[0]

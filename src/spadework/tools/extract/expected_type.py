@@ -1,5 +1,4 @@
 """Predict a hit's document type from its address and title.
-
 An image's address may lead to a page about it, so a prediction can be wrong.
 """
 

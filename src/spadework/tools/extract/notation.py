@@ -1,5 +1,4 @@
 """Write two-dimensional notation on one line: `10^6`, `x_1`, `√x`, `2 1/2`, `1984[4]`.
-
 All readers use this module, because dropping the markup would run digits together.
 """
 
@@ -150,7 +149,6 @@ def _gap(text: str, following: str) -> str:
 
 
 def _is_raised_sign(core: str) -> bool:
-    """Return whether a superscript is a sign such as ®, * or °."""
     return not any(map(str.isalnum, core)) and not _SIGNS.fullmatch(core)
 
 

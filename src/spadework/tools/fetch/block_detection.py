@@ -170,8 +170,7 @@ _ROOM_ID = re.compile(
 _ROOM_SIGNS = ("ng-app", "data-ng-app", "data-reactroot")
 _MOST_ROOMS = 10
 _NOTHING = re.compile(
-    r"(?:\s|<!--.*?-->)*+(?:loading[ .…]*+)?</(?P<tag>[a-z][a-z0-9-]*+)>",
-    re.IGNORECASE | re.DOTALL,
+    r"(?:\s|<!--.*?-->)*+(?:loading[ .…]*+)?</(?P<tag>[a-z][a-z0-9-]*+)>", re.IGNORECASE | re.DOTALL
 )
 _WAITING = re.compile(r"\bloading\s*(?:\.\.\.|…|,? please)|\bplease wait\b", re.IGNORECASE)
 _MOST = 2_000_000

@@ -245,10 +245,7 @@ class Answer:
 
 
 async def exchange(
-    pool: httpcore.AsyncConnectionPool,
-    url: str,
-    headers: Mapping[str, str],
-    most_bytes: int,
+    pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], most_bytes: int
 ) -> Answer:
     """Send a GET and return the response, which may be a redirect. Raises FetchError."""
     page = printable_url(url)

@@ -1,5 +1,4 @@
 """Keep knowledge without a server, in a catalogue and an index that all processes share.
-
 Pages enter the catalogue at once. One process at a time indexes them. A process that cannot get
 the lock leaves its pages to the next.
 """

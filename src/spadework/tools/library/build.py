@@ -1,8 +1,6 @@
-"""Build the index of a library as a child process: `python -m spadework.tools.library.build`.
-
-Reads a JSON request from standard input and writes JSON lines: {"done": 3, "of": 150} for
-progress, {"error": "…"} for failure. A child process can be killed at any time, and returns its
-memory.
+"""Build the index of a library as a child process: `python -m spadework.tools.library.build`. Reads
+a JSON request from standard input and writes JSON lines: {"done": 3, "of": 150} for progress,
+{"error": "…"} for failure. A child process can be killed at any time, and returns its memory.
 """
 
 from __future__ import annotations

@@ -434,10 +434,7 @@ class Library:
         there = set(await asyncio.to_thread(store.numbers))
         known = await asyncio.to_thread(vectors.numbers)
         asked = await fill(
-            vectors,
-            self._dense.meaning.embeds,
-            _passages(store, sorted(there - known)),
-            progress,
+            vectors, self._dense.meaning.embeds, _passages(store, sorted(there - known)), progress
         )
         await asyncio.to_thread(vectors.forget, known - there)
         families = await asyncio.to_thread(

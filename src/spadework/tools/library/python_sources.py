@@ -1,5 +1,4 @@
 """Read a package's Python sources on demand, and find its public names.
-
 Most private modules are never read. A class defined in `pkg/_client.py` and imported by
 `pkg/__init__.py` is public as `pkg.Client`.
 """

@@ -414,7 +414,6 @@ class _Weighing:
 def _is_changed_copy(
     entry: Evidence, own: Sequence[Evidence], sides: Sequence[Sequence[Evidence]]
 ) -> bool:
-    """Return whether the entry's page is a newer near-copy of a page that another side quotes."""
     return any(
         other.origin == entry.origin
         and other.content_hash != entry.content_hash

@@ -1,5 +1,4 @@
 """Score a hit's relevance by position, title and snippet, and fuse ranked lists.
-
 Lists are fused by reciprocal rank (Cormack, Clarke, Büttcher, SIGIR 2009).
 """
 

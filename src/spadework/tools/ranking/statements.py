@@ -1,5 +1,4 @@
 """Prepare sentences for comparison: names, and figures and dates with unit and nearby words.
-
 A figure in a name ("season 9", "PEP 440") is part of the subject, not a value. NEAR and DATED were
 chosen with `benchmarks/disagreements.py`.
 """
@@ -223,7 +222,6 @@ class _Reader:
 
 
 def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...]:
-    """Return a figure's possible ranges. The end of a range determines its unit and scale."""
     ends = [one for one in last.readings if one.dimension] or last.readings
     # A version such as 1.2.3 is a figure without readings.
     if first is last or not (first.readings and last.readings and last.readings[0].value):

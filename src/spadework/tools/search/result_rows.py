@@ -7,8 +7,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping, Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC

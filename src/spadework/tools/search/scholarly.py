@@ -5,8 +5,7 @@ Wikipedia (through the MediaWiki API).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Set as AbstractSet
 from datetime import date
 from typing import Any
 from urllib.parse import quote

@@ -1,5 +1,4 @@
 """Keep the record of a run: every event in order, written before its step is saved.
-
 The record of a killed run therefore holds every step that will not be repeated. Events that a
 resumed run repeats are recorded once.
 """

@@ -1,5 +1,4 @@
 """Keep the journal of a session: every answer is stored with its charge before it is used.
-
 A resumed run pays for nothing twice, and workers that want the same page fetch it once. Received
 bytes are stored too (`exchange`), so that a session can be replayed.
 """

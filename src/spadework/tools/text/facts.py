@@ -14,8 +14,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from spadework.clock import today
-from spadework.tools.text.language import DEFAULT, Language, spoken
-from spadework.tools.text.language import language as language_named
+from spadework.tools.text.language import DEFAULT, Language, language as language_named, spoken
 from spadework.tools.text.terms import RUN, in_plain_signs, stemmer, terms
 
 #: A dash behind a figure's sign ("10%-14%") is no minus.

@@ -254,7 +254,6 @@ def scan(text: str) -> Inline:
 
 
 def _apart(marks: list[Mark]) -> list[Mark]:
-    """Drop marks inside other marks, such as a quoted line's prefix in a link title."""
     kept: list[Mark] = []
     for mark in marks:
         if not kept or mark.start >= kept[-1].end:
@@ -392,7 +391,6 @@ class _Scanner:
 
 
 def _partners(text: str, start: int, end: int) -> dict[int, int]:
-    """Map the start of each run of backticks to the next run of equal length."""
     partners: dict[int, int] = {}
     last: dict[int, int] = {}
     for ticks in reversed(list(re.compile(r"`+").finditer(text, start, end))):

@@ -14,8 +14,7 @@ from pathlib import Path
 from spadework.tools.stores.disk import on_disk, write_atomically
 from spadework.tools.stores.journal_rows import claim_on
 from spadework.tools.text.markdown import Block, blocks
-from spadework.tools.text.passages import Path as HeadingPath
-from spadework.tools.text.passages import heading_at, headings, paths
+from spadework.tools.text.passages import Path as HeadingPath, heading_at, headings, paths
 from spadework.tools.text.prompt_injection import is_injection, spans_between_injections
 from spadework.tools.text.sentences import sentences
 from spadework.tools.text.tables import LEAST_COLUMNS, Span, Step, cells, header_of, steps_of_lists

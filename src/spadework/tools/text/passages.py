@@ -1,5 +1,4 @@
 """Cut Markdown into passages at headings and blocks. Offsets count code points.
-
 The module also shortens questions to titles, and strips link targets from pages shown to a model.
 """
 

@@ -1,5 +1,4 @@
 """Detect prompt injection and keyword stuffing in pages, neither of which is evidence.
-
 Prompt injection gives orders to the program that reads the page, in words that nobody would say to
 a person. A sentence that only quotes such an order is kept, so that documentation can be quoted.
 """

@@ -1,5 +1,4 @@
 """Find sentences in Markdown, and lines that only introduce other text.
-
 The module also measures how much of a page's text looks like content.
 """
 
@@ -114,7 +113,6 @@ def _opened(text: str) -> int:
 
 
 def _mask_marks(text: str, inline: Inline) -> str:
-    """Mask marks, code and sentence ends in links, keeping the text's length."""
     changes = [(start, end, "X" * (end - start)) for start, end in inline.code]
     changes += [(mark.start, mark.end, _mask(text, mark)) for mark in inline.marks]
     for pair in inline.pairs:

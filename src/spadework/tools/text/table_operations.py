@@ -203,7 +203,6 @@ class _Asked:
         return _Condition(n, fitting[n], told, words, "bound")
 
     def _switched(self, used: set[int]) -> Iterator[_Condition]:
-        """Yield the conditions of columns of yes and no that the question names."""
         for n, name in enumerate(self.table.names):
             told = {value.casefold() for value in self.table.column(n) if value}
             if n in used or not told & _YES or not told <= _YES | _NO:
@@ -430,7 +429,6 @@ def _figure_of(
 
 
 def _unit_behind(bound: re.Match[str]) -> str:
-    """Return the words behind the figure of a comparison."""
     behind = re.match(r"[^\d?!.,;:]*", bound.string[bound.end(bound.lastindex or 0) :])
     return behind[0].rstrip() if behind else ""
 

@@ -1,5 +1,4 @@
 """Find Chromium or Chrome on this machine.
-
 The headless shell reads a page in about half the time of the full browser.
 """
 

@@ -1,5 +1,4 @@
 """Share limited resources, such as hosts, fairly among all threads and event loops of a process.
-
 With a common database, machines share them, too. Those slots are needed in addition to the
 process's own.
 """

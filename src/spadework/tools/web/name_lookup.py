@@ -1,5 +1,4 @@
 """Look up host names in separate threads, one per name, each with a deadline.
-
 The system does it, because a DNS client would miss its hosts file, search domains and container
 name servers. The event loop's own lookups would block threads that write files.
 """

@@ -69,7 +69,6 @@ def _parts(element: Element, depth: int, *names: str) -> list[str]:
 
 
 def _operands(element: Element, depth: int, names: tuple[str, ...]) -> list[str]:
-    """Read an operand for each name, by position in MathML and by name in Word."""
     own = [part for part in element if tag(part) and not _is_setting(part)]
     if any(tag(part) in names for part in own) or not tag(element).startswith("m"):
         return _parts(element, depth, *names)

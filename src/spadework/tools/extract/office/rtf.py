@@ -65,7 +65,6 @@ def extract_rtf(body: bytes, url: str) -> Extracted:
 
 
 def _with_groups_last(source: str) -> str:
-    """Move notes, comments and text boxes to the end of the source, and number the notes."""
     if not any(name in source for name in _LEADS):
         return source
     texts: list[list[str]] = [[]]

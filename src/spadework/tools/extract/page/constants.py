@@ -1,5 +1,4 @@
 """Constants of the HTML reader.
-
 Limits were set on hostile pages, other values by `reading_sweep.py`.
 """
 

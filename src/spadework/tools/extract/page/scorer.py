@@ -1,8 +1,6 @@
-"""Compute the probability that each block of a page is content.
-
-A weighted sum of a block's features gives its first score. Decision trees turn that score and the
-block's surroundings into a probability. `benchmarks/reading_sweep.py` fits both on pages whose
-content is known.
+"""Compute the probability that each block of a page is content. A weighted sum of a block's
+features gives its first score. Decision trees turn that score and the block's surroundings into a
+probability. `benchmarks/reading_sweep.py` fits both on pages whose content is known.
 """
 
 from __future__ import annotations

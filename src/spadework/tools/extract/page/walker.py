@@ -9,8 +9,7 @@ from functools import partial
 from selectolax.lexbor import LexborNode
 
 from spadework.tools.extract.markdown_writer import fence, plain
-from spadework.tools.extract.page import data_tables, formulas
-from spadework.tools.extract.page import page_blocks as elements
+from spadework.tools.extract.page import data_tables, formulas, page_blocks as elements
 from spadework.tools.extract.page.constants import LEAST_NOSCRIPT_CHARS, MOST_DEPTH, MOST_LIST_DEPTH
 from spadework.tools.extract.page.inline_markup import (
     Addresses,

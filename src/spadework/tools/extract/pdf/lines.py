@@ -90,7 +90,6 @@ def words_of(text_page: Any) -> Iterator[list[Line]]:
 
 
 def _whole_lines(text_page: Any, text: str, known: int) -> Iterator[tuple[int, int]]:
-    """Yield line spans, merging lines that pdfium splits at superscripts or subscripts."""
     open_span: tuple[int, int] | None = None
     last: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     for found in _LINE.finditer(text):
@@ -203,7 +202,6 @@ def _letter(text: str) -> int:
 
 
 def _box(text_page: Any, place: int) -> tuple[float, float, float, float]:
-    """Return a letter's left, bottom, right and top, including its font's spacing."""
     index = _PDFIUM.FPDFText_GetCharIndexFromTextIndex(text_page, place)
     box = _PDFIUM.FS_RECTF()
     if not _PDFIUM.FPDFText_GetLooseCharBox(text_page, max(index, 0), box):

@@ -175,7 +175,6 @@ def _in_lines(words: list[Line]) -> list[list[Line]]:
 
 
 def _cells(grid: _Grid, words: list[Line], across: list[float], middle: float) -> list[str]:
-    """Return a line's cells. A merged cell's text goes into its first column."""
     ruled = [
         mark
         for mark in across[1:-1]

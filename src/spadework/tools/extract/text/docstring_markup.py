@@ -1,5 +1,4 @@
 """Convert docstrings and reStructuredText to Markdown, with examples unchanged.
-
 They are parsed line by line. A reStructuredText parser takes a hundred times as long and rejects
 most docstrings. Indentation alone suffices for Google, numpy and Sphinx style.
 """

@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
+from concurrent.futures import Future, TimeoutError as FutureTimeout
 from typing import Any, TypeVar
 
 import psutil
@@ -149,7 +148,6 @@ async def _start(path: str, *, sandbox: bool, pages: int) -> _Running:
 
 
 def _processes_of(proxy: str) -> list[psutil.Process]:
-    """Return the Chromium that uses this proxy, its children, and its driver."""
     own = psutil.Process()
     above, found = {own, *own.parents()}, list[psutil.Process]()
     for child in own.children(recursive=True):

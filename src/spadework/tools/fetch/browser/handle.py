@@ -1,5 +1,4 @@
 """Give each session a handle on the one browser of the process.
-
 The first page opens the browser, and the last handle closes it.
 """
 

@@ -111,7 +111,6 @@ async def _prepare_page(page: Page, until: float) -> None:
 
 
 async def _settle_page(page: Page) -> int:
-    """Wait until loading ends or the text has been stable for long. Return its length."""
     loaded = asyncio.create_task(page.wait_for_load_state("networkidle", timeout=0))
     try:
         before = await _quiet(page, QUIET)
@@ -186,7 +185,6 @@ def _read_whole(most: int, told: Any) -> _Whole:
 
 
 def _from_proxy(tab: Tab, url: str, status: int) -> bool:
-    """Return whether the response is the proxy's own, which the headless shell shows as a page."""
     host = (urlsplit(url).hostname or "").strip("[]")
     answered = {REFUSED: tab.permission.refused, FAILED: tab.permission.failed}
     return host in answered.get(status, ())
@@ -208,10 +206,7 @@ def _explain_loss(tab: Tab, errand: Errand, said: str) -> FetchError:
         for reasons in (tab.permission.refused, tab.permission.failed)
     )
     if refused:
-        return NotAllowed(
-            refused[0],
-            hint="If you own the host, add it to SPADEWORK_ALLOW_HOSTS.",
-        )
+        return NotAllowed(refused[0], hint="If you own the host, add it to SPADEWORK_ALLOW_HOSTS.")
     code = _CODE.search(said)
     reason = failed[0] if failed else code[0] if code else "the browser shows an error"
     return Unreachable(
