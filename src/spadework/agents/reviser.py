@@ -179,7 +179,7 @@ def requested_addition(asked: str) -> str:
     """Return what to add, or "" if nothing: "Please add the costs" gives "the costs"."""
     for named in (language(code).revises for code in codes()):
         if named and (found := named["add"].match(left := _unpolite(asked, named["polite"]))):
-            return left[found.end() :].strip()
+            return left[found.end() :].strip(" \t\n:,;")
     return ""
 
 

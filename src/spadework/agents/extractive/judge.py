@@ -272,13 +272,15 @@ def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 
 def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
+    """Move the chosen items of a list, or rows of a table, to the position of the first."""
     places = [
         (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
         for s in chosen
     ]
-    return [
-        chosen[n] for n in sorted(range(len(chosen)), key=lambda n: (places.index(places[n]), n))
-    ]
+    order = sorted(
+        range(len(chosen)), key=lambda n: (places.index(places[n]), chosen[n].candidate.start)
+    )
+    return [chosen[n] for n in order]
 
 
 def _is_new(one: Scored, quoted: Sequence[Stems]) -> bool:
