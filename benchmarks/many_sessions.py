@@ -29,8 +29,9 @@ from typing import NamedTuple
 
 import httpx
 
+from spadework.sessions.metrics.session_index import LOG, METADATA, RESULT
 from spadework.sessions.session import Session
-from spadework.sessions.storage.files import LEDGER, LOG, METADATA, PROGRESS, RESULT
+from spadework.sessions.storage.files import LEDGER, PROGRESS
 from spadework.settings import Settings
 
 COUNT, TIMES = 10_000, 5

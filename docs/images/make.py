@@ -19,7 +19,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from spadework.tools.export.sheet import FOLDER
-from spadework.tools.stores.disk import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.chromium import installed_chromium
 from spadework.values import Picture, Result, Section, Sentence, Usage
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.process
 
 PROGRAM = r"""
 import logging
-from spadework.apps.outputs import log_to_stderr
+from spadework.apps.messages import log_to_stderr
 log_to_stderr()
 logging.getLogger("a").info("unsaid")
 try:

@@ -12,11 +12,12 @@ from spadework.apps.view_model import ViewModel
 from spadework.errors import BudgetSpent, SearchError
 from spadework.events import Read, Selected
 from spadework.sessions.lookups.page_sessions import gather
+from spadework.sessions.metrics.session_index import LOG
 from spadework.sessions.one_call import research
 from spadework.sessions.record.course import Course
 from spadework.sessions.record.log import read_log
 from spadework.sessions.record.records import draft_of
-from spadework.sessions.storage.files import LOG, read_metadata, read_report, read_result
+from spadework.sessions.storage.files import read_metadata, read_report, read_result
 from spadework.settings import Settings
 from spadework.values import Hit, Problem, Query, Result
 from tests.world.searx import Searx

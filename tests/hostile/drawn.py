@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from spadework.sessions.storage.files import METADATA
+from spadework.sessions.metrics.session_index import METADATA
 
 #: What a clock says in the files that are JSON.
 _TIMES = frozenset({"at", "seconds", "fetch_seconds", "cleaning", "began", "after", "fetched_at"})

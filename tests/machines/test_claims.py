@@ -13,8 +13,8 @@ from pydantic import SecretStr
 from spadework.machines import database as database_module
 from spadework.machines.database import opened
 from spadework.machines.session_rows import CheckpointSaver, New, SharedSessions
-from spadework.tools.stores.disk import ClaimLost
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow
+from spadework.tools.stores.private_files import ClaimLost
 
 pytestmark = pytest.mark.machines
 ID = "20260101-000000-abc"

@@ -12,8 +12,9 @@ from spadework.errors import SessionNotFound
 from spadework.machines.session_lookup import find, forget, know_all
 from spadework.machines.shared_limits import shared_sessions
 from spadework.machines.worker import tidy
+from spadework.sessions.metrics.session_index import METADATA
 from spadework.sessions.session import Session
-from spadework.sessions.storage.files import METADATA, session_folder
+from spadework.sessions.storage.files import session_folder
 from spadework.sessions.storage.session_list import list_sessions
 from spadework.sessions.users import People
 from spadework.settings import Settings

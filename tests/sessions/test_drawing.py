@@ -26,13 +26,14 @@ from spadework.events import (
     read_event,
 )
 from spadework.sessions.brief import Brief
+from spadework.sessions.metrics.session_index import LOG
 from spadework.sessions.one_call import research
 from spadework.sessions.record.course import Course
 from spadework.sessions.record.log import log_lines, read_log
 from spadework.sessions.record.records import Records, draft_of, redraw
 from spadework.sessions.record.work_products import RESEARCH, SEARCHES, stamp_name
 from spadework.sessions.session import Session
-from spadework.sessions.storage.files import LOG, read_metadata, read_progress, read_result
+from spadework.sessions.storage.files import read_metadata, read_progress, read_result
 from spadework.settings import Settings
 from spadework.values import Problem, Usage
 from tests.hostile.drawn import differing, drawn

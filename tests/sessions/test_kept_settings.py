@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from spadework.events import Event, Notice
+from spadework.sessions.metrics.session_index import METADATA, RESULT
 from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
-from spadework.sessions.storage.files import METADATA, RESULT
 from spadework.settings import Settings
 
 NOTE = "# Quillon\n\nQuillon is a wind-up radio. To use the Quillon, turn the crank thirty times.\n"

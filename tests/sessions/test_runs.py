@@ -12,10 +12,11 @@ import pytest
 
 from spadework.errors import SessionNotFound
 from spadework.events import Asked, Ended, Event, Finished
+from spadework.sessions.metrics.session_index import LOG
 from spadework.sessions.record.log import log_event, read_log
 from spadework.sessions.runs import SERVED, Runs
 from spadework.sessions.session import Session
-from spadework.sessions.storage.files import LOG, read_progress
+from spadework.sessions.storage.files import read_progress
 from spadework.sessions.users import People
 from spadework.settings import Settings
 

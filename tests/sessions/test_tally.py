@@ -9,7 +9,7 @@ import pytest
 
 from spadework.errors import SettingsError
 from spadework.events import Called, Read
-from spadework.sessions.metrics.statistics import TALLY, Tally
+from spadework.sessions.metrics.prometheus import TALLY, Tally
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from tests.sessions.followed import ASKED

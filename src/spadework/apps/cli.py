@@ -26,7 +26,7 @@ from spadework.apps.commands.server_cli import mcp, serve, tokens, worker
 from spadework.apps.commands.sessions_cli import replay, resume, sessions
 from spadework.apps.commands.watch_command import watch
 from spadework.apps.exit import INTERRUPTED, one_sentence
-from spadework.apps.outputs import replace_unencodable
+from spadework.apps.messages import replace_unencodable
 from spadework.errors import SettingsError
 
 DEFAULT = "ask"

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from spadework.apps.outputs import say
+from spadework.apps.messages import say
 from spadework.errors import BudgetSpent, SessionNotFound, SettingsError, SpadeworkError
 from spadework.tools.web.background_threads import end_all
 

@@ -2,68 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import json
-import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
-
+from spadework.apps.messages import say
 from spadework.apps.terminal.screen import is_plain
 from spadework.errors import SettingsError
-from spadework.tools.stores.disk import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Result
-from spadework.visible import visible
-
-
-def replace_unencodable() -> None:
-    """Print "?" for characters that stdout or stderr cannot encode."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
-def say(text: str, *, err: bool = False) -> None:
-    """Write text to stdout, or to stderr if `err`."""
-    typer.echo(visible(text), err=err)
-
-
-def say_json(line: str) -> None:
-    """Write a line of JSON to stdout, escaping characters it cannot encode."""
-    try:
-        line.encode(sys.stdout.encoding)
-    except UnicodeEncodeError:
-        line = json.dumps(json.loads(line))
-    typer.echo(line)
-
-
-def say_aside(text: str) -> None:
-    """Write text that is not part of the answer to stderr."""
-    say(text, err=True)
-
-
-def number_of(count: int, thing: str) -> str:
-    """Return a count with its noun: "1 page", "2 pages"."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
-
-
-class _Lines(logging.Formatter):
-    """Makes log lines safe to print, because an error may quote a page."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return visible(super().format(record))
-
-
-def log_to_stderr() -> None:
-    """Log warnings and errors to stderr. Only for servers, which own their process."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(_Lines("%(levelname)s: %(message)s"))
-    handler.setLevel(logging.WARNING)
-    logging.getLogger().addHandler(handler)
 
 
 def _html(result: Result) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from spadework.apps.outputs import number_of
+from spadework.apps.messages import number_of
 from spadework.events import (
     Answered,
     Asked,

@@ -21,7 +21,7 @@ from spadework.graph.routes import KNOWN
 from spadework.graph.state import ResearchState, WorkerState, proofs, queries_of
 from spadework.settings import Settings
 from spadework.tools.export.markdown_report import sentences_markdown, to_markdown
-from spadework.tools.stores.disk import disk_fault, said_of
+from spadework.tools.stores.private_files import disk_fault, said_of
 from spadework.tools.text.language import Phrases
 from spadework.tools.web.urls import canonical_url
 from spadework.values import (

@@ -32,8 +32,8 @@ from spadework.tools.search.failover import Search
 from spadework.tools.search.provider import Provider
 from spadework.tools.search.provider_choice import PROVIDERS, Choice, Spare, choose
 from spadework.tools.stores.cassette import Recording
-from spadework.tools.stores.disk import private_folder
 from spadework.tools.stores.journal import Journal
+from spadework.tools.stores.private_files import private_folder
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Problem, Query, Value
 

@@ -75,7 +75,7 @@ from spadework.graph.state import (
     register_values,
 )
 from spadework.settings import Settings
-from spadework.tools.stores.disk import disk_fault
+from spadework.tools.stores.private_files import disk_fault
 from spadework.values import Problem
 
 #: LangGraph's name for the workers' error handler.

@@ -26,7 +26,7 @@ from pydantic import SecretStr
 from spadework.errors import SettingsError
 from spadework.machines.migration import migrate
 from spadework.machines.rooms import PLACES, AskingSoon, PostgresRooms
-from spadework.tools.stores.disk import DatabaseDown, why
+from spadework.tools.stores.private_files import DatabaseDown, why
 
 CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0
 #: Maximum idle seconds in a transaction, so that a frozen process releases its locks.

@@ -27,7 +27,7 @@ from spadework.tools.knowledge.page_index import (
 )
 from spadework.tools.library.full_text import parse_question
 from spadework.tools.library.search import Match
-from spadework.tools.stores.disk import DatabaseDown
+from spadework.tools.stores.private_files import DatabaseDown
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 

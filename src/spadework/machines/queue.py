@@ -19,7 +19,7 @@ from procrastinate.jobs import Status
 from psycopg import OperationalError
 
 from spadework.machines.database import AWAY_SECONDS, LOST, RECONNECT_SECONDS, Database
-from spadework.tools.stores.disk import DatabaseDown
+from spadework.tools.stores.private_files import DatabaseDown
 
 QUEUE, TASK = "sessions", "spadework.research"
 BEAT_SECONDS = 3.0

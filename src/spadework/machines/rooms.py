@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import Error
 
-from spadework.tools.stores.disk import why
+from spadework.tools.stores.private_files import why
 from spadework.tools.web.fair_queue import Check, Opening, Visit, wait_on
 
 if TYPE_CHECKING:

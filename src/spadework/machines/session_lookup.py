@@ -16,19 +16,14 @@ from spadework.backend import MOST_LISTED
 from spadework.errors import DiskFailed, SessionBusy, SessionError, SettingsError
 from spadework.events import Finished, read_event
 from spadework.machines.shared_limits import shared_sessions
+from spadework.sessions.metrics.session_index import LOG, METADATA
 from spadework.sessions.record.log import log_lines
 from spadework.sessions.record.records import delete_session, redraw
-from spadework.sessions.storage.files import (
-    JOURNAL,
-    LOG,
-    METADATA,
-    hold_session,
-    make_folder,
-    whole_result,
-)
+from spadework.sessions.storage.files import JOURNAL, hold_session, make_folder, whole_result
 from spadework.sessions.storage.session_list import list_sessions
 from spadework.settings import Settings
-from spadework.tools.stores.disk import is_session_id, on_disk, write_atomically
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import is_session_id, write_atomically
 
 if TYPE_CHECKING:
     from spadework.machines.session_rows import Kept, SharedSessions

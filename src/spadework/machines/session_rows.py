@@ -18,9 +18,10 @@ from psycopg.abc import Params, Query
 from psycopg.rows import DictRow, dict_row
 
 from spadework.machines.database import ALIVE_SECONDS, Database
-from spadework.tools.stores.disk import ClaimLost, on_disk
+from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.exchanges import pack_bytes
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalRows
+from spadework.tools.stores.private_files import ClaimLost
 from spadework.tools.stores.session_database import SqliteRows
 
 #: Statements lock the session's row, so that a takeover waits for them.

@@ -22,12 +22,14 @@ from spadework.machines.session_watch import told_now
 from spadework.machines.shared_limits import home_of, shared_sessions
 from spadework.sessions import admission
 from spadework.sessions.brief import Brief
+from spadework.sessions.metrics.session_index import METADATA
 from spadework.sessions.session import Session
-from spadework.sessions.storage.files import METADATA, is_held
+from spadework.sessions.storage.files import is_held
 from spadework.sessions.users import People
 from spadework.settings import Settings
-from spadework.tools.stores.disk import ClaimLost, DatabaseDown, is_session_id, on_disk
+from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.journal_rows import CLAIM
+from spadework.tools.stores.private_files import ClaimLost, DatabaseDown, is_session_id
 
 if TYPE_CHECKING:
     from pathlib import Path

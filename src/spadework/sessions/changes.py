@@ -22,7 +22,7 @@ from spadework.sessions.storage.files import UNTOLD, read_page, session_folder, 
 from spadework.sessions.storage.session_list import Listed, readable_sessions
 from spadework.settings import Settings
 from spadework.tools.export.markdown_report import escape_markdown, safe_url
-from spadework.tools.stores.disk import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.connections import certificates, closing_lines, proxy_for
 from spadework.tools.web.urls import host_of
 from spadework.values import Evidence, Result, Value

@@ -22,9 +22,10 @@ from spadework.budget import Budget, Free, Hold, HoldRequest
 from spadework.errors import DaySpent, Stopping
 from spadework.sessions import admission
 from spadework.sessions.admission import Whose
-from spadework.sessions.metrics.statistics import TALLY
+from spadework.sessions.metrics.prometheus import TALLY
 from spadework.settings import Settings
-from spadework.tools.stores.disk import on_disk, private_file
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import private_file
 
 #: Folder and suffix of the files that record spending.
 SPENT, ENDING = "spent", ".txt"

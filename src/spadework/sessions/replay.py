@@ -15,14 +15,9 @@ from spadework.errors import SessionError, SessionUnreadable
 from spadework.events import Event
 from spadework.graph.parts import Opened, Replay
 from spadework.sessions.brief import Brief
+from spadework.sessions.metrics.session_index import METADATA
 from spadework.sessions.session import Session
-from spadework.sessions.storage.files import (
-    JOURNAL,
-    METADATA,
-    read_metadata,
-    read_result,
-    session_folder,
-)
+from spadework.sessions.storage.files import JOURNAL, read_metadata, read_result, session_folder
 from spadework.settings import Settings
 from spadework.tools.stores.cassette import Missing, Recording
 from spadework.tools.stores.exchanges import Request

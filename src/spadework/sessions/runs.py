@@ -14,12 +14,14 @@ from pathlib import Path
 from spadework.backend import backend_of
 from spadework.errors import BudgetSpent, SessionNotFound, SpadeworkError
 from spadework.events import Answered, Asked, Ended, Event, Finished, Notice, Started
+from spadework.sessions.metrics.session_index import METADATA
 from spadework.sessions.record.log import read_log
 from spadework.sessions.record.records import end
 from spadework.sessions.session import Session
-from spadework.sessions.storage.files import METADATA, session_folder
+from spadework.sessions.storage.files import session_folder
 from spadework.settings import Settings
-from spadework.tools.stores.disk import make_folder, on_disk
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import make_folder
 from spadework.values import Result
 
 #: Marks the folder of a session run by a server.

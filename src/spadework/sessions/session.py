@@ -32,8 +32,8 @@ from spadework.graph.state import ResearchState
 from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
 from spadework.sessions.lookups.gathering_session import Gathering, needed_providers
+from spadework.sessions.metrics.prometheus import TALLY
 from spadework.sessions.metrics.run_history import experience, reserve, took
-from spadework.sessions.metrics.statistics import TALLY
 from spadework.sessions.record import telemetry
 from spadework.sessions.record.records import Records, end_drawing
 from spadework.sessions.storage.checkpoints import AfterTelling, checkpoints_of, last_state

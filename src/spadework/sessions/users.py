@@ -20,7 +20,7 @@ from pydantic import SecretStr, TypeAdapter, ValidationError
 from spadework.backend import backend_of, shared_backend
 from spadework.errors import DiskFailed, SettingsError, must_be
 from spadework.settings import Settings
-from spadework.tools.stores.disk import make_folder, write_atomically
+from spadework.tools.stores.private_files import make_folder, write_atomically
 from spadework.values import Value
 
 Row = TypeVar("Row", bound=Value)

@@ -11,8 +11,9 @@ import pytest
 
 from spadework.apps.web.history import history_of, view_model_of, words_of
 from spadework.events import Finished, Started
+from spadework.sessions.metrics.session_index import METADATA
 from spadework.sessions.runs import Run
-from spadework.sessions.storage.files import METADATA, hold_session
+from spadework.sessions.storage.files import hold_session
 from tests.apps.web.prepared import READ, large, put
 
 STARTED = Started(question="What is it?", mode="extractive", session_id="x")

@@ -24,7 +24,7 @@ from spadework.agents.llm.reply import CutOff
 from spadework.agents.report.material import Entry, page_line
 from spadework.agents.verifier import ask
 from spadework.prompts import render
-from spadework.tools.stores.disk import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Value
 
 #: A model passes with LEAST_RIGHT right verdicts out of OF.

@@ -14,7 +14,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spadework.settings import Role
-from spadework.tools.stores.disk import on_disk, write_atomically
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.fair_queue import Room, shared_place
 
 #: The tokens of a long answer by role, for estimates until the model is known.

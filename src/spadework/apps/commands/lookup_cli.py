@@ -91,7 +91,7 @@ def doctor(
     """Check what works here: models, search, pages and folders. Asks each model for one
     word, each search provider once, and tries the browser.
     """
-    from spadework.apps.outputs import say
+    from spadework.apps.messages import say
     from spadework.sessions.health import probe
 
     settings = options.settings_of(context)

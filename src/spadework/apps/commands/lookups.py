@@ -13,7 +13,7 @@ from typing import Any
 
 import typer
 
-from spadework.apps.outputs import say, say_aside, say_json
+from spadework.apps.messages import say, say_aside, say_json
 from spadework.apps.terminal.question_input import searching_as
 from spadework.apps.view_model import foretold
 from spadework.errors import SettingsError
@@ -23,7 +23,7 @@ from spadework.sessions.lookups.search_only import Preview, Ranked, preview, sea
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.knowledge import Entry, Knowledge, Which
-from spadework.tools.stores.disk import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Page
 from spadework.visible import one_line
 

@@ -6,7 +6,8 @@ import asyncio
 from pathlib import Path
 
 from spadework.apps.exit import FAILED
-from spadework.apps.outputs import Output, number_of, print_report, say, write_output
+from spadework.apps.messages import number_of, say
+from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
 from spadework.settings import Settings
 

@@ -53,7 +53,7 @@ def _serve_stdio(settings: Settings) -> None:
 
     import anyio
 
-    from spadework.apps.outputs import log_to_stderr
+    from spadework.apps.messages import log_to_stderr
 
     log_to_stderr()
     # Keeps what imports print off stdout. While serving, the transport redirects descriptor 1.
@@ -139,7 +139,7 @@ def tokens_default(context: typer.Context, home: Home = None) -> None:
 @tokens.command("list")
 def list_tokens(home: Home = None) -> None:
     """List tokens: id, date, scopes, user."""
-    from spadework.apps.outputs import say
+    from spadework.apps.messages import say
 
     listed = _tokens(home).listed()
     for one in listed:
@@ -158,7 +158,7 @@ def add(
     home: Home = None,
 ) -> None:
     """Create a token and print it. Only its hash is stored, so it cannot be shown again."""
-    from spadework.apps.outputs import say
+    from spadework.apps.messages import say
     from spadework.sessions.users import USUAL
 
     say(_tokens(home).add(name, scope or USUAL))
@@ -176,7 +176,7 @@ def revoke(
     home: Home = None,
 ) -> None:
     """Revoke a token at once, even on a running server."""
-    from spadework.apps.outputs import say
+    from spadework.apps.messages import say
 
     for one in _tokens(home).revoke(which):
         say(f"Revoked {one.id} of {one.user}.", err=True)

@@ -32,7 +32,7 @@ def sessions_default(context: typer.Context, home: Home = None) -> None:
 def list_sessions(home: Home = None) -> None:
     """List sessions, newest first."""
     from spadework.apps.machines import bring_list
-    from spadework.apps.outputs import say, say_aside
+    from spadework.apps.messages import say, say_aside
     from spadework.sessions.storage import session_list
     from spadework.visible import one_line
 
@@ -82,7 +82,7 @@ def open_session(
     home: Home = None,
 ) -> None:
     """Store a session that was exported on another machine as FILE.zip."""
-    from spadework.apps.outputs import say
+    from spadework.apps.messages import say
     from spadework.sessions.storage.archive import unpack
 
     session_id = unpack(home_of(home), file)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from spadework.apps.outputs import say, say_aside
+from spadework.apps.messages import say, say_aside
 from spadework.sessions.metrics.session_figures import Figures
 from spadework.sessions.metrics.statistics import Statistics, statistics
 

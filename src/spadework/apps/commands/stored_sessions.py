@@ -7,7 +7,8 @@ from pathlib import Path
 
 import typer
 
-from spadework.apps.outputs import Output, print_report as draw_report, say, say_json, write_output
+from spadework.apps.messages import say, say_json
+from spadework.apps.outputs import Output, print_report as draw_report, write_output
 from spadework.errors import SessionError
 from spadework.sessions.record.records import delete_session, draft_of, redraw as redrawn
 from spadework.sessions.storage.archive import pack

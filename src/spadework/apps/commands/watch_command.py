@@ -52,7 +52,8 @@ def watch(
     """
     settings = options.settings_of(context)
     wait = _parse_span(every)
-    from spadework.apps.outputs import check_writable, say, say_json
+    from spadework.apps.messages import say, say_json
+    from spadework.apps.outputs import check_writable
     from spadework.sessions import changes
 
     if feed:

@@ -12,7 +12,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from spadework.apps.outputs import say
+from spadework.apps.messages import say
 from spadework.apps.web.listener import config_of, open_listener, operating_routes
 from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access, Gate
@@ -22,7 +22,7 @@ from spadework.settings import Settings
 
 async def run_worker(settings: Any, host: str, port: int | None) -> None:
     """Run submitted sessions until SIGTERM or Ctrl-C."""
-    from spadework.apps.outputs import log_to_stderr, say
+    from spadework.apps.messages import log_to_stderr, say
     from spadework.machines.worker import work
 
     def ready(told: str) -> None:

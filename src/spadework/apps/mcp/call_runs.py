@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from mcp.server.mcpserver import Context
 
-from spadework.apps.outputs import number_of
+from spadework.apps.messages import number_of
 from spadework.apps.view_model import ViewModel, foretold
 from spadework.apps.web.permissions import user_of
 from spadework.backend import backend_of

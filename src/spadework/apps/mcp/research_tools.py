@@ -30,7 +30,7 @@ from spadework.apps.mcp.tool_outputs import (
     first_within,
     tokens_of,
 )
-from spadework.apps.outputs import number_of
+from spadework.apps.messages import number_of
 from spadework.backend import backend_of
 from spadework.errors import SessionUnreadable
 from spadework.prompts import fence, plain

@@ -51,7 +51,7 @@ from spadework.sessions.runs import Runs
 from spadework.sessions.session import Session
 from spadework.sessions.storage.files import read_metadata, session_folder
 from spadework.settings import Settings
-from spadework.tools.stores.disk import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Result
 
 FOLDER = "answers"

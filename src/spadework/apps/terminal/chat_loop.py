@@ -15,7 +15,8 @@ import typer
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from spadework.apps.outputs import Output, print_report, say, write_output
+from spadework.apps.messages import say
+from spadework.apps.outputs import Output, print_report, write_output
 from spadework.apps.terminal import commands as views
 from spadework.apps.terminal.commands import (
     Ask,

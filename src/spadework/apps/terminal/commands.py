@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from spadework.agents.plan_edits import FORMS, WISH, YES, change_plan
-from spadework.apps.outputs import number_of
+from spadework.apps.messages import number_of
 from spadework.apps.terminal.live_view import MARKS, state_words
 from spadework.apps.terminal.screen import stored_file
 from spadework.settings import Settings

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import psutil
 
 from spadework.apps.exit import FAILED, INTERRUPTED, LEAVING, describe_error
-from spadework.apps.outputs import Output, number_of, print_report, say, say_json, write_output
+from spadework.apps.messages import number_of, say, say_json
+from spadework.apps.outputs import Output, print_report, write_output
 from spadework.apps.terminal.screen import can_ask, in_foreground, is_plain
 from spadework.apps.view_model import foretold
 from spadework.budget import Budget

@@ -10,7 +10,7 @@ from typing import NamedTuple, TextIO
 from rich.cells import cell_len
 from rich.text import Text
 
-from spadework.apps.outputs import number_of
+from spadework.apps.messages import number_of
 from spadework.apps.terminal.screen import Panel, in_foreground
 from spadework.apps.view_model import Phase, SourceView, TopicView, ViewModel, foretold
 from spadework.budget import Budget, Limits

@@ -22,7 +22,8 @@ from prompt_toolkit.output import create_output
 from rich.console import Console
 from rich.text import Text
 
-from spadework.apps.outputs import checked_attachments, say_aside
+from spadework.apps.messages import say_aside
+from spadework.apps.outputs import checked_attachments
 from spadework.apps.terminal.commands import (
     COMMANDS,
     Reply,
@@ -40,7 +41,7 @@ from spadework.sessions.storage.files import read_metadata, session_folder
 from spadework.sessions.storage.session_list import readable_sessions
 from spadework.settings import Settings
 from spadework.tools.extract.document_kinds import kind_of
-from spadework.tools.stores.disk import private_file, write_atomically
+from spadework.tools.stores.private_files import private_file, write_atomically
 from spadework.values import Plan
 from spadework.visible import one_line
 

@@ -23,8 +23,8 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from spadework.apps.mcp.http import mcp_routes
+from spadework.apps.messages import log_to_stderr, number_of, say
 from spadework.apps.openai.api import openai_routes
-from spadework.apps.outputs import log_to_stderr, number_of, say
 from spadework.apps.web import actions, event_stream, pages
 from spadework.apps.web.listener import config_of, open_listener, operating_routes
 from spadework.apps.web.page_context import Server

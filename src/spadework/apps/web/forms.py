@@ -14,7 +14,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive
 
 from spadework.settings import Settings
-from spadework.tools.stores.disk import on_disk, write_atomically
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import write_atomically
 
 CSRF = "spadework_csrf"
 UPLOAD_FILES, UPLOAD_BYTES = 5, 20_000_000

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from spadework.apps.outputs import number_of
+from spadework.apps.messages import number_of
 from spadework.apps.view_model import ViewModel, foretold, took_beside
 from spadework.apps.web.forms import UPLOAD_BYTES, UPLOAD_FILES, csrf_cookie, csrf_token
 from spadework.apps.web.history import history_of, words_of

@@ -22,7 +22,7 @@ from spadework.errors import DiskFailed, SettingsError
 from spadework.sessions.users import NOBODY, OWNER, People, Scope as Permission, User, user_name
 from spadework.settings import Settings
 from spadework.settings.sources import networks_of
-from spadework.tools.stores.disk import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 
 #: Scopes of users named by a proxy.
 SCOPES: frozenset[Permission] = frozenset(("read", "ask"))

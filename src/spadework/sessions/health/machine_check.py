@@ -21,7 +21,8 @@ from spadework.sessions.quotas import STOPPING
 from spadework.settings import Settings
 from spadework.tools.dense.embedder import EndpointEmbedder, embedder
 from spadework.tools.knowledge import knowledge_of
-from spadework.tools.stores.disk import make_folder, on_disk
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import make_folder
 from spadework.tools.web.connections import AUTHORITIES, certificates, proxy_for, shown_proxy
 
 TRIED_BYTES, ENOUGH_BYTES = 64_000, 100_000_000

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
-from typing import Any
+from typing import Any, get_args
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from spadework.events import Called, Event, Finished, Read, Searched, Unanswered
 from spadework.sessions import admission
-from spadework.sessions.metrics.statistics import TALLY
+from spadework.sessions.metrics.session_figures import found_alerts
+from spadework.sessions.record.course import Course, figures_of
+from spadework.sessions.storage.files import Metadata
+from spadework.settings import Role
+from spadework.values import Result
 
 
 def expose(accept: str, streams: int) -> tuple[bytes, str]:
@@ -66,3 +74,82 @@ def _filled(family: GaugeMetricFamily | CounterMetricFamily, values: Mapping[Any
     for key, value in list(values.items()):  # a run in another thread may add a key
         family.add_metric([key] if isinstance(key, str) else key, value)
     return family
+
+
+_ROLES = frozenset(get_args(Role))
+
+
+#: Values of `Result.stopped_by` that name a limit.
+LIMITS = frozenset({"time", "calls", "searches", "pages", "tokens", "money"})
+
+
+class Tally:
+    """Counts model calls by role, searches, pages and sessions by outcome, refused questions, and
+    alerts.
+    """
+
+    def __init__(self) -> None:
+        self.calls = Counter[tuple[str, str]]()
+        self.tokens = Counter[tuple[str, str]]()
+        self.dollars = defaultdict[str, float](float)
+        self.seconds = defaultdict[str, float](float)
+        self.searches = Counter[str]()
+        self.pages = Counter[str]()
+        self.ended = Counter[str]()
+        self.limited = Counter[str]()
+        self.refused = Counter[str]()
+        self.alerts = Counter[str]()
+
+    @contextmanager
+    def counted(self) -> Iterator[Callable[[Event], None]]:
+        """Yield a function that counts a run's events. Without a result, the run counts as
+        `stopped` or `broken`.
+        """
+        how = "stopped"
+
+        def count(event: Event) -> None:
+            nonlocal how
+            self.saw(event)
+            how = "" if isinstance(event, Finished) else how
+
+        try:
+            yield count
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            how = how and "broken"
+            raise
+        finally:
+            if how:
+                self.ended[how] += 1
+
+    def saw(self, event: Event) -> None:
+        """Count an event."""
+        if isinstance(event, Called):
+            self._called(event)
+        elif isinstance(event, Searched):
+            self.searches["answered"] += 1
+        elif isinstance(event, Unanswered):
+            self.searches["unanswered"] += 1
+        elif isinstance(event, Read):
+            self.pages["unread" if event.reason else "known" if event.known else "read"] += 1
+        elif isinstance(event, Finished):
+            self.ended[event.result.status] += 1
+            if event.result.stopped_by in LIMITS:
+                self.limited[event.result.stopped_by] += 1
+
+    def look_at(self, metadata: Metadata, result: Result, course: Course) -> None:
+        """Count the alerts of a finished run."""
+        figures = figures_of(metadata, result, course)
+        self.alerts.update(about for about, _ in found_alerts(figures))
+
+    def _called(self, event: Called) -> None:
+        role = event.role if event.role in _ROLES else "other"
+        self.calls[role, event.verdict] += 1
+        self.tokens[role, "in"] += event.tokens_in
+        self.tokens[role, "out"] += event.tokens_out
+        self.dollars[role] += event.money or 0.0
+        self.seconds[role] += event.seconds or 0.0
+
+
+TALLY = Tally()

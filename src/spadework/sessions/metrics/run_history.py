@@ -12,9 +12,10 @@ from typing import Any
 from spadework.deadline import CLOSING_SECONDS
 from spadework.errors import SessionError
 from spadework.graph.effort.forecast import DIGITS, Took
-from spadework.sessions.metrics.session_index import Drawn, View, view_sessions
-from spadework.sessions.storage.files import METADATA, Metadata, read_metadata
-from spadework.tools.stores.disk import on_disk, write_atomically
+from spadework.sessions.metrics.session_index import METADATA, Drawn, View, view_sessions
+from spadework.sessions.storage.files import Metadata, read_metadata
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import write_atomically
 
 FILE = "endings.json"
 ENDINGS = ("writing", "closing", "leaving")

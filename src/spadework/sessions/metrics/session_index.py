@@ -17,7 +17,11 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
-from spadework.tools.stores.disk import is_session_id, private_file, said_of
+from spadework.tools.stores.private_files import is_session_id, private_file, said_of
+
+METADATA = "session_metadata.json"
+RESULT = "result.json"
+LOG = "events.jsonl"
 
 #: Increase VERSION when the rows' content changes.
 INDEX, VERSION = "sessions.sqlite", 5

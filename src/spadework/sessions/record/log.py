@@ -32,10 +32,11 @@ from spadework.events import (
     Unanswered,
     read_event,
 )
-from spadework.sessions.storage.files import LOG, readable_bytes
+from spadework.sessions.metrics.session_index import LOG
+from spadework.sessions.storage.files import readable_bytes
 from spadework.settings.environment import Concern
 from spadework.settings.sources import LEVELS, levels_of
-from spadework.tools.stores.disk import private_file, private_folder, write_atomically
+from spadework.tools.stores.private_files import private_file, private_folder, write_atomically
 
 
 def log_event(folder: Path, event: Event) -> None:

@@ -14,6 +14,7 @@ from spadework.errors import SessionError
 from spadework.events import Assessed, Distilled, Ended, Event, Finished, Planned, Proven, Troubled
 from spadework.graph.parts import SECRETS
 from spadework.sessions.brief import Brief
+from spadework.sessions.metrics.session_index import LOG, METADATA
 from spadework.sessions.record.course import Course
 from spadework.sessions.record.log import LOGS, Logs, log_event, log_lines, read_log
 from spadework.sessions.record.work_products import (
@@ -30,8 +31,6 @@ from spadework.sessions.record.work_products import (
 from spadework.sessions.storage.disk import Late
 from spadework.sessions.storage.files import (
     LEDGER,
-    LOG,
-    METADATA,
     PROGRESS,
     VERSION,
     Metadata,
@@ -42,10 +41,11 @@ from spadework.sessions.storage.files import (
     whole_result,
 )
 from spadework.settings import Settings
-from spadework.tools.stores.disk import DiskHangs, on_disk, write_atomically
+from spadework.tools.stores.disk import DiskHangs, on_disk
 from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.journal_rows import claim_on
 from spadework.tools.stores.plan_store import PlanStore
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Result
 
 

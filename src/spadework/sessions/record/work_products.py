@@ -13,8 +13,9 @@ from pathlib import Path
 from spadework.agents.report.length import review
 from spadework.errors import SessionUnreadable
 from spadework.events import Cleaned, Read, Scored, Searched, Unanswered
+from spadework.sessions.metrics.session_index import RESULT
 from spadework.sessions.record.course import Course, phases
-from spadework.sessions.storage.files import RESULT, Metadata, Progress, RoundProgress, read_page
+from spadework.sessions.storage.files import Metadata, Progress, RoundProgress, read_page
 from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.web.urls import canonical_url
 from spadework.values import STATE_WORDS, Attempt, Choice, Coverage, Evidence, Lead, Result, Source

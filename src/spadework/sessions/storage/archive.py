@@ -14,17 +14,10 @@ import zlib
 from pathlib import Path
 
 from spadework.errors import SessionBusy, SessionUnreadable, SettingsError
-from spadework.sessions.storage.files import (
-    LEDGER,
-    METADATA,
-    PROGRESS,
-    RESULT,
-    UNTOLD,
-    read_metadata,
-    read_result,
-)
+from spadework.sessions.metrics.session_index import METADATA, RESULT
+from spadework.sessions.storage.files import LEDGER, PROGRESS, UNTOLD, read_metadata, read_result
 from spadework.tools.export.html_report import to_html
-from spadework.tools.stores.disk import is_session_id, private_folder, write_atomically
+from spadework.tools.stores.private_files import is_session_id, private_folder, write_atomically
 from spadework.values import PICTURE_NAME, Result
 
 MOST_BYTES, MOST_FILE_BYTES, MOST_FILES = 1_000_000_000, 100_000_000, 10_000

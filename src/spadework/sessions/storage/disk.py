@@ -14,15 +14,15 @@ import psutil
 
 from spadework.errors import DiskFailed, SessionError
 from spadework.graph.finish import DiskStopped
-from spadework.sessions.storage.files import JOURNAL, METADATA, unreadable
-from spadework.tools.stores.disk import (
+from spadework.sessions.metrics.session_index import METADATA
+from spadework.sessions.storage.files import JOURNAL, unreadable
+from spadework.tools.stores.disk import DiskHangs, on_disk
+from spadework.tools.stores.private_files import (
     IO_ERROR,
     NO_SPACE,
     ClaimLost,
     DatabaseDown,
-    DiskHangs,
     disk_fault,
-    on_disk,
     said_of,
 )
 

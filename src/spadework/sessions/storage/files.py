@@ -21,17 +21,15 @@ from spadework.errors import (
     SessionUnreadable,
     SettingsError,
 )
+from spadework.sessions.metrics.session_index import METADATA, RESULT
 from spadework.settings import Settings
-from spadework.tools.stores.disk import is_session_id, private_folder
+from spadework.tools.stores.private_files import is_session_id, private_folder
 from spadework.values import Coverage, Evidence, Forecast, Problem, Result, Source, Value
 from spadework.visible import visible
 
-METADATA = "session_metadata.json"
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
-RESULT = "result.json"
 JOURNAL = "session.sqlite"
-LOG = "events.jsonl"
 #: Marks a session with undelivered changes, or an imported session.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from spadework.errors import SessionError, SessionNotFound, SessionUnreadable
-from spadework.sessions.metrics.session_index import Drawn, View, view_sessions
+from spadework.sessions.metrics.session_index import METADATA, Drawn, View, view_sessions
 from spadework.sessions.record.records import delete_session
-from spadework.sessions.storage.files import METADATA
 from spadework.tools.stores.disk import on_disk
 
 if TYPE_CHECKING:

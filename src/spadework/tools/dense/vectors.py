@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock
 
 from spadework.errors import ModelError
-from spadework.tools.stores.disk import private_file
+from spadework.tools.stores.private_files import private_file
 from spadework.tools.stores.session_database import transaction
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from spadework.errors import Blocked, FetchError, TooSlow
 from spadework.tools.fetch.exchange import Answer
 from spadework.tools.fetch.guard import printable_url
 from spadework.tools.fetch.http_cache import Store
-from spadework.tools.stores.disk import on_disk, write_atomically
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.background_threads import aside
 from spadework.tools.web.fair_queue import Opening, shared_place
 

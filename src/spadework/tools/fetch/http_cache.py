@@ -22,7 +22,7 @@ import httpx
 import zstandard
 
 from spadework.tools.fetch.exchange import Answer
-from spadework.tools.stores.disk import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.connections import http_date
 
 #: Fraction of the limit to which the store is pruned.

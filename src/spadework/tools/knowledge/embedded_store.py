@@ -33,7 +33,7 @@ from spadework.tools.library.search import (
     propose_passages,
     rarity,
 )
-from spadework.tools.stores.disk import private_file, private_folder
+from spadework.tools.stores.private_files import private_file, private_folder
 from spadework.tools.stores.session_database import transaction
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page

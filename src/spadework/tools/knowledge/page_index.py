@@ -22,7 +22,7 @@ from spadework.tools.library.full_text import (
     schema,
 )
 from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, snippet, with_near
-from spadework.tools.stores.disk import close_files, private_folder
+from spadework.tools.stores.private_files import close_files, private_folder
 
 #: Words below which coverage is reduced: unrelated pages often contain all of a few words.
 FEW_WORDS = 3

@@ -59,7 +59,7 @@ from spadework.tools.library.source_reader import (
     read_files,
     read_packages,
 )
-from spadework.tools.stores.disk import private_folder
+from spadework.tools.stores.private_files import private_folder
 
 #: Passages and seconds between commits, which limit what a killed process loses.
 COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0

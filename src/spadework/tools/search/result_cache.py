@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from spadework.settings import Settings
 from spadework.tools.ranking.query_operators import freshness_of
-from spadework.tools.stores.disk import private_file, private_folder
+from spadework.tools.stores.private_files import private_file, private_folder
 from spadework.values import Freshness, Hit, Query
 
 T = TypeVar("T")

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from spadework.budget import total
-from spadework.tools.stores.disk import on_disk, write_atomically
+from spadework.tools.stores.disk import on_disk
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Usage
 
 #: Selects the charges of all answers and exchanges, with their run time in seconds.

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from spadework.tools.stores.disk import write_atomically
+from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Plan
 
 PLAN_SECONDS = 7 * 86_400

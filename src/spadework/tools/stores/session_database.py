@@ -12,8 +12,9 @@ from typing import Any, Self
 import aiosqlite
 
 from spadework.errors import SessionUnreadable
-from spadework.tools.stores.disk import on_disk, private_file
+from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalRows
+from spadework.tools.stores.private_files import private_file
 
 BUSY_SECONDS = 20.0
 #: Version of the file format.

@@ -11,8 +11,9 @@ from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
-from spadework.tools.stores.disk import on_disk, write_atomically
+from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.journal_rows import claim_on
+from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.text.markdown import Block, blocks
 from spadework.tools.text.passages import Path as HeadingPath, heading_at, headings, paths
 from spadework.tools.text.prompt_injection import is_injection, spans_between_injections
