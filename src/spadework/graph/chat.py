@@ -115,9 +115,7 @@ class ChatInput(TypedDict):
 
 
 class ChatState(TypedDict, total=False):
-    """The state of a thread: its messages and last session. The other channels belong to one
-    turn.
-    """
+    """The state of a thread: its messages and last session. Other channels belong to one turn."""
 
     messages: Required[Annotated[list[AnyMessage], add_messages]]
     session_id: Required[str]

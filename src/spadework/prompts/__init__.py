@@ -161,7 +161,6 @@ class _Piece(NamedTuple):
 
 def shorten_prompt(prompt: Prompt, chars: int) -> str:
     """Return the user message with at most `chars` characters, if possible.
-
     Pages are shortened first, then evidence: the lower-ranked half is dropped, long pages are cut
     to a common length of at least ESSENTIAL, then all but the first are dropped. If that is not
     enough, blocks outside parts are cut, then the remaining parts. A message without parts and

@@ -279,7 +279,6 @@ class Session:
 
     def search_with(self, *sources: Any) -> Self:
         """Search with these providers. Call this before the run.
-
         A provider is an object with `async def search(query, *, limit, seconds)` like
         `spadework.tools.search.provider.Provider`, or a LangChain tool or retriever. The providers
         replace `auto`, but not those named in the setting `search`. A resumed session needs them

@@ -69,12 +69,10 @@ class Sentence(Value):
 
 
 class Part(Value):
-    """A part of a section in one form.
-
-    `takes` counts the sentences of each item. A paragraph or code is one item, and a list has
-    several. The items of a table are its cells, row by row under the `columns`. A sub-heading has
-    only `text`. `quoted` parts keep the words and emphasis of pages; code writes them, except
-    tables.
+    """A part of a section in one form. `takes` counts the sentences of each item. A paragraph or
+    code is one item, and a list has several. The items of a table are its cells, row by row under
+    the `columns`. A sub-heading has only `text`. `quoted` parts keep the words and emphasis of
+    pages; code writes them, except tables.
     """
 
     form: Form

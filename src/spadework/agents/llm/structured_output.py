@@ -236,9 +236,7 @@ def at_most(count: int, default: Any = ...) -> Any:
 
 
 def bounded(low: float, high: float) -> Any:
-    """Declare a number whose bounds the model sees. Numbers outside them are accepted all the
-    same.
-    """
+    """Declare a number whose bounds the model sees. Numbers outside them are accepted, too."""
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 

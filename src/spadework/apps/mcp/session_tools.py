@@ -95,7 +95,6 @@ async def get_session_data(
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, SessionAnswer]:
     """Read stored data of a session, also while it runs or after an interruption.
-
     Parts: overview (question, state, figures), progress (rounds and coverage), plan (topics and
     queries), report (the whole Markdown), evidence (numbered quotes with their place in a page),
     sources, conflicts, problems, page (the whole text of one source). Long parts are paginated:

@@ -46,12 +46,10 @@ def build_app(
     routes: Sequence[BaseRoute] = (),
     lifespans: Sequence[Lifespan] = (),
 ) -> Starlette:
-    """Return the server as an ASGI application.
-
-    `routes` are those of other interfaces (`/mcp`, `/v1`). They share the page's gate (host,
-    origin, token) and find their user's runs in `web_of(request).runs`. `lifespans` stay open while
-    the server runs. `access` defaults to that of a loopback server. A request's `Host` must be
-    known.
+    """Return the server as an ASGI application. `routes` are those of other interfaces (`/mcp`,
+    `/v1`). They share the page's gate (host, origin, token) and find their user's runs in
+    `web_of(request).runs`. `lifespans` stay open while the server runs. `access` defaults to that
+    of a loopback server. A request's `Host` must be known.
     """
     server = Server(settings, access or Access.of(settings))
     app = Starlette(

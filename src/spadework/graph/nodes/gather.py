@@ -68,9 +68,7 @@ FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Look up stored pages and follow links, search the providers if necessary, and fuse
-    all hits.
-    """
+    """Look up stored pages, follow links, search the providers if necessary, and fuse all hits."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     before = {canonical_url(url) for url in state["read_before"]}

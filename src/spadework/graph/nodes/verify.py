@@ -68,9 +68,7 @@ def verify_ledger(
 
 
 def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
-    """Return the coverage that valid entries still support. A topic without valid entries
-    is open.
-    """
+    """Return the coverage that valid entries still support. A topic without any is open."""
     made = {}
     for name, found in coverage.items():
         ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)

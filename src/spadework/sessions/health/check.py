@@ -41,9 +41,7 @@ class Check(Value):
 
 
 async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "") -> T | Check:
-    """Return the result of `trying`, or a failed check. `hint` is used for errors that
-    have none.
-    """
+    """Return the result of `trying`, or a failed check. `hint` is for errors without their own."""
     try:
         async with asyncio.timeout(seconds):
             return await trying

@@ -60,9 +60,7 @@ class Looked(Value):
 
 
 def hits_to_request(shown: int, settings: Settings) -> int:
-    """Return how many hits to request from each provider if `shown` hits are shown after
-    ranking.
-    """
+    """Return how many hits to request from each provider if `shown` are shown after ranking."""
     return max(shown, RESULTS[settings.effort])
 
 

@@ -85,7 +85,6 @@ class Cleaned:
 
 @cache
 def _readers() -> str:
-    """Hash the extraction code, its library versions and whether OCR is available."""
     folders = (Path(str(package.__file__)).parent for package in (extract, text))
     files = [f for folder in folders for f in sorted(folder.rglob("*")) if f.suffix in _READ]
     digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in _LIBRARIES).encode())

@@ -210,9 +210,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                 raise NotAllowed(f"{host} is not a public host name.") from None
 
     async def _addresses(self, host: str) -> list[str]:
-        """Return a host's addresses.
-        One forbidden address rules out the host, as a likely attack.
-        """
+        """Return a host's addresses. One forbidden address rules it out, as a likely attack."""
         try:
             addresses = [host] if is_address(host) else await self._resolve(host)
         except (OSError, UnicodeError) as error:

@@ -263,9 +263,6 @@ class EmbeddedKnowledge:
             raise self._unusable(error) from None
 
     async def _embed(self, meaning: Meaning) -> None:
-        """Embed pages that have no vectors, newest first.
-        After a fault, the next call continues.
-        """
         try:
             numbers = await asyncio.to_thread(self._at, self._without_vectors, list[int]())
             await fill(self._vectors, meaning.embeds, self._passages(numbers))

@@ -77,7 +77,6 @@ def entry_of(payload: dict[str, Any]) -> Entry:
 
 
 def _hosts(url: str) -> list[str]:
-    """Return a page's host and its parent domains: docs.example.org, example.org, org."""
     labels = host_of(url).split(".")
     return [".".join(labels[n:]) for n in range(len(labels))]
 

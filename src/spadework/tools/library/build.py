@@ -283,7 +283,6 @@ def _sweep(plan: Plan) -> None:
 
 
 def _prepare(plan: Plan) -> None:
-    """Start the draft from the last state. Index files never change, so they are linked."""
     if plan.draft.exists() or not plan.relatives:
         return
     copy = Path(tempfile.mkdtemp(dir=plan.shelf, prefix=".copy-"))

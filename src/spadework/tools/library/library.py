@@ -331,9 +331,7 @@ SCHEME = "library://"
 
 
 class Library:
-    """An opened library.
-    It reads no new files while open, but a lazy one may read more packages.
-    """
+    """An open library. It reads no new files while open, but a lazy one may read more packages."""
 
     def __init__(self, index: Shelved, dense: Dense | None = None) -> None:
         self._index = index

@@ -42,7 +42,6 @@ Key = TypeVar("Key", bound=Hashable)
 
 def query_terms(query: str) -> list[str]:
     """Return the distinct significant words of a query, in order and in lower case.
-
     Stop words, punctuation, operators such as `site:` and words under three characters are
     dropped. Technical terms and acronyms stay whole (`c++`, `.net`, `gpt-5`, `tcp/ip`). Short ones
     are kept if known (`ai`), with a digit (`s3`) or sign (`c#`), or in capitals (`IT`) unless the
@@ -57,7 +56,6 @@ def query_terms(query: str) -> list[str]:
 
 def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> float:
     """Return a hit's relevance, 0..1 with 3 decimals.
-
     It is 0.40 position + 0.30 title + 0.30 snippet, where the last two are the fractions of terms
     found there. Without terms it is the position score. Terms match whole words in any case,
     English plurals and other hyphenation (`gpt-5`, `GPT 5`), but not longer words (`java`,

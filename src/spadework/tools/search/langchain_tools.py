@@ -118,9 +118,7 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return the input of a tool or retriever.
-    Only a tool call makes a tool return its artifact.
-    """
+    """Return the input of a tool or retriever. Only a tool call makes a tool give its artifact."""
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
     argument = next(iter(getattr(source, "args", None) or {}), "query")

@@ -103,7 +103,6 @@ async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
     """Choose the providers named in `settings.search`, and the caller's (`own`).
-
     "auto" means the caller's, or else those with a key, address or path. Without any, it means
     DuckDuckGo, which is also their spare, or the library (with a notice) if the web is
     unreachable. `open_library` is called only if needed. Raises SettingsError for an unknown name,

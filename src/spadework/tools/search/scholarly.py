@@ -280,7 +280,6 @@ class Wikipedia:
 
 
 def _article_row(base: str, result: dict[str, Any], query: Query) -> Row:
-    """Convert an article to a row. An edit date after the requested dates is omitted."""
     title, stamp = result["title"], result.get("timestamp")
     day = moment(stamp)
     url = f"{base}/wiki/{quote(title.replace(' ', '_'), safe='/:(),', errors='replace')}"

@@ -75,9 +75,7 @@ _TEMPLATES = frozenset(
 
 
 def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
-    """Open a zip file.
-    Raises Unreadable if it is damaged, and TooLarge beyond MAX_ENTRIES entries.
-    """
+    """Open a zip file. Raises Unreadable if it is damaged, and TooLarge beyond MAX_ENTRIES."""
     entries = body.count(_ENTRY)
     if entries > MAX_ENTRIES:
         raise TooLarge(f"The {what} has {entries:,} entries; the limit is {MAX_ENTRIES:,}.")

@@ -43,7 +43,6 @@ def extract_pptx(package: Package, url: str) -> Extracted:
 
 
 def _relation(slide: Element) -> str:
-    """Return a slide's relationship id. Its other id has no namespace."""
     return next((str(value) for key, value in slide.attrib.items() if key.endswith("}id")), "")
 
 

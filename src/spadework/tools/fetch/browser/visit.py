@@ -69,9 +69,7 @@ class _Whole(NamedTuple):
 
 
 async def visit(tab: Tab, errand: Errand) -> Fetched:
-    """Return the page after its scripts have run.
-    Raises NotAllowed, TooSlow or other FetchErrors.
-    """
+    """Return the page after its scripts ran. Raises NotAllowed, TooSlow or other FetchErrors."""
     until = asyncio.get_running_loop().time() + errand.seconds
     tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
