@@ -25,6 +25,7 @@ from spadework.sessions.session import Session
 from spadework.sessions.storage import disk as late
 from spadework.settings import Settings
 from spadework.tools.stores import disk
+from spadework.tools.stores.private_files import disk_fault
 from spadework.tools.text.page_text import PageStore
 from tests.thinned import thinned
 from tests.world.timing import eventually
@@ -235,7 +236,7 @@ async def test_what_never_ends_is_no_longer_waited_for(
 
     with pytest.raises(OSError, match="did not answer") as raised:
         await disk.on_disk(hangs, tmp_path / "page.md")
-    assert disk.disk_fault(raised.value) is raised.value
+    assert disk_fault(raised.value) is raised.value
     assert raised.value.filename == str(tmp_path / "page.md")
     monkeypatch.undo()
     assert (await PageStore(tmp_path).put("A lighthouse."))[1] == "A lighthouse."
