@@ -18,7 +18,7 @@ from langgraph.types import Command
 from spadework.agents.llm.providers import check_keys
 from spadework.backend import backend_of
 from spadework.budget import Budget
-from spadework.clock import set_today
+from spadework.deadline import set_today
 from spadework.errors import SessionNotFound, SettingsError
 from spadework.events import Answered, Asked, Event, Finished, Notice
 from spadework.graph.chat import MOST_WISHES

@@ -13,7 +13,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from spadework import clock
+from spadework import deadline
 from spadework.agents import lead
 from spadework.agents.clarification import clarify_question, doubt
 from spadework.agents.extractive import lead as extractive
@@ -112,7 +112,7 @@ async def _ask_lead(
 
 def today() -> str:
     """Return the start date of the run."""
-    return clock.today().date().isoformat()
+    return deadline.today().date().isoformat()
 
 
 async def foreseen(

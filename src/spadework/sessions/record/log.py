@@ -33,8 +33,7 @@ from spadework.events import (
     read_event,
 )
 from spadework.sessions.storage.files import LOG, readable_bytes
-from spadework.settings.environment import Concern
-from spadework.settings.sources import LEVELS, levels_of
+from spadework.settings.sources import LEVELS, Concern, levels_of
 from spadework.tools.stores.disk import private_file, private_folder, write_atomically
 
 

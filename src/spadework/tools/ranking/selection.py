@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from spadework.clock import today
+from spadework.deadline import today
 from spadework.errors import SettingsError, must_be
 from spadework.settings import Settings
 from spadework.tools.extract.expected_type import foreseen
