@@ -12,8 +12,8 @@ from spadework.deadline import today
 from spadework.errors import SpadeworkError
 from spadework.sessions.storage.files import read_page
 from spadework.settings import Settings
-from spadework.tools.dense.embedder import meaning_of
 from spadework.tools.library.library import Library
+from spadework.tools.ranking.embedder import meaning_of
 from spadework.tools.text.page_text import content_hash
 from spadework.values import Page, Result, Value
 

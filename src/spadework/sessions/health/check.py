@@ -11,7 +11,7 @@ import httpx
 
 from spadework.errors import SpadeworkError
 from spadework.tools.stores.disk import DiskHangs
-from spadework.tools.web import name_lookup
+from spadework.tools.web.connections import install_resolver
 from spadework.values import Value
 
 T = TypeVar("T")
@@ -117,7 +117,7 @@ def _models(answer: Any) -> list[str]:
 
 
 async def _answer(url: str, seconds: float) -> Any:
-    name_lookup.install_resolver()
+    install_resolver()
     body = bytearray()
     try:
         async with (

@@ -19,8 +19,8 @@ from spadework.sessions import admission
 from spadework.sessions.health.check import HEALTH_SECONDS, Check, run_check
 from spadework.sessions.quotas import STOPPING
 from spadework.settings import Settings
-from spadework.tools.dense.embedder import EndpointEmbedder, embedder
 from spadework.tools.knowledge import knowledge_of
+from spadework.tools.ranking.embedder import EndpointEmbedder, embedder
 from spadework.tools.stores.disk import make_folder, on_disk
 from spadework.tools.web.connections import AUTHORITIES, certificates, proxy_for, shown_proxy
 

@@ -43,7 +43,7 @@ from spadework.sessions.storage.files import (
 )
 from spadework.settings import Settings
 from spadework.tools.stores.disk import DiskHangs, on_disk, write_atomically
-from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.journal import Record
 from spadework.tools.stores.journal_rows import claim_on
 from spadework.tools.stores.plan_store import PlanStore
 from spadework.values import Result
