@@ -15,9 +15,9 @@ from langgraph.types import interrupt
 
 from spadework import deadline
 from spadework.agents import lead
-from spadework.agents.clarification import clarify_question, doubt
 from spadework.agents.extractive import lead as extractive
 from spadework.agents.extractive.lead import in_context
+from spadework.agents.lead import clarify_question, doubt
 from spadework.agents.plan_edits import WISH, apply_wish, complete_plan, edit_plan, said_in
 from spadework.events import APPROVE, Asked, Notice, Planned
 from spadework.graph import routes
