@@ -74,7 +74,6 @@ def _chapters(package: Package, order: list[str], url: str) -> list[str]:
 
 
 def _reading_order(book: Element, folder: str) -> tuple[list[str], list[str]]:
-    """Return the file names of the chapters, in order, and of the tables of contents."""
     files: dict[str, str] = {}
     contents = []
     for entry in below(book, "item"):
