@@ -31,7 +31,7 @@ from spadework.graph.research import Graph, build_graph
 from spadework.graph.state import ResearchState
 from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
-from spadework.sessions.lookups.gathering_session import Gathering, needed_providers
+from spadework.sessions.gathering_session import Gathering, needed_providers
 from spadework.sessions.metrics.run_history import experience, reserve, took
 from spadework.sessions.metrics.statistics import TALLY
 from spadework.sessions.record import telemetry

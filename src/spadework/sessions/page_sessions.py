@@ -18,7 +18,7 @@ from spadework.graph.nodes.read import page_at
 from spadework.graph.nodes.recall import recorded_pages
 from spadework.graph.parts import PagesAlone
 from spadework.sessions.brief import Brief
-from spadework.sessions.lookups.documents import (
+from spadework.sessions.documents import (
     Linked,
     ReadPage,
     about,
