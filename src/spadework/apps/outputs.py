@@ -10,14 +10,15 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from spadework.apps.terminal.screen import is_plain
 from spadework.errors import SettingsError
-from spadework.tools.stores.disk import write_atomically
-from spadework.values import Result
 from spadework.visible import visible
+
+if TYPE_CHECKING:
+    from spadework.values import Result
 
 
 def replace_unencodable() -> None:
@@ -161,14 +162,16 @@ def checked_attachments(paths: Sequence[Path]) -> list[str]:
 
 def write_output(result: Result, file: Path, mode: int = 0o666) -> None:
     """Write a result in the format of the file's extension (see ENDINGS), subject to the umask."""
+    from spadework.tools.stores.disk import write_atomically
+
     write_atomically(file.absolute(), ENDINGS[file.suffix.lower()](result), mode)
 
 
 def print_report(result: Result) -> None:
     """Print the report, formatted in a terminal and as Markdown elsewhere."""
+    from spadework.apps.terminal.screen import draw_report, is_plain
+
     if is_plain(sys.stdout):
         say(result.report)
     else:
-        from spadework.apps.terminal.screen import draw_report
-
         draw_report(result)
