@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from spadework.agents.extractive.lead import plan
 from spadework.agents.extractive.question_parts import parts
-from spadework.sessions.lookups.search_only import preview
+from spadework.sessions.search_only import preview
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.text.facts import stems

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from spadework.tools.dense.vectors import Passage, Vectors
+from spadework.tools.ranking.vectors import Passage, Vectors
 
 QUESTIONS, BATCH = 15, 256
 

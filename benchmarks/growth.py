@@ -22,7 +22,7 @@ from typing import NamedTuple
 from spadework.agents.report.material import merged
 from spadework.prompts import Part, Prompt, shorten_prompt
 from spadework.tools.ranking.conflicts import conflicts
-from spadework.tools.ranking.near_duplicates import group_near_duplicates
+from spadework.tools.ranking.statements import group_near_duplicates
 from spadework.tools.text import prompt_injection
 from spadework.tools.text.facts import (
     figures,

@@ -28,8 +28,6 @@ from unittest import mock
 import tantivy
 
 from spadework.settings import Settings
-from spadework.tools.dense.embedder import embedder, fill
-from spadework.tools.dense.vectors import Vectors
 from spadework.tools.library import search as near
 from spadework.tools.library.build import StoreWriter
 from spadework.tools.library.document import Document
@@ -43,7 +41,9 @@ from spadework.tools.library.full_text import (
 )
 from spadework.tools.library.search import Searcher, passages
 from spadework.tools.library.source_reader import cut_file, files
+from spadework.tools.ranking.embedder import embedder, fill
 from spadework.tools.ranking.relevance import STOP_WORDS, reciprocal_rank_fusion
+from spadework.tools.ranking.vectors import Vectors
 
 DEPTH = 200
 Ranked = list[str]

@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 from recall_web import small_web
 
 from spadework.agents.evidence.multi_hop import Trail
-from spadework.agents.extractive import assessor
+from spadework.agents.extractive import judge
 from spadework.sessions.one_call import research
 from spadework.settings import Settings
 
@@ -75,7 +75,7 @@ async def figures(rows: Sequence[Row], run: Settings) -> Figures:
 
 def multi_hops(*, left_out: bool) -> AbstractContextManager[object]:
     """The rules of bridges as they are, or none of them."""
-    return patch.object(assessor, "trail", lambda *_: Trail()) if left_out else nullcontext()
+    return patch.object(judge, "trail", lambda *_: Trail()) if left_out else nullcontext()
 
 
 async def main(asked: argparse.Namespace, searching: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from spadework import clock
+from spadework.deadline import today
 from spadework.sessions.storage.files import Metadata
 
 
@@ -23,7 +23,7 @@ def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 def test_today_is_the_local_day(zone: timedelta) -> None:
     local = datetime.now(UTC) + zone
-    assert abs(clock.today().replace(tzinfo=UTC) - local) < timedelta(minutes=1)
+    assert abs(today().replace(tzinfo=UTC) - local) < timedelta(minutes=1)
 
 
 def test_a_session_keeps_the_day_on_which_it_was_asked_wherever_it_is_taken_up(

@@ -7,7 +7,7 @@ import pytest
 from spadework.errors import SettingsError
 from spadework.graph.research import graph
 from spadework.settings import Settings
-from spadework.settings.environment import unread
+from spadework.settings.sources import unread
 
 
 @pytest.mark.parametrize(

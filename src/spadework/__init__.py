@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from spadework.budget import Budget
     from spadework.errors import SpadeworkError
-    from spadework.sessions.lookups.page_sessions import gather, read
-    from spadework.sessions.lookups.search_only import search
     from spadework.sessions.one_call import research, research_sync, research_tool
+    from spadework.sessions.page_sessions import gather, read
+    from spadework.sessions.search_only import search
     from spadework.sessions.session import Session
     from spadework.settings import Settings
     from spadework.values import Result
@@ -38,12 +38,12 @@ _HOMES = {
     "Session": "spadework.sessions.session",
     "Settings": "spadework.settings",
     "SpadeworkError": "spadework.errors",
-    "gather": "spadework.sessions.lookups.page_sessions",
-    "read": "spadework.sessions.lookups.page_sessions",
+    "gather": "spadework.sessions.page_sessions",
+    "read": "spadework.sessions.page_sessions",
     "research": "spadework.sessions.one_call",
     "research_sync": "spadework.sessions.one_call",
     "research_tool": "spadework.sessions.one_call",
-    "search": "spadework.sessions.lookups.search_only",
+    "search": "spadework.sessions.search_only",
 }
 
 

@@ -1,9 +1,13 @@
-"""Divide the run time into phases, and compute the timeout of every external wait."""
+"""Divide the run time into phases, and compute the timeout of every external wait.
+Keep the date of a session, so that resumed and replayed runs use the same one.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from datetime import datetime
 from typing import Literal
 
 Phase = Literal["plan", "search", "read", "assess", "write"]
@@ -153,3 +157,16 @@ class Deadline:
     def under(self, mark: Mark) -> bool:
         """Return whether less than `mark` is left."""
         return self.until(mark) <= 0
+
+
+_began: ContextVar[datetime | None] = ContextVar("began", default=None)
+
+
+def set_today(moment: datetime) -> None:
+    """Set `today` for the current task and its children."""
+    _began.set(moment)
+
+
+def today() -> datetime:
+    """Return the session's start in its time zone; outside a session, the local time."""
+    return _began.get() or datetime.now().astimezone()

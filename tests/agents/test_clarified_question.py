@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spadework.agents.clarification import clarify_question
+from spadework.agents.lead import clarify_question
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from spadework.agents.evidence.passages import PassageView
-from spadework.agents.extractive.assessor import assess
+from spadework.agents.extractive.judge import assess
 from spadework.agents.extractive.lead import plan
 from spadework.graph.evidence import pieces
 from spadework.tools.text.page_text import PageText

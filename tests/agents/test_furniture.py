@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from spadework.agents.evidence.passages import PassageView
-from spadework.agents.extractive.assessor import assess
+from spadework.agents.extractive.judge import assess
 from spadework.agents.extractive.lead import plan
 from spadework.values import Page, Question
 

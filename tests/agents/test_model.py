@@ -16,8 +16,7 @@ from spadework.budget import Budget
 from spadework.errors import BadReply, BudgetSpent, ModelError
 from spadework.prompts import Prompt
 from spadework.settings import Settings
-from spadework.tools.stores.event_record import Record
-from spadework.tools.stores.journal import Journal
+from spadework.tools.stores.journal import Journal, Record
 from tests.world.chat import ChatRequest
 from tests.world.fault import Fault
 from tests.world.model import Model as Server

@@ -11,7 +11,7 @@ import pytest
 
 from spadework.agents.evidence.multi_hop import asks_for_a_relation, multi_hops
 from spadework.agents.evidence.passages import PassageView
-from spadework.agents.extractive.assessor import assess
+from spadework.agents.extractive.judge import assess
 from spadework.agents.extractive.lead import plan
 from spadework.sessions.session import Session
 from spadework.settings import Settings

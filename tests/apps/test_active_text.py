@@ -20,9 +20,14 @@ from rich.console import Console
 
 from spadework.agents.report.length import review
 from spadework.apps.mcp.research_tools import structure_result
-from spadework.apps.openai.chat_completion import around, cite_marks, completion_of
+from spadework.apps.openai.chat_completion import (
+    around,
+    cite_marks,
+    completion_of,
+    news_of,
+    stream_chunks,
+)
 from spadework.apps.openai.chat_request import ChatRequest
-from spadework.apps.openai.completion_stream import news_of, stream_chunks
 from spadework.apps.terminal.live_run import word_event
 from spadework.apps.terminal.screen import draw_report
 from spadework.budget import Limits

@@ -520,7 +520,7 @@ async def test_a_server_that_stops_ends_its_streams_with_a_reason(settings: Sett
 async def test_a_quiet_run_shows_signs_of_life(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("spadework.apps.openai.completion_stream.QUIET_SECONDS", 0.05)
+    monkeypatch.setattr("spadework.apps.openai.chat_completion.QUIET_SECONDS", 0.05)
     async with (
         silence() as url,
         serving(settings.with_(search="searxng", searxng_url=url)) as (base, _),

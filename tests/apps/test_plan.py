@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spadework.sessions.lookups.search_only import Preview
+from spadework.sessions.search_only import Preview
 from tests.apps.process import Terminal
 from tests.world.brain import play
 from tests.world.fault import Fault

@@ -11,9 +11,9 @@ from spadework.apps.openai.chat_completion import around
 from spadework.apps.view_model import ViewModel
 from spadework.errors import BudgetSpent, SearchError
 from spadework.events import Read, Selected
-from spadework.sessions.lookups.page_sessions import gather
 from spadework.sessions.metrics.session_index import LOG
 from spadework.sessions.one_call import research
+from spadework.sessions.page_sessions import gather
 from spadework.sessions.record.course import Course
 from spadework.sessions.record.log import read_log
 from spadework.sessions.record.records import draft_of

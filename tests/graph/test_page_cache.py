@@ -6,11 +6,11 @@ import asyncio
 from datetime import UTC, datetime
 from pathlib import Path
 
-from spadework.graph.pages.page_cache import PageCache
+from spadework.graph.parts import PageCache
 from spadework.settings import Settings
-from spadework.tools.dense.embedder import meaning_of
 from spadework.tools.knowledge import knowledge_of
 from spadework.tools.knowledge.entry import Recalled
+from spadework.tools.ranking.embedder import meaning_of
 from spadework.values import Page
 
 TEXT = "The ferry of Port Aldermere leaves the old pier at every full hour. " * 20

@@ -90,7 +90,7 @@ def test_a_run_from_code_that_ends_with_a_reason_is_late_when_that_is(
     web = tmp_path / "spadework" / "tools" / "web"
     web.mkdir(parents=True)
     (tmp_path / "spadework" / "__init__.py").write_text(_LATE_FROM_CODE)
-    (web / "name_lookup.py").write_text("RESOLVER = None\n")
+    (web / "connections.py").write_text("RESOLVER = None\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     run = happened(Attack(0, -1.5, False, False, "quick", "searxng", "code"))
     assert run.ran.code == 1

@@ -17,7 +17,7 @@ from socket import SOCK_DGRAM
 import psutil
 
 from spadework import Budget, Settings, SpadeworkError, research_sync
-from spadework.tools.web.name_lookup import RESOLVER
+from spadework.tools.web.connections import RESOLVER
 
 #: What is kept for the whole process: threads that wait for more work, of files and of what cannot
 #: be stopped, and readers of documents, each at the ends of two pipes.

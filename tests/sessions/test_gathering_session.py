@@ -8,7 +8,7 @@ import pytest
 
 from spadework import Session, Settings, gather, research, search
 from spadework.errors import FetchError, SearchError, SettingsError
-from spadework.sessions.lookups.page_sessions import gathering_session, page_of, reading_session
+from spadework.sessions.page_sessions import gathering_session, page_of, reading_session
 from spadework.sessions.replay import replay
 from spadework.sessions.storage.files import read_metadata, read_result
 from spadework.sessions.storage.session_list import list_sessions

@@ -12,8 +12,8 @@ import pytest
 
 from spadework.apps.commands.lookups import index_paths, search_once
 from spadework.errors import ModelError, SettingsError
-from spadework.sessions.lookups.search_only import search
 from spadework.sessions.one_call import research
+from spadework.sessions.search_only import search
 from spadework.settings import Settings
 from tests.world.embedding import Embeddings
 

@@ -10,9 +10,9 @@ from spadework.graph import finish as closing, research
 from spadework.sessions.replay import replay
 from spadework.sessions.session import Session
 from spadework.settings import Settings
-from spadework.tools.dense.vectors import Vectors
 from spadework.tools.fetch import page_reader
-from spadework.tools.search.result_cache import SearchCache
+from spadework.tools.ranking.vectors import Vectors
+from spadework.tools.search.failover import SearchCache
 from tests.sessions.killed import Killed, before
 from tests.world.brain import play
 from tests.world.embedding import Embeddings

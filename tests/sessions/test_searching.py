@@ -19,7 +19,7 @@ from spadework.errors import SearchError, SettingsError
 from spadework.events import Notice
 from spadework.graph.pages import provider_search
 from spadework.graph.pages.provider_search import date_queries, gap_query
-from spadework.sessions.lookups.search_only import search
+from spadework.sessions.search_only import search
 from spadework.settings import Settings
 from spadework.tools.search.mcp_tool import McpSearch
 from spadework.tools.search.provider_choice import PROVIDERS, Spec

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from spadework.events import Event, Finished, Notice, Timed
-from spadework.sessions.health import machine_check
+from spadework.sessions.health import check as health_check
 from spadework.sessions.record import records
 from spadework.sessions.session import Session
 from spadework.sessions.storage import disk as late
@@ -246,7 +246,7 @@ async def test_a_home_whose_disk_does_not_answer_is_a_check_that_says_so(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, let_go: threading.Event
 ) -> None:
     monkeypatch.setattr(disk, "SECONDS", 0.05)
-    monkeypatch.setattr(machine_check, "make_folder", lambda folder: let_go.wait(60))
-    [check] = await machine_check.home(settings, "the home")
+    monkeypatch.setattr(health_check, "make_folder", lambda folder: let_go.wait(60))
+    [check] = await health_check.home(settings, "the home")
     assert check.state == "slow"
     assert check.text.startswith("The disk that holds the home did not answer")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from spadework.agents.evidence.expectation import standard_of
 from spadework.agents.evidence.multi_hop import asks_for_a_relation
 from spadework.agents.evidence.passages import Judgement, Numbered, PassageView, Spot
-from spadework.agents.extractive import assessor as extractive
+from spadework.agents.extractive import judge as extractive
 from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import Reply, at_most, bounded
 from spadework.agents.report.material import line_of

@@ -30,10 +30,10 @@ from spadework.graph.parts import PagesAlone, Parts, Replay, StandIns, open_part
 from spadework.settings import Settings
 from spadework.tools.fetch.page_reader import Reader
 from spadework.tools.library.library import Library
-from spadework.tools.ranking.link_authority import LinkStore
+from spadework.tools.ranking.selection import LinkStore
 from spadework.tools.search.provider import RESULTS
 from spadework.tools.stores.disk import in_time
-from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.journal import Record
 from spadework.tools.stores.private_files import is_session_id
 from spadework.tools.text.page_text import PageStore
 from spadework.values import Mode, Plan, Problem

@@ -30,7 +30,7 @@ from spadework.machines.shared_limits import (
 from spadework.sessions.health.check import HEALTH_SECONDS, Check, State, attempt
 from spadework.settings import Settings
 from spadework.tools.knowledge.entry import Knowledge
-from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.journal import Record
 from spadework.tools.stores.journal_rows import Claim
 from spadework.values import Value
 

@@ -23,7 +23,7 @@ from spadework.sessions.quotas import DayLimit
 from spadework.sessions.storage.checkpoints import AfterTelling, our_serde
 from spadework.sessions.users import UNKNOWN, ListFile, Row
 from spadework.settings import Settings
-from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.journal import Record
 from spadework.tools.stores.journal_rows import Claim
 from spadework.tools.stores.private_files import DatabaseDown
 from spadework.tools.web.fair_queue import SHARED

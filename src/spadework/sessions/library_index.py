@@ -7,13 +7,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from spadework import clock
 from spadework.agents.extractive.judge import questions
+from spadework.deadline import today
 from spadework.errors import SpadeworkError
 from spadework.sessions.storage.files import read_page
 from spadework.settings import Settings
-from spadework.tools.dense.embedder import meaning_of
 from spadework.tools.library.library import Library
+from spadework.tools.ranking.embedder import meaning_of
 from spadework.tools.text.page_text import content_hash
 from spadework.values import Page, Result, Value
 
@@ -99,6 +99,6 @@ def _page(url: str, title: str, markdown: str) -> Page:
         url=url,
         title=title,
         content_hash=content_hash(markdown),
-        fetched_at=clock.today(),
+        fetched_at=today(),
         chars=len(markdown),
     )

@@ -18,7 +18,7 @@ from langgraph.types import Command
 from spadework.agents.llm.providers import check_keys
 from spadework.backend import backend_of
 from spadework.budget import Budget
-from spadework.clock import set_today
+from spadework.deadline import set_today
 from spadework.errors import SessionNotFound, SettingsError
 from spadework.events import Answered, Asked, Event, Finished, Notice
 from spadework.graph.chat import MOST_WISHES
@@ -31,7 +31,7 @@ from spadework.graph.research import Graph, build_graph
 from spadework.graph.state import ResearchState
 from spadework.sessions import quotas
 from spadework.sessions.brief import Brief
-from spadework.sessions.lookups.gathering_session import Gathering, needed_providers
+from spadework.sessions.gathering_session import Gathering, needed_providers
 from spadework.sessions.metrics.prometheus import TALLY
 from spadework.sessions.metrics.run_history import experience, reserve, took
 from spadework.sessions.record import telemetry

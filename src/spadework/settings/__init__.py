@@ -21,16 +21,19 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError as
 from spadework.errors import SettingsError, must_be
 from spadework.form import as_form, sentence
 from spadework.home import absolute
-from spadework.settings.environment import Cleaning, Effort, Role, tell_unread
 from spadework.settings.sources import (
     Budgets,
+    Cleaning,
+    Effort,
     Judging,
     Models,
     Observing,
     Reading,
+    Role,
     Searching,
     Serving,
     Users,
+    tell_unread,
 )
 
 __all__ = ["DEFAULT_MODEL", "DEFAULT_SMALL_MODEL", "Cleaning", "Effort", "Role", "Settings"]

@@ -13,7 +13,7 @@ import prometheus_client
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from spadework.sessions.health.machine_check import FRESH_SECONDS, Readiness
+from spadework.sessions.health.check import FRESH_SECONDS, Readiness
 from spadework.sessions.metrics.prometheus import expose
 from spadework.settings import Settings
 from spadework.values import Result

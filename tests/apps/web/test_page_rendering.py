@@ -8,7 +8,7 @@ from html import unescape
 
 from hypothesis import given, strategies as st
 
-from spadework.apps.web.page_rendering import render_stretch
+from spadework.apps.web.report_view import render_stretch
 from spadework.values import Evidence
 
 PAGE = """# Boats

@@ -15,7 +15,7 @@ import pytest
 
 from spadework.apps.web.app import build_app
 from spadework.graph.pages import provider_search
-from spadework.sessions.health import check as nearby, machine_check, service_checks
+from spadework.sessions.health import check as nearby, service_checks
 from spadework.settings import Settings
 from spadework.tools.search.provider import Provider
 from spadework.tools.search.provider_choice import PROVIDERS, Spec
@@ -83,7 +83,7 @@ class Machine:
 
 def hurry(patch: pytest.MonkeyPatch, health: float, search: float = 5) -> None:
     """Wait only so long for what a check tries, and for a search of a run."""
-    for module in (machine_check, service_checks):
+    for module in (nearby, service_checks):
         patch.setattr(module, "HEALTH_SECONDS", health)
     patch.setattr(provider_search, "SEARCH_SECONDS", search)
 

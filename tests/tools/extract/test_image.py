@@ -15,8 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 from spadework.errors import FetchError, TooLarge, Unreadable
 from spadework.tools.extract import read_document
 from spadework.tools.extract.extracted import Extracted
-from spadework.tools.extract.pdf.image import MAX_PIXELS
-from spadework.tools.extract.pdf.ocr import has_ocr
+from spadework.tools.extract.pdf.ocr import MAX_IMAGE_PIXELS, has_ocr
 from spadework.tools.extract.pdf.reader import extract_pdf
 from spadework.tools.extract.process import limit_reading, read_apart
 from tests.tools.extract.files import png, saved, zipped
@@ -105,7 +104,9 @@ async def test_a_reader_that_is_given_up_leaves_no_program_behind():
 
 def test_a_bomb_is_refused_before_it_is_unpacked():
     for side in (7_000, 10_000, 20_000):
-        with pytest.raises(TooLarge, match=f"limit is {MAX_PIXELS:,}|more than {MAX_PIXELS:,}"):
+        with pytest.raises(
+            TooLarge, match=f"limit is {MAX_IMAGE_PIXELS:,}|more than {MAX_IMAGE_PIXELS:,}"
+        ):
             read(saved(Image.new("1", (side, side)), "PNG"))
 
 

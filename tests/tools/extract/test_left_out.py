@@ -9,12 +9,12 @@ from random import Random
 import pytest
 
 from spadework.tools.extract import read_document
+from spadework.tools.extract.archive import MAX_CHAPTERS
 from spadework.tools.extract.markdown_writer import MAX_CELL, MAX_ROWS, not_shown
 from spadework.tools.extract.office.pptx import MAX_SLIDES
 from spadework.tools.extract.office.xlsx import MAX_SHEETS
 from spadework.tools.extract.page.constants import MOST_DEPTH
 from spadework.tools.extract.pdf.reader import MAX_PAGES
-from spadework.tools.extract.text.epub import MAX_CHAPTERS
 from spadework.tools.extract.text.feed import MAX_ENTRIES
 from tests.tools.extract.files import epub, odf, pptx, tarred, xlsx, zipped
 from tests.world.paper import pdf

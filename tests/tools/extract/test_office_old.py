@@ -6,7 +6,7 @@ import pytest
 
 from spadework.errors import Unreadable
 from spadework.tools.extract import read_document
-from spadework.tools.extract.office.office import OLE
+from spadework.tools.extract.document_kinds import OLE
 from spadework.tools.extract.process import read_apart
 from tests.tools.extract.files import xls
 

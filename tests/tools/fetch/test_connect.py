@@ -17,7 +17,7 @@ from spadework.errors import NotAllowed, TooSlow, Unreachable
 from spadework.settings import Settings
 from spadework.tools.fetch.client import Web
 from spadework.tools.fetch.guard import Resolve, resolve
-from spadework.tools.web import name_lookup
+from spadework.tools.web import connections
 from tests.tools.fetch.tls import PAGE, serve
 from tests.world.sites import SITES, World
 
@@ -74,7 +74,7 @@ async def test_a_name_server_that_is_silent_is_named_and_not_asked_twice(
         let_go.wait(60)
         return []
 
-    monkeypatch.setattr(name_lookup, "RESOLVER", name_lookup.Resolver(silent, seconds=0.3))
+    monkeypatch.setattr(connections, "RESOLVER", connections.Resolver(silent, seconds=0.3))
     started = time.monotonic()
     async with Web(Settings(robots=False)) as web:
         with pytest.raises(Unreachable, match=r"no name server answered for silent\.example\.$"):

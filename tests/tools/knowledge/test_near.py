@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from spadework.tools.dense.embedder import EndpointEmbedder, Meaning
 from spadework.tools.knowledge import Which
 from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
+from spadework.tools.ranking.embedder import EndpointEmbedder, Meaning
 from tests.tools.knowledge.pages import ALL, CENSUS, FERRY, HARBOUR, LONG_AGO, NOW, entry
 from tests.world.embedding import Embeddings, Fault
 

@@ -13,9 +13,9 @@ import pytest
 from spadework.apps.commands.lookups import index_paths
 from spadework.settings import Settings
 from spadework.tools.library import library as builder
+from spadework.tools.library.installed import compiled_modules
 from spadework.tools.library.library import Library
 from spadework.tools.library.source_reader import Reader, cut_package, read_packages
-from spadework.tools.library.standard import compiled_modules
 
 DOCSTRING = '"""Stirs whatever is in the pot until it is warm, and then some more."""'
 

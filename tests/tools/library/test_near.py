@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from spadework.errors import ModelError
-from spadework.tools.dense import vectors
-from spadework.tools.dense.embedder import EndpointEmbedder, Meaning
 from spadework.tools.library import search as near
 from spadework.tools.library.library import Library
+from spadework.tools.ranking import vectors
+from spadework.tools.ranking.embedder import EndpointEmbedder, Meaning
 from tests.world.embedding import Embeddings, Fault
 
 NOTES = {

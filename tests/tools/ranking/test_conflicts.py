@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from spadework.tools.ranking.conflicts import Heard, conflicts, disagreement, figures_apart
-from spadework.tools.ranking.near_duplicates import group_near_duplicates
+from spadework.tools.ranking.statements import group_near_duplicates
 from spadework.tools.text.facts import stems
 from spadework.values import Evidence
 

@@ -8,8 +8,13 @@ from pathlib import Path
 from hypothesis import given, strategies as st
 
 from spadework.tools.extract.extracted import Link
-from spadework.tools.ranking.link_authority import MOST_FOLLOWED, LinkStore, follow_links, page_rank
-from spadework.tools.ranking.selection import trust
+from spadework.tools.ranking.selection import (
+    MOST_FOLLOWED,
+    LinkStore,
+    follow_links,
+    page_rank,
+    trust,
+)
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Page, Query
 

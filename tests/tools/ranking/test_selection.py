@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, strategies as st
 
-from spadework.clock import today
+from spadework.deadline import today
 from spadework.errors import SettingsError
 from spadework.tools.ranking.selection import (
     PAGES_PER_DOMAIN,

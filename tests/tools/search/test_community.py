@@ -21,7 +21,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from spadework import research
 from spadework.errors import SearchError
 from spadework.settings import Settings
-from spadework.tools.search.langchain_tools import LangChainSearch
+from spadework.tools.search.provider_choice import LangChainSearch
 from spadework.values import Hit, Query
 from tests.world.searx import Searx
 
@@ -144,7 +144,7 @@ async def test_a_tool_that_hangs_is_left_at_its_deadline():
 @pytest.mark.process
 def test_langchain_is_not_imported():
     code = (
-        "import sys, spadework.tools.search.langchain_tools; print([m for m in sys.modules if"
+        "import sys, spadework.tools.search.provider_choice; print([m for m in sys.modules if"
         " m.startswith('langchain')])"
     )
     assert (

@@ -11,8 +11,7 @@ from hypothesis import given, strategies as st
 from spadework.errors import SearchError, SettingsError
 from spadework.settings import Settings
 from spadework.tools.search.failover import Search
-from spadework.tools.search.langchain_tools import own_providers
-from spadework.tools.search.provider_choice import choose
+from spadework.tools.search.provider_choice import choose, own_providers
 from spadework.tools.search.result_rows import domains, is_wanted, with_sites
 from spadework.values import Hit, Query
 from tests.tools.search.test_community import RESULTS, Retriever, tool

@@ -16,9 +16,8 @@ from pydantic import SecretStr
 
 from spadework.errors import SearchError
 from spadework.settings import Settings
-from spadework.tools.search.failover import Search
+from spadework.tools.search.failover import Search, SearchCache
 from spadework.tools.search.provider_choice import choose
-from spadework.tools.search.result_cache import SearchCache
 from spadework.values import Hit, Query
 from tests.tools.search.asking import ask_all
 from tests.tools.search.services import KEY
@@ -140,7 +139,7 @@ async def test_no_size_keeps_nothing(tmp_path: Path):
 _WRITER = """
 import asyncio, sys
 from pathlib import Path
-from spadework.tools.search.result_cache import SearchCache
+from spadework.tools.search.failover import SearchCache
 from spadework.values import Hit, Query
 cache = SearchCache(Path(sys.argv[1]), 10_000_000, {"any": 9e9, "recent": 9e9, "now": 9e9})
 async def main():

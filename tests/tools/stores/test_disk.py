@@ -13,7 +13,7 @@ import pytest
 
 from spadework.agents.llm.limits import Lessons
 from spadework.tools.extract.extracted import Link
-from spadework.tools.ranking.link_authority import LinkStore
+from spadework.tools.ranking.selection import LinkStore
 from spadework.tools.stores.disk import THREADS, on_disk
 from spadework.tools.text.page_text import PageStore
 

@@ -10,7 +10,7 @@ import pytest
 
 from spadework.agents.llm.providers import chat_model
 from spadework.settings import Settings
-from spadework.tools.dense.embedder import EndpointEmbedder
+from spadework.tools.ranking.embedder import EndpointEmbedder
 from spadework.tools.search.provider import Service
 
 

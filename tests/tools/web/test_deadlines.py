@@ -22,15 +22,15 @@ from spadework.budget import Budget
 from spadework.errors import FetchError, KnowledgeError, ModelError, SearchError, SpadeworkError
 from spadework.prompts import Prompt
 from spadework.settings import Settings
-from spadework.tools.dense.embedder import EndpointEmbedder
 from spadework.tools.fetch.client import Web
 from spadework.tools.knowledge import qdrant
+from spadework.tools.ranking.embedder import EndpointEmbedder
 from spadework.tools.search.mcp_tool import mcp_searches
 from spadework.tools.search.provider import Service
 from spadework.tools.search.provider_choice import reachable
 from spadework.tools.stores.journal import Journal
-from spadework.tools.web import name_lookup
-from spadework.tools.web.name_lookup import Resolver
+from spadework.tools.web import connections
+from spadework.tools.web.connections import Resolver
 from spadework.values import Query
 from tests.world.background import Background, Conversation, listen
 from tests.world.slow import Verse
@@ -103,7 +103,7 @@ def _one_silent_name(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             let_go.wait(60)
         return socket.getaddrinfo(host, *args)
 
-    monkeypatch.setattr(name_lookup, "RESOLVER", Resolver(look_up))
+    monkeypatch.setattr(connections, "RESOLVER", Resolver(look_up))
     yield
     let_go.set()
 

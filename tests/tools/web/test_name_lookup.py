@@ -17,8 +17,8 @@ from typing import Any
 import httpx
 import pytest
 
-from spadework.tools.web import name_lookup
-from spadework.tools.web.name_lookup import Resolver
+from spadework.tools.web import connections
+from spadework.tools.web.connections import Resolver
 from tests.tools.search.namespace import run
 from tests.world.background import Background
 from tests.world.timing import eventually
@@ -110,9 +110,9 @@ async def test_what_a_loop_looks_up_leaves_its_threads_alone(
     silent: Silent, monkeypatch: pytest.MonkeyPatch
 ):
     """Also what libraries look up that know nothing of us."""
-    monkeypatch.setattr(name_lookup, "RESOLVER", Resolver(silent))
-    name_lookup.install_resolver()
-    name_lookup.install_resolver()
+    monkeypatch.setattr(connections, "RESOLVER", Resolver(silent))
+    connections.install_resolver()
+    connections.install_resolver()
     async with httpx.AsyncClient(timeout=60) as client:
         asking = [
             asyncio.create_task(client.get(f"http://{n}.example/"))
@@ -140,7 +140,7 @@ async def test_a_proxy_is_still_used_and_its_name_looked_up(
     server = await asyncio.start_server(proxy, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     monkeypatch.setenv("HTTP_PROXY", f"http://localhost:{port}")
-    name_lookup.install_resolver()
+    connections.install_resolver()
     async with server, httpx.AsyncClient() as client:
         assert (await client.get("http://far.example/page")).text == "ok"
     assert asked == [b"GET http://far.example/page HTTP/1.1\r\n"]
@@ -150,7 +150,7 @@ async def test_a_proxy_is_still_used_and_its_name_looked_up(
 async def test_a_loop_of_another_make_is_taken_over_too(silent: Silent):
     uvloop = pytest.importorskip("uvloop")
     code = (
-        "import asyncio, uvloop\nfrom spadework.tools.web import name_lookup as names\n"
+        "import asyncio, uvloop\nfrom spadework.tools.web import connections as names\n"
         "async def main():\n"
         "    names.install_resolver()\n"
         "    loop = asyncio.get_running_loop()\n"
@@ -167,7 +167,7 @@ async def test_a_loop_of_another_make_is_taken_over_too(silent: Silent):
 
 _LOOKED_UP = """
 import asyncio, socket
-from spadework.tools.web.name_lookup import Resolver
+from spadework.tools.web.connections import Resolver
 async def main():
     for host in {hosts}:
         found = await Resolver().addresses(host, 80, type=socket.SOCK_STREAM)
@@ -191,7 +191,7 @@ def test_a_silent_name_server_does_not_hold_up_the_end_of_the_process(tmp_path: 
         with contextlib.suppress(PermissionError):  # then run() skips the test
             server.bind(("127.0.7.54", 53))
         code = (
-            "import asyncio, socket\nfrom spadework.tools.web.name_lookup import Resolver\n"
+            "import asyncio, socket\nfrom spadework.tools.web.connections import Resolver\n"
             "async def main():\n"
             "    asked = [Resolver(seconds=0.3).addresses(f'{n}.example', 80) for n in range(40)]\n"
             "    found = await asyncio.gather(*asked, return_exceptions=True)\n"

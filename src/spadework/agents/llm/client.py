@@ -38,9 +38,8 @@ from spadework.errors import BadReply, BudgetSpent, ModelError, NotRecorded, Spa
 from spadework.events import Called, Verdict
 from spadework.prompts import Prompt, shorten_prompt
 from spadework.settings import Role, Settings
-from spadework.tools.stores.event_record import Record
 from spadework.tools.stores.exchanges import Request, Tape, last_text
-from spadework.tools.stores.journal import Journal
+from spadework.tools.stores.journal import Journal, Record
 from spadework.tools.text import tokens
 from spadework.values import Problem
 

@@ -31,8 +31,7 @@ from spadework.errors import TooLong
 from spadework.settings import Role, Settings
 from spadework.tools.stores.journal import Journal
 from spadework.tools.text import tokens
-from spadework.tools.web import name_lookup
-from spadework.tools.web.connections import ask_again
+from spadework.tools.web.connections import ask_again, install_resolver
 from spadework.values import Problem
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ class Endpoint:
         Charges calls, tokens and money. Raises Unsupported, TooLong, BadReply, ModelError or
         BudgetSpent.
         """
-        name_lookup.install_resolver()
+        install_resolver()
         await tokens.ready()
         words = sum(tokens.count(str(m.content)) for m in messages)
         counted = words + tokens.count(json.dumps(shape.schema))

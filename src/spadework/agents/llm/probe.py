@@ -25,8 +25,7 @@ from spadework.errors import ModelError, SettingsError
 from spadework.settings import Role, Settings
 from spadework.tools.fetch.exchange import certificate_fault
 from spadework.tools.stores.journal import Journal
-from spadework.tools.web import name_lookup
-from spadework.tools.web.connections import certificates, closing_lines, proxy_for
+from spadework.tools.web.connections import certificates, closing_lines, install_resolver, proxy_for
 from spadework.tools.web.urls import host_of
 
 #: Maximum seconds to fetch a server's list of models.
@@ -51,7 +50,7 @@ UNREADABLE = (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, Re
 
 async def fetch_model_list(settings: Settings) -> Any:
     """Return the server's list of models as JSON. Raises one of the errors in UNREADABLE."""
-    name_lookup.install_resolver()
+    install_resolver()
     url = settings.openai_base_url.rstrip("/") + "/models"
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
     async with (
@@ -116,7 +115,7 @@ async def greet(place: Place, settings: Settings) -> None:
     """Check that the model at a place answers. Raises ModelError, or SettingsError if a setting is
     wrong.
     """
-    name_lookup.install_resolver()
+    install_resolver()
     own = settings_at(place, settings)
     try:
         await _greet(place, own)

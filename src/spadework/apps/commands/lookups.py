@@ -17,9 +17,9 @@ from spadework.apps.messages import say, say_aside, say_json
 from spadework.apps.terminal.question_input import searching_as
 from spadework.apps.view_model import foretold
 from spadework.errors import SettingsError
+from spadework.sessions.documents import ReadPage, read_file
 from spadework.sessions.library_index import Indexed, index
-from spadework.sessions.lookups.documents import ReadPage, read_file
-from spadework.sessions.lookups.search_only import Preview, Ranked, preview, search
+from spadework.sessions.search_only import Preview, Ranked, preview, search
 from spadework.sessions.session import Session
 from spadework.settings import Settings
 from spadework.tools.knowledge import Entry, Knowledge, Which
@@ -45,7 +45,7 @@ def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> Non
 
 def _read(page: str, settings: Settings, level: int) -> Coroutine[Any, Any, ReadPage]:
     if "://" in page:
-        from spadework.sessions.lookups.page_sessions import read  # not needed for a file
+        from spadework.sessions.page_sessions import read  # not needed for a file
 
         return read(page, settings, level=level)
     return read_file(Path(page), settings)

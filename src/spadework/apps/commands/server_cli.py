@@ -183,7 +183,7 @@ def revoke(
 
 
 def _tokens(home: Path | None) -> Tokens:
-    from spadework.apps.machines import database_of
+    from spadework.apps.commands.sessions_cli import database_of
     from spadework.sessions.users import Tokens
 
     return Tokens(home_of(home), database_of(home))

@@ -1,13 +1,18 @@
-"""The commands `sessions …`, `resume` and `replay`. Heavy imports are deferred."""
+"""The commands `sessions …`, `resume` and `replay`. Heavy imports are deferred.
+Fetch sessions from other machines before a command looks them up.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spadework.apps.options import AsJson, Events, Home, Minutes, Output, settings_from
+from spadework.backend import shared_backend
 from spadework.home import home_of
 
 sessions = typer.Typer(
@@ -31,7 +36,6 @@ def sessions_default(context: typer.Context, home: Home = None) -> None:
 @sessions.command("list")
 def list_sessions(home: Home = None) -> None:
     """List sessions, newest first."""
-    from spadework.apps.machines import bring_list
     from spadework.apps.messages import say, say_aside
     from spadework.sessions.storage import session_list
     from spadework.visible import one_line
@@ -93,7 +97,6 @@ def open_session(
 def delete_session(session_id: str, home: Home = None) -> None:
     """Delete a session and all its files."""
     from spadework.apps.commands.stored_sessions import delete
-    from spadework.apps.machines import forget_session
 
     delete(_fetch_session(home, session_id), session_id)
     forget_session(home_of(home), session_id)
@@ -141,7 +144,6 @@ def replay(
     report.
     """
     from spadework.apps.commands.replay_command import replay_one
-    from spadework.apps.machines import bring_recording
 
     place = settings_from(home=home).home
     bring_recording(place, session_id)
@@ -149,7 +151,45 @@ def replay(
 
 
 def _fetch_session(home: Path | None, session_id: str) -> Path:
-    from spadework.apps.machines import bring_session
 
     bring_session(home_of(home), session_id)
     return home_of(home)
+
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+
+#: The variable that sets `database_url`. Without it, these commands load no settings.
+VARIABLE = "SPADEWORK_DATABASE_URL"
+
+
+def database_of(home: Path | None) -> SecretStr | None:
+    """Return the database address, or None. Raises SettingsError."""
+    if VARIABLE not in os.environ:
+        return None
+    url: SecretStr | None = settings_from(home=home).database_url
+    return url
+
+
+def bring_session(home: Path, session_id: str) -> None:
+    """Fetch a session from the workers' database. Raises SettingsError, DiskFailed."""
+    if VARIABLE in os.environ:
+        asyncio.run(shared_backend().find(settings_from(home=home), session_id))
+
+
+def bring_recording(home: Path, session_id: str) -> None:
+    """Fetch what a replay needs of a session that workers ran."""
+    if VARIABLE in os.environ:
+        asyncio.run(shared_backend().bring_recording(settings_from(home=home), session_id))
+
+
+def bring_list(home: Path) -> None:
+    """Fetch the list of all machines' sessions, if a database is set."""
+    if VARIABLE in os.environ:
+        asyncio.run(shared_backend().know_all(settings_from(home=home), None))
+
+
+def forget_session(home: Path, session_id: str) -> None:
+    """Delete a session from the workers' database, if one is set."""
+    if VARIABLE in os.environ:
+        asyncio.run(shared_backend().forget(settings_from(home=home), session_id))

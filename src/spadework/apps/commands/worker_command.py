@@ -16,7 +16,7 @@ from spadework.apps.messages import say
 from spadework.apps.web.listener import config_of, open_listener, operating_routes
 from spadework.apps.web.page_context import Server
 from spadework.apps.web.security import Access, Gate
-from spadework.sessions.health.machine_check import Readiness
+from spadework.sessions.health.check import Readiness
 from spadework.settings import Settings
 
 

@@ -14,7 +14,7 @@ from mcp.server.mcpserver import Context
 
 from spadework.apps.messages import number_of
 from spadework.apps.view_model import ViewModel, foretold
-from spadework.apps.web.permissions import user_of
+from spadework.apps.web.security import user_of
 from spadework.backend import backend_of
 from spadework.errors import SessionNotFound
 from spadework.events import (

@@ -17,8 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from spadework.apps.mcp.server import ENDS, build_server
 from spadework.apps.messages import log_to_stderr, say
 from spadework.apps.web.listener import config_of, open_listener
-from spadework.apps.web.permissions import user_of
-from spadework.apps.web.security import TOKEN_FILE, Access, Gate
+from spadework.apps.web.security import TOKEN_FILE, Access, Gate, user_of
 from spadework.settings import Settings
 
 PATH = "/mcp"

@@ -25,20 +25,14 @@ from spadework.apps.mcp.tool_outputs import (
 )
 from spadework.errors import FetchError, NotAllowed, SearchError, SettingsError
 from spadework.prompts import fence, plain
-from spadework.sessions.lookups.page_sessions import (
+from spadework.sessions.page_sessions import (
     READ_SECONDS,
     FullPage,
     begun_with,
     page_of,
     reading_session,
 )
-from spadework.sessions.lookups.search_only import (
-    SEARCH_SECONDS,
-    Looked,
-    Ranked,
-    hits_to_request,
-    search,
-)
+from spadework.sessions.search_only import SEARCH_SECONDS, Looked, Ranked, hits_to_request, search
 from spadework.values import Page
 from spadework.visible import one_line
 

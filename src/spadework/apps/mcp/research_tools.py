@@ -34,8 +34,8 @@ from spadework.apps.messages import number_of
 from spadework.backend import backend_of
 from spadework.errors import SessionUnreadable
 from spadework.prompts import fence, plain
-from spadework.sessions.lookups.documents import excerpt
-from spadework.sessions.lookups.page_sessions import (
+from spadework.sessions.documents import excerpt
+from spadework.sessions.page_sessions import (
     MOST_PAGES,
     PAGES,
     FullPage,

@@ -62,7 +62,7 @@ from spadework.errors import (
 )
 from spadework.prompts import fence, plain
 from spadework.sessions import quotas
-from spadework.sessions.lookups.search_only import usable
+from spadework.sessions.search_only import usable
 from spadework.sessions.storage.session_list import prune, readable_sessions
 from spadework.sessions.users import People, Scope
 from spadework.settings import Settings

@@ -28,7 +28,7 @@ from spadework.apps.outputs import write_output
 from spadework.errors import SessionError, SessionNotFound, SettingsError, must_be
 from spadework.events import Planned, Read
 from spadework.prompts import fence
-from spadework.sessions.lookups.documents import of_quotes
+from spadework.sessions.documents import of_quotes
 from spadework.sessions.record.log import read_log, was_cancelled
 from spadework.sessions.record.records import draft_of
 from spadework.sessions.session import Session

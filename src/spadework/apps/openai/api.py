@@ -17,15 +17,17 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from spadework.apps.exit import Left, apart
-from spadework.apps.openai.chat_completion import completion_of, most_words, shorten
-from spadework.apps.openai.chat_request import MODELS, ChatRequest, Refused, no_model, read_request
-from spadework.apps.openai.completion_stream import (
+from spadework.apps.openai.chat_completion import (
     AS_IT_COMES,
     News,
     at_once,
+    completion_of,
+    most_words,
     news_of,
+    shorten,
     stream_chunks,
 )
+from spadework.apps.openai.chat_request import MODELS, ChatRequest, Refused, no_model, read_request
 from spadework.apps.openai.responses import (
     ResponseRequest,
     named_here,

@@ -1,17 +1,30 @@
-"""Convert a result to a chat completion. Marks become annotations, sources become citations."""
+"""Convert a result to a chat completion. Marks become annotations, sources become citations.
+
+Streamed completions, with progress as `reasoning_content` and the report as `content`. Also
+answers without research, such as small talk or a title for a client, whole or streamed.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
 from typing import Any
+from uuid import uuid4
 
 from markdown_it import MarkdownIt
+from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from spadework.apps.openai.chat_request import ChatRequest
+from spadework.apps.exit import with_pauses
+from spadework.apps.openai.chat_request import ChatRequest, Refused
+from spadework.apps.terminal.live_run import word_event
+from spadework.events import Ended, Event, Finished
+from spadework.sessions.one_call import Greeted
 from spadework.tools.export.compressed import largest, shorten_report
+from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.text import tokens
 from spadework.values import Result, Usage
 
@@ -146,3 +159,125 @@ def _marks(report: str) -> Iterator[tuple[int, int, int]]:
         text = _CODE.sub(lambda code: " " * len(code[0]), report[begin:end])
         for mark in _MARK.finditer(text):
             yield begin + mark.start(), begin + mark.end(), int(mark[1])
+
+
+AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+#: Seconds of silence before a comment is sent, so that proxies keep the connection.
+QUIET_SECONDS = 15.0
+
+News = str | Result | Refused | None
+#: A piece of the report to send at once.
+REPORT_PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
+QUIET = ": still researching\n\n"
+DONE = "data: [DONE]\n\n"
+
+
+async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, None]:
+    """Yield a run's progress lines, None during a silence, and finally its result or a refusal.
+    Closing the iterator closes `events`.
+    """
+    async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
+        async for event in told:
+            if event is None:
+                yield None
+            elif isinstance(event, Finished):
+                yield event.result
+                return
+            elif isinstance(event, Ended):
+                yield _failure(event.text or "The research was cancelled.")
+                return
+            elif text := word_event(event):
+                # Clients render Markdown, which page titles may contain.
+                yield "".join(f"{escape_markdown(line)}\n" for line in text.split("\n"))
+        yield _failure("The server is stopping; the research can be resumed.")
+
+
+async def stream_chunks(
+    news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
+) -> AsyncGenerator[str, None]:
+    """Yield a completion's stream lines. Closing the iterator closes `news`."""
+    head = head_of(session_id, asked.model) | {"object": "chat.completion.chunk"}
+    async with aclosing(news):
+        yield _chunk(head, {"role": "assistant", "content": ""})
+        async for told in news:
+            if told is None:
+                yield QUIET
+            elif isinstance(told, Result):
+                end = finish_reason(told, asked.most_tokens)
+                for line in _report(told, head, end, with_usage=asked.with_usage):
+                    yield line
+            elif isinstance(told, Refused):
+                yield data(told.shape()) + DONE
+            else:
+                yield _chunk(head, {"reasoning_content": told})
+
+
+def _report(result: Result, head: dict[str, Any], end: str, *, with_usage: bool) -> list[str]:
+    lines = [_chunk(head, {"content": piece}) for piece in REPORT_PIECE.findall(result.report)]
+    lines.append(_chunk(head | around(result), {"annotations": cite_marks(result)}, end))
+    return [*lines, *([_last_chunk(head, result.usage)] if with_usage else []), DONE]
+
+
+def _chunk(head: dict[str, Any], delta: dict[str, Any], end: str | None = None) -> str:
+    choice = {"index": 0, "delta": delta, "finish_reason": end, "logprobs": None}
+    return data(head | {"choices": [choice]})
+
+
+def _last_chunk(head: dict[str, Any], used: Usage) -> str:
+    return data(head | {"choices": [], "usage": used_tokens(used)})
+
+
+def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
+    """Return a completion without a session, whole or as a stream."""
+    head = head_of(uuid4().hex, asked.model)
+    said, end = _build_message(greeted, asked)
+    if asked.stream:
+        head |= {"object": "chat.completion.chunk"}
+        used = [_last_chunk(head, greeted.usage)] if asked.with_usage else []
+        lines = [_chunk(head, said), _chunk(head, {}, end), *used, DONE]
+        return StreamingResponse(lines, media_type="text/event-stream", headers=AS_IT_COMES)
+    message = said | {"refusal": None, "annotations": []}
+    return JSONResponse(completion(head, message, end, greeted.usage))
+
+
+def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any], str]:
+    """Return message and finish reason. A client's task may require a function call or JSON."""
+    function, format_ = _function(asked, greeted.task), asked.response_format
+    wanted = function.get("parameters") if function else format_ and format_.shape()
+    if not greeted.task or not (function or wanted):
+        return {"role": "assistant", "content": greeted.answer}, "stop"
+    names = list(_fields(_fields(wanted).get("properties")))
+    own = next((name for name in names if name == greeted.task), names[0] if names else "answer")
+    arguments = json.dumps(dict.fromkeys(names, "") | {own: greeted.answer}, ensure_ascii=False)
+    if not function:
+        return {"role": "assistant", "content": arguments}, "stop"
+    call = {"name": function["name"], "arguments": arguments}
+    called = {"index": 0, "id": f"call_{uuid4().hex}", "type": "function", "function": call}
+    return {"role": "assistant", "content": None, "tool_calls": [called]}, "tool_calls"
+
+
+def _function(asked: ChatRequest, task: str) -> dict[str, Any] | None:
+    """Return the function for a client's task: the one `tool_choice` names, or the only one
+    offered, if it is required or has a field for the task.
+    """
+    choice, tools = asked.tool_choice, [_fields(tool).get("function") for tool in asked.tools or ()]
+    offered = [tool for tool in map(_fields, tools) if isinstance(tool.get("name"), str)]
+    if named := _fields(_fields(choice).get("function")).get("name"):
+        return next((tool for tool in offered if tool["name"] == named), None)
+    [only] = offered if len(offered) == 1 else [{}]
+    fits = task in _fields(_fields(only.get("parameters")).get("properties"))
+    return only if choice == "required" or (fits and choice != "none") else None
+
+
+def _fields(given: Any) -> dict[str, Any]:
+    return given if isinstance(given, dict) else {}
+
+
+def _failure(text: str) -> Refused:
+    return Refused(text, status=503, code="research_failed")
+
+
+def data(body: dict[str, Any], event: str = "") -> str:
+    """Format a server-sent event, with its name if given."""
+    named = f"event: {event}\n" if event else ""
+    return f"{named}data: {json.dumps(body, ensure_ascii=False)}\n\n"

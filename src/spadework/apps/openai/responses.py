@@ -12,9 +12,17 @@ from uuid import uuid4
 from pydantic import BaseModel, Field
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from spadework.apps.openai.chat_completion import around, cite_marks, finish_reason
+from spadework.apps.openai.chat_completion import (
+    AS_IT_COMES,
+    QUIET,
+    REPORT_PIECE,
+    News,
+    around,
+    cite_marks,
+    data,
+    finish_reason,
+)
 from spadework.apps.openai.chat_request import ChatRequest, Format, Message, Part, Refused, Role
-from spadework.apps.openai.completion_stream import AS_IT_COMES, QUIET, REPORT_PIECE, News, data
 from spadework.sessions.one_call import Greeted
 from spadework.values import Result, Usage
 

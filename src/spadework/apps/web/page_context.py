@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 
 from starlette.requests import Request
 
-from spadework.apps.web.permissions import user_of
-from spadework.apps.web.security import Access
+from spadework.apps.web.security import Access, user_of
 from spadework.sessions import admission
 from spadework.sessions.health import offered_models
-from spadework.sessions.health.machine_check import Readiness
+from spadework.sessions.health.check import Readiness
 from spadework.sessions.runs import Runs
 from spadework.sessions.users import People
 from spadework.settings import Settings

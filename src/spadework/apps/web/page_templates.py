@@ -20,9 +20,8 @@ from spadework.apps.view_model import ViewModel, foretold, took_beside
 from spadework.apps.web.forms import UPLOAD_BYTES, UPLOAD_FILES, csrf_cookie, csrf_token
 from spadework.apps.web.history import history_of, words_of
 from spadework.apps.web.page_context import web_of
-from spadework.apps.web.page_rendering import draft_html
-from spadework.apps.web.permissions import refusal, user_of
-from spadework.apps.web.report_view import show_report, web_link
+from spadework.apps.web.report_view import draft_html, show_report, web_link
+from spadework.apps.web.security import refusal, user_of
 from spadework.sessions.health import NO_MODEL
 from spadework.settings import Settings
 from spadework.tools.export.html_report import DRAWN_IN, split_last_word

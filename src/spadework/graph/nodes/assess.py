@@ -41,9 +41,9 @@ from spadework.graph.nodes.plan import plan_again
 from spadework.graph.pages.deep_reading import in_shares
 from spadework.graph.routes import question_of
 from spadework.graph.state import ResearchState
-from spadework.tools.ranking.link_authority import page_rank
-from spadework.tools.ranking.near_duplicates import group_near_duplicates
 from spadework.tools.ranking.relevance import reciprocal_rank_fusion
+from spadework.tools.ranking.selection import page_rank
+from spadework.tools.ranking.statements import group_near_duplicates
 from spadework.tools.web.urls import canonical_url
 from spadework.values import (
     CODE,

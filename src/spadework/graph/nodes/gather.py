@@ -33,11 +33,11 @@ from spadework.graph.state import Find, ResearchState, WorkerOutput, WorkerState
 from spadework.settings import Settings
 from spadework.tools.export.markdown_report import to_markdown
 from spadework.tools.knowledge.entry import fresh_since
-from spadework.tools.ranking.link_authority import follow_links
 from spadework.tools.ranking.selection import (
     LOCAL,
     Selection,
     affordable,
+    follow_links,
     halve_selection,
     preset_of,
     select as select_hits,

@@ -13,11 +13,11 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from spadework import clock
+from spadework import deadline
 from spadework.agents import lead
-from spadework.agents.clarification import clarify_question, doubt
 from spadework.agents.extractive import lead as extractive
 from spadework.agents.extractive.lead import in_context
+from spadework.agents.lead import clarify_question, doubt
 from spadework.agents.plan_edits import WISH, apply_wish, complete_plan, edit_plan, said_in
 from spadework.events import APPROVE, Asked, Notice, Planned
 from spadework.graph import routes
@@ -112,7 +112,7 @@ async def _ask_lead(
 
 def today() -> str:
     """Return the start date of the run."""
-    return clock.today().date().isoformat()
+    return deadline.today().date().isoformat()
 
 
 async def foreseen(

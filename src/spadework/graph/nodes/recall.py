@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from spadework.clock import today
+from spadework.deadline import today
 from spadework.events import Searched
 from spadework.graph.context import Emit, SessionContext, checked_session_id
 from spadework.graph.followup.earlier_report import answers_of

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from spadework.events import Notice, Searched, Unanswered
 from spadework.graph.context import Emit, SessionContext
 from spadework.graph.pages.provider_search import kept_hits, search_one, search_seconds
-from spadework.tools.ranking.near_duplicates import Sketch, resemblance, sketch
 from spadework.tools.ranking.relevance import query_terms, reciprocal_rank_fusion, relevance_parts
+from spadework.tools.ranking.statements import Sketch, resemblance, sketch
 from spadework.tools.search.provider import Provider
 from spadework.tools.search.result_rows import add_filters
 from spadework.tools.web.urls import canonical_url

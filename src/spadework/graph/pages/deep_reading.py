@@ -10,7 +10,7 @@ from itertools import zip_longest
 from spadework.agents.assessor import LIKELY, Served, judge_ledger, read_share
 from spadework.agents.evidence.expectation import CONFIRMING, confirm_fact
 from spadework.agents.evidence.passages import Judgement, PassageView, Spot, to_people
-from spadework.agents.extractive import assessor as extractive
+from spadework.agents.extractive import judge as extractive
 from spadework.agents.llm.client import Model
 from spadework.agents.researcher import reflect
 from spadework.deadline import BEST_ONLY, Late

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from spadework.agents.llm.probe import NO_MODEL, offered_models
 from spadework.backend import backend_of
-from spadework.sessions.health.check import Check
-from spadework.sessions.health.machine_check import embeddings, home, knowledge, system
+from spadework.sessions.health.check import Check, embeddings, home, knowledge, system
 from spadework.sessions.health.service_checks import browser, check_search, models
 from spadework.settings import Settings
 

@@ -34,8 +34,7 @@ from spadework.events import (
 )
 from spadework.sessions.metrics.session_index import LOG
 from spadework.sessions.storage.files import readable_bytes
-from spadework.settings.environment import Concern
-from spadework.settings.sources import LEVELS, levels_of
+from spadework.settings.sources import LEVELS, Concern, levels_of
 from spadework.tools.stores.private_files import private_file, private_folder, write_atomically
 
 

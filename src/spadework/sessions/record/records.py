@@ -42,7 +42,7 @@ from spadework.sessions.storage.files import (
 )
 from spadework.settings import Settings
 from spadework.tools.stores.disk import DiskHangs, on_disk
-from spadework.tools.stores.event_record import Record
+from spadework.tools.stores.journal import Record
 from spadework.tools.stores.journal_rows import claim_on
 from spadework.tools.stores.plan_store import PlanStore
 from spadework.tools.stores.private_files import write_atomically

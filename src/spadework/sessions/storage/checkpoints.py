@@ -20,8 +20,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from spadework.backend import shared_backend
 from spadework.graph.research import Graph
 from spadework.graph.state import OUR_VALUES, ResearchState
-from spadework.tools.stores.event_record import Record
-from spadework.tools.stores.journal import Journal
+from spadework.tools.stores.journal import Journal, Record
 from spadework.tools.stores.journal_rows import claim_on
 
 #: Suffix of the type of a value with a checksum, and the checksum's length.

@@ -1,7 +1,12 @@
-"""Convert a web page to Markdown without its navigation, and read its metadata."""
+"""Convert a web page to Markdown without its navigation, and read its metadata.
+Choose a page's content blocks, from a clean known container or by probability.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser
@@ -11,8 +16,25 @@ from spadework.tools.extract.document_kinds import decode
 from spadework.tools.extract.extracted import Extracted, Link
 from spadework.tools.extract.markdown_writer import blocks, not_shown
 from spadework.tools.extract.page.block_features import PageView
-from spadework.tools.extract.page.choice import content
-from spadework.tools.extract.page.constants import THIN_CHARS
+from spadework.tools.extract.page.constants import (
+    BAR,
+    BARS,
+    CLEAN_ENOUGH,
+    CODE_BAR,
+    CONTAINED_KINDS,
+    CONTAINER_BAR,
+    CONTAINER_SHARE,
+    DEFINED,
+    DEFINED_CHARS,
+    FEW_BLOCKS,
+    FURNITURE,
+    LEAST_REPEATED_CHARS,
+    LIKELY_CHARS,
+    LONG_ENOUGH,
+    SMALL_PAGE_BYTES,
+    THIN_CHARS,
+    TITLED_CHARS,
+)
 from spadework.tools.extract.page.embedded_data import described, shelved, state
 from spadework.tools.extract.page.formulas import flatten
 from spadework.tools.extract.page.inline_markup import Addresses
@@ -27,7 +49,8 @@ from spadework.tools.extract.page.metadata import (
     source_kind_of,
     title_of,
 )
-from spadework.tools.extract.page.page_blocks import Block, assemble, captioned
+from spadework.tools.extract.page.page_blocks import Block, Frame, assemble, captioned
+from spadework.tools.extract.page.scorer import bar, probabilities
 from spadework.tools.extract.page.walker import Walker
 from spadework.tools.extract.xml import as_html
 
@@ -110,3 +133,134 @@ def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
     hidden = hidden or shelved(page.tree, addresses)
     fresh = [text for text in hidden if text not in shown]
     return "\n\n".join([*([shown.rstrip()] if shown else []), *fresh]) + "\n" if fresh else shown
+
+
+_ALWAYS = frozenset(("pre", "table"))
+#: Link targets, formatting and white space, ignored when blocks are compared.
+_SET = re.compile(r"\]\([^()\s]*\)|[\[\]*_`\\\s]+")
+#: Traits that mark the main content, most reliable first.
+_CONTAINERS = ("known container", "role:main", "tag:main", "tag:article")
+_LABELS, _REPEATABLE = frozenset(("button", "label")), frozenset(("pre", "table", "cell"))
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+
+
+def content(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
+    """Return the content blocks and the page's title. `markup` is the length of the HTML."""
+    return _titled(view.blocks, _judged(view, kinds, markup))
+
+
+def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
+    """Add the last h1 before the first long block, unless an h1 was kept."""
+    if not kept or any(block.kind == "h1" for block in kept):
+        return kept
+    first = next((block for block in kept if block.chars >= TITLED_CHARS), kept[0])
+    above = blocks[: blocks.index(first)]
+    titles = [b for b in above if b.kind == "h1" and not b.link_chars * 2 > b.chars]
+    wanted = {*kept, *titles[-1:]}
+    return [block for block in blocks if block in wanted] if titles else kept
+
+
+def _judged(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
+    blocks, kind = view.blocks, next(iter(kinds))
+    chances = probabilities(view, kinds)
+    held_in_one = kind in CONTAINED_KINDS or markup <= SMALL_PAGE_BYTES
+    likely = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
+    container = _known_container(view, chances, likely) if held_in_one else None
+    if container is not None:
+        pairs = list(zip(blocks, chances, strict=True))[container.start : container.end]
+        kept = [block for block, chance in pairs if chance > CONTAINER_BAR or block.kind in _ALWAYS]
+        kept = [block for block in kept if block.kind != "button"]
+        return kept if kind in CONTAINED_KINDS else list(_drop_copies(iter(kept)))
+    if likely >= LIKELY_CHARS and len(blocks) > FEW_BLOCKS:
+        return _cut(view, chances, kind)
+    return _outside_frame(blocks) if likely >= LIKELY_CHARS or markup <= SMALL_PAGE_BYTES else []
+
+
+def _cleanliness(blocks: list[Block]) -> float:
+    chars = sum(block.chars for block in blocks)
+    if not chars:
+        return 0.0
+    seen: Counter[str] = Counter()
+    links = repeated = furniture = 0
+    for block in blocks:
+        if block.link_chars * 2 > block.chars:  # Mostly links, so it is navigation.
+            links += block.link_chars
+        if block.kind in _LABELS:
+            furniture += block.chars
+        elif block.kind not in _REPEATABLE:
+            repeated += block.chars if seen[block.text] else 0
+            seen[block.text] += 1
+    return max(0.0, 1 - links / chars - repeated / chars - furniture / chars)
+
+
+def _known_container(view: PageView, chances: list[float], likely: float) -> Frame | None:
+    for name in _CONTAINERS:
+        for frame in view.frames:
+            if name in frame.traits:
+                inside = view.blocks[frame.start : frame.end]
+                pairs = zip(chances[frame.start :], inside, strict=False)
+                held = sum(chance * block.chars for chance, block in pairs)
+                long = sum(block.chars for block in inside) >= LONG_ENOUGH
+                most = long and held >= CONTAINER_SHARE * likely
+                if most and _cleanliness(inside) >= CLEAN_ENOUGH:
+                    return frame
+    return None
+
+
+def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
+    blocks = view.blocks
+    least = bar(blocks, chances) * BARS.get(kind, BAR)
+    bars = {"pre": CODE_BAR, "table": CODE_BAR if kind in CONTAINED_KINDS else least}
+    taken = [
+        chance > bars.get(block.kind, least) for block, chance in zip(blocks, chances, strict=True)
+    ]
+    defined = _defined(view, chances, DEFINED * least)
+    return list(_drop_copies(block for n, block in enumerate(blocks) if taken[n] or n in defined))
+
+
+def _outside_frame(blocks: list[Block]) -> list[Block]:
+    """Return the blocks outside boilerplate markup.
+    Mostly-link blocks are kept only if all others are headings.
+    """
+    inside = [block for block in blocks if not _is_furniture(block)]
+    told = [block for block in inside if block.link_chars * 2 <= block.chars]
+    return told if any(block.kind not in _HEADINGS for block in told) else inside
+
+
+def _defined(view: PageView, chances: list[float], least: float) -> set[int]:
+    around: dict[int, int] = {}
+    for frame in view.frames:  # Parents come before children.
+        inner = id(frame) if frame.tag == "dl" else around.get(id(frame.parent), 0)
+        around[id(frame)] = inner
+    lists: dict[int, list[int]] = {}
+    for n, block in enumerate(view.blocks):
+        if found := around[id(block.frame)]:
+            lists.setdefault(found, []).append(n)
+    likely = (n for n in lists.values() if _likely(view.blocks, chances, n, least))
+    return {n for places in likely for n in places}
+
+
+def _likely(blocks: list[Block], chances: list[float], places: list[int], least: float) -> bool:
+    said = [blocks[n].chars for n in places if blocks[n].kind != "dt"]
+    mass = sum(blocks[n].chars + 1 for n in places)
+    mean = sum(chances[n] * (blocks[n].chars + 1) for n in places) / mass
+    return 0 < len(said) < len(places) and sum(said) >= DEFINED_CHARS * len(said) and mean > least
+
+
+def _drop_copies(blocks: Iterator[Block]) -> Iterator[Block]:
+    """Drop repeated blocks, which pages contain for narrow screens."""
+    seen: set[str] = set()
+    for block in blocks:
+        if block.kind not in _ALWAYS and block.chars >= LEAST_REPEATED_CHARS:
+            said = _SET.sub("", block.text).lower()
+            if said in seen:
+                continue
+            seen.add(said)
+        yield block
+
+
+def _is_furniture(block: Block) -> bool:
+    frame: Frame | None = block.frame
+    while frame is not None and FURNITURE.isdisjoint(frame.traits):
+        frame = frame.parent
+    return frame is not None

@@ -14,8 +14,13 @@ import httpcore
 import idna
 
 from spadework.errors import NotAllowed
-from spadework.tools.web import name_lookup
-from spadework.tools.web.connections import ClosingBackend, authorization, proxy_for, tunnel
+from spadework.tools.web.connections import (
+    ClosingBackend,
+    addresses,
+    authorization,
+    proxy_for,
+    tunnel,
+)
 from spadework.tools.web.urls import is_address
 
 MAX_URL_CHARS = 2_000
@@ -235,7 +240,7 @@ async def resolve(host: str) -> list[str]:
     """Return a host's addresses from the system's resolver, IPv4 first.
     Raises OSError or UnicodeError.
     """
-    found = await name_lookup.addresses(host, None, type=socket.SOCK_STREAM)
+    found = await addresses(host, None, type=socket.SOCK_STREAM)
     ranked = sorted(found, key=lambda entry: entry[0] != socket.AF_INET)
     return list(dict.fromkeys(str(entry[4][0]) for entry in ranked))
 

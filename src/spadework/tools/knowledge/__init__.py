@@ -8,10 +8,10 @@ from importlib.util import find_spec
 from spadework.backend import backend_of
 from spadework.errors import SettingsError, how_to_install
 from spadework.settings import Settings
-from spadework.tools.dense.embedder import Meaning, embedder
 from spadework.tools.fetch.guard import is_http_url
 from spadework.tools.knowledge.embedded_store import EmbeddedKnowledge
 from spadework.tools.knowledge.entry import Entry, Knowledge, Recalled, Which
+from spadework.tools.ranking.embedder import Meaning, embedder
 from spadework.tools.web.urls import host_of
 
 __all__ = ["Entry", "Knowledge", "Recalled", "Which", "knowledge_of", "store_of"]

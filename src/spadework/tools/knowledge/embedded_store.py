@@ -20,8 +20,6 @@ import zstandard
 from filelock import FileLock, Timeout
 
 from spadework.errors import KnowledgeError, ModelError
-from spadework.tools.dense.embedder import Meaning, fill
-from spadework.tools.dense.vectors import Near, Passage, Vectors
 from spadework.tools.knowledge.entry import Entry, Recalled, Which, condition_of
 from spadework.tools.knowledge.page_index import PassageIndex, answer, document
 from spadework.tools.library.full_text import Asked, no_panic, parse_question
@@ -33,6 +31,8 @@ from spadework.tools.library.search import (
     propose_passages,
     rarity,
 )
+from spadework.tools.ranking.embedder import Meaning, fill
+from spadework.tools.ranking.vectors import Near, Passage, Vectors
 from spadework.tools.stores.private_files import private_file, private_folder
 from spadework.tools.stores.session_database import transaction
 from spadework.tools.web.urls import canonical_url, host_of

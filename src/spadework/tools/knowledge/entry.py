@@ -9,7 +9,7 @@ from typing import Protocol, Self
 
 import zstandard
 
-from spadework.clock import today
+from spadework.deadline import today
 from spadework.tools.ranking.query_operators import freshness_of
 from spadework.tools.text.facts import stems
 from spadework.tools.text.language import language, spoken

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import tantivy
 
-from spadework.tools.dense.vectors import Near
 from spadework.tools.knowledge.entry import Entry, Recalled, merge_spans
 from spadework.tools.library.build import index_passages
 from spadework.tools.library.document import Document, pieces
@@ -22,6 +21,7 @@ from spadework.tools.library.full_text import (
     schema,
 )
 from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, snippet, with_near
+from spadework.tools.ranking.vectors import Near
 from spadework.tools.stores.private_files import close_files, private_folder
 
 #: Words below which coverage is reduced: unrelated pages often contain all of a few words.

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from spadework.errors import KnowledgeError, ModelError
-from spadework.tools.dense.embedder import EndpointEmbedder
 from spadework.tools.knowledge.entry import Entry, Recalled, Which
 from spadework.tools.knowledge.page_index import answer, document
 from spadework.tools.library.document import pieces
 from spadework.tools.library.full_text import Asked, all_terms, parse_question
 from spadework.tools.library.search import Match, passages
-from spadework.tools.web import name_lookup
+from spadework.tools.ranking.embedder import EndpointEmbedder
 from spadework.tools.web.background_threads import aside
+from spadework.tools.web.connections import install_resolver
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
@@ -315,7 +315,7 @@ class QdrantKnowledge:
                 self._client = None
 
     async def _opened(self) -> AsyncQdrantClient:
-        name_lookup.install_resolver()
+        install_resolver()
         async with self._connecting:
             if self._client is None:
                 # Importing the client takes seconds. A thread keeps that from delaying the end of a

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import zstandard
 
 from spadework.tools.library.python_sources import defined_names, used_names
-from spadework.tools.ranking.near_duplicates import resemblance as similarity
+from spadework.tools.ranking.statements import resemblance as similarity
 from spadework.tools.text.markdown import blocks
 from spadework.tools.text.passages import cut
 

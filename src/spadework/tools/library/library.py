@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from spadework.errors import NotAllowed, SearchError, SettingsError, Unreadable
-from spadework.tools.dense.embedder import Meaning, fill
-from spadework.tools.dense.vectors import Passage, Vectors
 from spadework.tools.library.document import DAMAGED, Document, Skipped, StoreReader
 from spadework.tools.library.installed import installed_packages, packages_in
 from spadework.tools.library.search import Dense, Searcher, no_passages, passages
 from spadework.tools.library.source_reader import collections, files
+from spadework.tools.ranking.embedder import Meaning, fill
 from spadework.tools.ranking.query_operators import without_operators
+from spadework.tools.ranking.vectors import Passage, Vectors
 from spadework.tools.web.background_threads import kill_group
 from spadework.values import Hit, SourceKind
 

@@ -13,8 +13,6 @@ from pathlib import Path
 import tantivy
 
 from spadework.errors import ModelError
-from spadework.tools.dense.embedder import Meaning
-from spadework.tools.dense.vectors import MOST_PLACES, Near, Passage, Vectors
 from spadework.tools.library.document import (
     Document,
     StoreReader,
@@ -41,8 +39,10 @@ from spadework.tools.library.full_text import (
     spread,
     subject,
 )
+from spadework.tools.ranking.embedder import Meaning
 from spadework.tools.ranking.query_operators import only, without_operators
 from spadework.tools.ranking.relevance import rank_scores
+from spadework.tools.ranking.vectors import MOST_PLACES, Near, Passage, Vectors
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 

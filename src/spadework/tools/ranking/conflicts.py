@@ -17,15 +17,17 @@ from itertools import count, permutations, product
 from typing import Literal, NamedTuple
 
 from spadework.deadline import Late
-from spadework.tools.ranking.near_duplicates import Sketch, resemblance, sketch
 from spadework.tools.ranking.selection import bare
 from spadework.tools.ranking.statements import (
     DATE,
     FIGURE,
     STOP,
+    Sketch,
     Statement,
     Value,
     content_stems,
+    resemblance,
+    sketch,
     statements,
 )
 from spadework.tools.text.facts import Quantity, differ, is_same, names, numbers, relations, stems

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-from spadework import clock
+from spadework import deadline
 from spadework.errors import SearchError
 from spadework.tools.web.urls import addresses
 from spadework.values import Freshness, Query
@@ -128,7 +128,7 @@ def reach(query: Query, today: date | None = None) -> Reach | None:
     first, _ = period(query)
     if first is None:
         return None
-    days = ((today or clock.today().date()) - first).days
+    days = ((today or deadline.today().date()) - first).days
     return next((name for name, most in _REACHES.items() if days <= most), None)
 
 
@@ -137,4 +137,4 @@ def since(freshness: Freshness, today: date | None = None) -> date | None:
     `today` defaults to the UTC date.
     """
     days = DAYS.get(freshness)
-    return None if days is None else (today or clock.today().date()) - timedelta(days=days)
+    return None if days is None else (today or deadline.today().date()) - timedelta(days=days)

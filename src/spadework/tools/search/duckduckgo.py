@@ -15,7 +15,7 @@ from datetime import date
 from math import ceil
 from typing import Any
 
-from spadework import clock
+from spadework.deadline import today
 from spadework.errors import QuotaSpent, SearchError
 from spadework.tools.ranking.query_operators import is_dated, news_wanted, reach
 from spadework.tools.search.provider import over_the_wire
@@ -76,7 +76,7 @@ class DuckDuckGo:
 
 def _span(query: Query) -> str | None:
     if is_dated(query) and not query.news:
-        return f"{query.since or _FIRST}..{query.until or clock.today().date()}"
+        return f"{query.since or _FIRST}..{query.until or today().date()}"
     span = reach(query)
     return None if span is None or (query.news and span == "year") else span[0]
 

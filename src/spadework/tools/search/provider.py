@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import httpx
 
 from spadework.errors import QuotaSpent, SearchError
-from spadework.settings.environment import Effort
+from spadework.settings.sources import Effort
 from spadework.tools.fetch.exchange import reason as broken_by
 from spadework.tools.stores.exchanges import Piece, Tape
 from spadework.tools.web.connections import (

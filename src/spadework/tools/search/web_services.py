@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from spadework import clock
+from spadework.deadline import today
 from spadework.errors import SearchError, SettingsError, must_be
 from spadework.tools.ranking.query_operators import is_dated, news_wanted, reach
 from spadework.tools.search.provider import AGENT, Access, Service
@@ -80,7 +80,7 @@ def _brave_span(query: Query) -> str:
     if not is_dated(query):
         span = reach(query)
         return f"p{span[0]}" if span else ""
-    return f"{query.since or _BRAVE_FIRST}to{query.until or clock.today().date()}"
+    return f"{query.since or _BRAVE_FIRST}to{query.until or today().date()}"
 
 
 def _brave_row(result: dict[str, Any]) -> Row:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from spadework.clock import today
+from spadework.deadline import today
 from spadework.tools.text.language import DEFAULT, Language, language as language_named, spoken
 from spadework.tools.text.terms import RUN, in_plain_signs, stemmer, terms
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from spadework.errors import Unreadable
+from spadework.tools.extract import text_reader
 from spadework.tools.extract.document_kinds import decode
 from spadework.tools.extract.extracted import Extracted
 from spadework.tools.extract.markdown_writer import blocks, item, plain, write_heading
-from spadework.tools.extract.readers import text_reader
 from spadework.tools.text.facts import moment
 
 _WRITTEN = {"text/x-rst": "rst", "text/plain": "text"}

@@ -18,7 +18,7 @@ from spadework.graph.nodes.read import page_at
 from spadework.graph.nodes.recall import recorded_pages
 from spadework.graph.parts import PagesAlone
 from spadework.sessions.brief import Brief
-from spadework.sessions.lookups.documents import (
+from spadework.sessions.documents import (
     Linked,
     ReadPage,
     about,
@@ -32,8 +32,7 @@ from spadework.sessions.storage.session_list import readable_sessions
 from spadework.settings import Settings
 from spadework.tools.fetch.guard import printable_url
 from spadework.tools.fetch.page_pool import PAGE_SECONDS
-from spadework.tools.ranking.link_authority import LinkStore
-from spadework.tools.ranking.selection import LOCAL, PRESETS
+from spadework.tools.ranking.selection import LOCAL, PRESETS, LinkStore
 from spadework.values import Page, Result, Unread, Value
 
 PAGES, MOST_PAGES = 5, 20

@@ -14,12 +14,12 @@ from pydantic import BaseModel, ValidationError
 
 from spadework.errors import ModelError, SettingsError, how_to_install
 from spadework.settings import Settings
-from spadework.tools.dense.vectors import Passage, Vectors
-from spadework.tools.web import name_lookup
+from spadework.tools.ranking.vectors import Passage, Vectors
 from spadework.tools.web.connections import (
     ask_again,
     certificates,
     closing_lines,
+    install_resolver,
     proxy_for,
     read_key,
 )
@@ -123,7 +123,7 @@ class EndpointEmbedder:
         return answer
 
     async def _answered(self, texts: Sequence[str]) -> Answer:
-        name_lookup.install_resolver()
+        install_resolver()
         body = {
             "model": self.name,
             "input": [text[:MAX_CHARS] or " " for text in texts],

@@ -18,7 +18,7 @@ from spadework.graph.pages.provider_search import SEARCH_SECONDS
 from spadework.graph.parts import PagesAlone
 from spadework.graph.routes import question_of
 from spadework.graph.state import ResearchState
-from spadework.sessions.lookups.documents import temporary_context
+from spadework.sessions.documents import temporary_context
 from spadework.sessions.metrics.run_history import experience
 from spadework.sessions.session import Session
 from spadework.settings import Settings

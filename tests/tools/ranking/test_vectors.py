@@ -14,9 +14,9 @@ from filelock import FileLock
 from hypothesis import given, strategies as st
 
 from spadework.errors import ModelError
-from spadework.tools.dense import vectors as vector_tables
-from spadework.tools.dense.embedder import BATCH, LEAST, EndpointEmbedder, Meaning, fill
-from spadework.tools.dense.vectors import Passage, Vectors, pack_vector
+from spadework.tools.ranking import vectors as vector_tables
+from spadework.tools.ranking.embedder import BATCH, LEAST, EndpointEmbedder, Meaning, fill
+from spadework.tools.ranking.vectors import Passage, Vectors, pack_vector
 from tests.world.embedding import Embeddings, Fault
 
 

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from spadework.errors import ModelError, SettingsError
 from spadework.settings import Settings
-from spadework.tools.dense.embedder import BATCH, PARALLEL, EndpointEmbedder, embedder
+from spadework.tools.ranking.embedder import BATCH, PARALLEL, EndpointEmbedder, embedder
 from tests.world.background import Background, listen
 from tests.world.timing import peak
 

@@ -1,1 +1,0 @@
-"""Searching and reading pages without a report."""

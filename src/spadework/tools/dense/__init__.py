@@ -1,1 +1,0 @@
-"""Embed passages and questions, and search for nearest neighbours."""
