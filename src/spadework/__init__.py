@@ -1,6 +1,8 @@
-"""Deep research in which every factual sentence cites the exact words of a source. from spadework
-import research result = await research("What is Terraform and how do I use it?")
-print(result.report)
+"""Deep research in which every factual sentence cites the exact words of a source.
+
+>>> from spadework import research
+>>> result = await research("What is Terraform and how do I use it?")
+>>> print(result.report)
 """
 
 from __future__ import annotations

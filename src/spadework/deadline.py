@@ -122,8 +122,8 @@ class Deadline:
 
     def judging_seconds(self, call: float) -> float:
         """Return the seconds for judging a round.
-        Judging gets at least SLOWER times `call`, up to half the time of judging and writing,
-        because evidence that nobody judged is not worth writing up.
+        This is SLOWER times `call` if the phase has less, but at most half of the time for judging
+        and writing: evidence that nobody judged is not worth a report.
         """
         return max(self.phase("assess"), min(SLOWER * call, self.phase("assess", "write") / 2))
 

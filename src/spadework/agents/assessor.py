@@ -1,4 +1,4 @@
-"""Judge the evidence of a topic. The model names quotes by number, and code copies them from the
+"""Judge the evidence on a topic. The model names quotes by number, and code copies them from the
 page.
 """
 
@@ -40,7 +40,7 @@ MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 MOST_QUOTES = 40
 LIKELY = 0.5
-#: The maximum number of differences in an answer, and the maximum characters of each.
+#: The maximum number of differences in an answer, and of characters in each difference.
 MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
@@ -169,9 +169,7 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether the question asks for a fact about something that it names only by a
-    relation.
-    """
+    """Return whether the question has one topic and describes its subject by a relation."""
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
@@ -189,7 +187,7 @@ def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
 def recommendations_of(
     queries: Sequence[GapQuery], shown: Sequence[PassageView]
 ) -> tuple[Recommendation, ...]:
-    """Return the recommended searches as plain text, sorted by priority."""
+    """Return the recommended searches that are in plain words, sorted by priority."""
     order: tuple[Priority, ...] = ("high", "medium", "low")
     wanted = sorted(
         (q for q in queries if in_words(q.query)), key=lambda q: order.index(q.priority)
@@ -201,7 +199,7 @@ def recommendations_of(
             purpose=q.purpose,
             priority=q.priority,
             max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
-            # Skip sites that the passages recommend, because they may be advertisements.
+            # Skip sites that the passages themselves mention, because those may be advertisements.
             include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
             exclude_domains=tuple(domains(q.exclude_domains)),
         )

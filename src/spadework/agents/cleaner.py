@@ -17,7 +17,8 @@ from spadework.tools.text.markdown import Block, blocks
 from spadework.tools.text.sentences import cleanliness, is_matter
 from spadework.values import Problem, Visible
 
-#: The cleanliness from which a page is left alone, and the minimum characters of a page to clean.
+#: The cleanliness, from 0 to 1, at which a page is left alone, and the minimum number of
+#: characters in a page to clean.
 MARKS: dict[Cleaning, tuple[float, int]] = {
     "default": (0.7, 500),
     "fast": (0.8, 1_000),
@@ -25,10 +26,10 @@ MARKS: dict[Cleaning, tuple[float, int]] = {
     "technical": (0.7, 500),
 }
 JUDGED_CHARS = 2_000
-#: The maximum number of blocks to show, and the characters of each. Blocks after these are kept.
+#: The maximum number of blocks to show, and of characters from each. Further blocks are kept.
 MOST_BLOCKS, BLOCK_CHARS = 150, 300
-#: The minimum characters, and the minimum fraction of the content, that must remain after
-#: cleaning.
+#: The minimum number of characters, and the minimum fraction of the content, that must remain
+#: after cleaning.
 LEAST_CHARS, LEAST_MATTER = 200, 0.5
 
 _INSTALLS = re.compile(
@@ -73,8 +74,8 @@ def is_unclean(text: str, cleaning: Cleaning) -> bool:
 async def clean(
     model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float
 ) -> tuple[str, list[Problem]]:
-    """Return a noisy page's text without boilerplate. The text is unchanged if the judge finds it
-    clean or a model fails.
+    """Return a noisy page's text without boilerplate, and any problems.
+    The text is unchanged if the judge finds the page clean, or if a model fails.
     """
 
     async def ask(model: Model) -> str:

@@ -21,7 +21,7 @@ MOST_POINTS = 5
 
 
 class WeaknessAnswer(Visible):
-    """A weakness, the section to change, and a search for what it lacks."""
+    """A weakness, the section to change, and a search for what the section lacks."""
 
     section: str
     weakness: str

@@ -33,7 +33,7 @@ MOST_PROBLEMS = 8
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
-#: The minimum lead, in weight, with which one side of a disagreement counts as stronger.
+#: One side of a disagreement counts as stronger if its weight is larger by at least this much.
 CLEAR = 0.1
 
 #: The phrases for counting verdicts. "quoted" marks a verbatim quote that code recognized.
@@ -108,9 +108,9 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """Return the sides in order, and a remark that explains it. Figures come newest first, because
-    newer estimates matter more, and other sides strongest first. A near-copy with changes comes
-    last and is marked.
+    """Return the sides in order, and a remark that explains the order.
+    Figures come newest first, because newer estimates matter more. Other sides come strongest
+    first. A side that only changed near-copies support comes last and is marked.
     """
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for side, day in sides if not side.changed_copy]
@@ -143,9 +143,9 @@ def not_found(
     say: Phrases = ENGLISH,
 ) -> Section:
     """Return a section on what the answer lacks, with each gap once.
-    `outlined` holds the aspects and gaps that no section of the report answers, or None without an
-    outline: another topic's section may answer a topic's gap, and only the outline knows. Topics in
-    `unread` have pages that could not be read.
+    - `outlined`: the aspects and gaps that no section answers, or None without an outline. Only
+      the outline knows whether another topic's section answers a gap.
+    - `unread`: topics with pages that could not be read.
     """
     gaps = {
         name: [gap for gap in found.gaps if outlined is None or gap in outlined]
@@ -156,13 +156,14 @@ def not_found(
         found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
         left = gaps.get(topic.name, [])
         if found.state == "answered":
-            # Readers want only the most important gap of an answered topic, which comes first.
+            # For an answered topic, readers want only the most important gap, which comes first.
             beside += left[1:]
         elif left or not found.gaps:
             new = [gap for gap in left if _bare(gap) not in told]
             lines.append(_gap_of(topic, found, new, topic.name in unread, plan, say))
             told = _bare(" ".join([told, *lines]))
-            # The gaps of a topic that is not answered tell what it lacks.
+            # The line about an unanswered topic already tells what it lacks, so this is not listed
+            # again.
             beside += [*left, *(topic.must_cover if left else ())]
     said = stems(told, plan.language)
     first = [gap for own in gaps.values() for gap in own[:1]]
@@ -219,8 +220,9 @@ def about(
     why: str,
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return a section on how the report was made. `pages`: the numbers of pages read and cited;
-    `why`: the reason if the run ended early.
+    """Return a section on how the report was made.
+    - `pages`: the number of pages read, and of pages cited.
+    - `why`: the reason if the run ended early.
     """
     many, cited = pages
     read = say("page_read" if many == 1 else "pages_read", many=many, cited=cited)

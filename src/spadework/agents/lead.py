@@ -82,8 +82,8 @@ class PlanAnswer(Reply):
     topics: list[TopicAnswer] = at_most(MOST_TOPICS["complex"])
 
 
-#: The reply type at quick effort. It has room for fewer topics, because small models fill whatever
-#: room there is.
+#: The reply type at quick effort. It allows fewer topics, because small models tend to use all
+#: that are allowed.
 _QUICK = create_model(
     "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(QUICK_TOPICS))
 )
@@ -98,8 +98,9 @@ async def plan(
     quick: bool = False,
     seconds: float,
 ) -> tuple[Plan, list[Problem]]:
-    """Return the plan for a question, and any problems. `hits`: the results of the first broad
-    search; `searching`: descriptions of what is searched.
+    """Return the plan for a question, and any problems.
+    - `hits`: the results of the first broad search.
+    - `searching`: descriptions of what is searched.
     """
     if question.answers:
         await tokens.ready()
@@ -118,7 +119,7 @@ async def plan(
 def prompt_of(
     question: Question, hits: Sequence[Hit], searching: Sequence[str], *, quick: bool
 ) -> Prompt:
-    """Return the lead's prompt. If there are earlier answers, await `tokens.ready()` before."""
+    """Return the lead's prompt. If there are earlier answers, await `tokens.ready()` first."""
     answers = [tokens.first_tokens(answer, ANSWER_TOKENS) for answer in question.answers]
     titles = dict.fromkeys(one_line(hit.title, TITLE_CHARS) for hit in hits if hit.title)
     return render(
@@ -255,8 +256,8 @@ def clarify_question(question: str, answer: str, asked: str = "") -> str:
 
 
 def name_subject(question: str, answer: str) -> str:
-    """Return a vague question with the answer in place of its pronoun. Return "" if it has no
-    pronoun, or the answer is more than a name.
+    """Replace the pronoun of a vague question with the answer.
+    Return "" if the question has no pronoun, or if the answer is more than a name.
     """
     named = is_nominal(answer, language(language_of(question) or "en"))
     replaced = put_in(question, answer) if named and not query_terms(question) else question

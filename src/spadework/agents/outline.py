@@ -24,7 +24,7 @@ from spadework.values import CODE, Conflict, Coverage, Evidence, Plan, Problem, 
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
 MOST_SECTIONS, MOST_COLUMNS = 12, 6
 MOST_NAMES = 12
-#: Target words in a report, by requested length.
+#: The target number of words in a report, by its requested length.
 WORDS: Mapping[str, int] = {"short": 200, "normal": 700, "long": 1_800}
 
 
@@ -65,11 +65,10 @@ class Outlined:
 @dataclass(frozen=True)
 class Outline:
     """The plan of a report.
-
     - `answer`: the short answer with citation marks, written by `author`.
     - `left_out`: the ids of unused entries.
-    - `missing`: the aspects and gaps that no section covers, or None if nobody looked.
-    - `names`: what the sections' code shares.
+    - `missing`: the aspects and gaps that no section covers, or None if this was not checked.
+    - `names`: the names that the code in the sections shares.
     """
 
     sections: tuple[Outlined, ...]
@@ -83,8 +82,9 @@ class Outline:
 
 @dataclass(frozen=True)
 class Known:
-    """What an outline must know besides the evidence. Coverage, disagreements, the target and
-    maximum number of words (0 means no limit), and the date of the question.
+    """What an outline must take into account besides the evidence.
+    `words` and `most_words` are the target and maximum length of the report (0 means no limit),
+    and `asked_on` is the date of the question.
     """
 
     coverage: Mapping[str, Coverage]
@@ -163,7 +163,6 @@ def _check_outline(
     answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan, wanted: Iterable[str]
 ) -> Outline | None:
     """Validate the model's outline, or return None if no section has evidence.
-
     - Sections with the same heading are merged.
     - Headings that no entry supports, or that look like prompt injections, are replaced.
     - An entry that is neither used nor left out goes to the first section of its topic.

@@ -1,5 +1,5 @@
-"""Edit a plan for the user, by topic numbers and names, or by a request in free text that a model
-reads.
+"""Edit a plan for the user. The user gives topic numbers and names, or a request in free text that
+a model reads.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _ADD = re.compile(r"add\s+(\S.*)", re.IGNORECASE)
 
 
 class Said(NamedTuple):
-    """A parsed answer: the topics that it names (one per line), its change requests, and whether
-    it accepts the plan.
+    """A parsed answer about a plan.
+    It has the topics named (one per line), the change requests, and whether the plan is accepted.
     """
 
     topics: str

@@ -1,4 +1,4 @@
-"""Separate small talk, and the chores of chat clients, from questions to research."""
+"""Separate small talk and chat clients' chores (titles, tags) from questions to research."""
 
 from __future__ import annotations
 
@@ -62,9 +62,11 @@ _TITLE_WORDS, _TAGS = 6, 3
 
 
 class Chore(NamedTuple):
-    """A chat client's request about a conversation (`shown`). Any `task` but a title, tags or
-    follow-ups is "text". `key` is the JSON key of the answer, or "" for plain text, and `listed`
-    means that the answer is a list.
+    """A chat client's request about a conversation.
+    - `task`: "text", unless it is a title, tags or follow-ups.
+    - `key`: the JSON key of the answer, or "" for plain text.
+    - `listed`: whether the answer is a list.
+    - `shown`: the conversation.
     """
 
     task: Task
@@ -188,7 +190,7 @@ def _first_question(shown: str) -> str:
 
 #: `research` goes to the graph, which recognizes follow-ups by itself.
 Kind = Literal["research", "talk", "chore"]
-#: Small talk with more other words than this is treated as a question.
+#: A message with small talk and more other words than this is treated as a question.
 FEW_WORDS = 6
 
 _SIGN = re.compile(r"[\W_]+")
@@ -237,8 +239,8 @@ async def receive_message(
 
 
 def by_rules(said: str) -> Received | None:
-    """Classify a message that is not a chore, by rules. Pure small talk is answered in its
-    language. Return None for small talk with a few other words, which may be a question.
+    """Classify a message that is not a chore by rules. Pure small talk is answered in its language.
+    Return None for small talk with a few other words, because those may be a question.
     """
     left, talk, kind = _split_small_talk(said)
     if kind and not left:

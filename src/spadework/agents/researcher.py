@@ -13,7 +13,7 @@ from spadework.tools.text import tokens
 from spadework.tools.web.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
-#: Maximum hits per call, best first, and the maximum tokens of each.
+#: The maximum number of hits per call, best first, and of tokens in each hit.
 MOST_HITS, HIT_TOKENS = 40, 40
 
 

@@ -34,9 +34,10 @@ from spadework.visible import one_line
 #: `new`: research a question.
 TurnKind = Literal["new", "more", "form", "known"]
 UNSEARCHED = ("form", "known")
-#: Maximum entries that answer a follow-up, and maximum tokens of the entries shown to the lead.
+#: The maximum number of entries that answer a follow-up, and of tokens in the entries shown to the
+#: lead.
 MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
-#: The maximum characters of a follow-up that a model rewords so that it stands alone.
+#: The maximum number of characters in a follow-up that a model rewords to stand alone.
 MOST_CHARS = 300
 Lengthened = Literal["", "shorter", "longer"]
 
@@ -45,9 +46,11 @@ _CODE = re.compile(r"[a-z]{2,3}")
 
 
 class Turn(Value):
-    """A classified follow-up: the code of a newly requested language, the ids of entries that
-    answer it (`proofs`) with their likelihood `score` (0 to 1), and a `question` and `heading` that
-    stand alone. Texts are "" if there is none.
+    """A classified follow-up.
+    - `language`: the code of a newly requested language, or "".
+    - `proofs`: the ids of entries that answer it.
+    - `score`: the likelihood, from 0 to 1, that they do.
+    - `question`, `heading`: wordings that stand alone, or "".
     """
 
     kind: TurnKind
@@ -61,10 +64,9 @@ class Turn(Value):
 
 class TurnAnswer(Visible):
     """A model's reading of a follow-up to a report.
-
     - `language`: a language code, or "" for no change.
-    - If `kind` is `known`: `evidence` holds the ids that answer it, `question` a wording that
-      stands alone, and `heading` a short one.
+    - If `kind` is `known`, `evidence` holds the ids that answer it. `question` and `heading` then
+      stand alone.
     """
 
     kind: TurnKind
@@ -318,9 +320,9 @@ def same(one: Section, other: Section) -> bool:
 def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
-    """Return the ids of the entries that answer a question, best first. Also return the fraction of
-    its words that are found together. There are no ids if no entry answers the question, or if it
-    asks several things or for news. `pages` maps content hashes to pages.
+    """Return the ids of the entries that answer a question, best first, and a score. The score is
+    the fraction of the question's words found together. There are no ids if no entry answers the
+    question, or if it asks several things or for news. `pages` maps content hashes to pages.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]

@@ -29,7 +29,7 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.sentences import leads
 from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence, Verdict
 
-#: Sentences per model call, as many as in the examination.
+#: The maximum number of sentences per model call, the same as in the examination.
 BATCH = 30
 
 Ruling = Literal["supported", "partly", "contradicted", "unsupported", "could not check"]
@@ -113,7 +113,7 @@ def judge_section(section: Section, findings: Findings) -> Checked:
 
 @dataclass(frozen=True)
 class Asked:
-    """A single sentence of `whole` for the model to judge, with a note on the doubts of code.
+    """A single sentence of `whole` for the model to judge, with a note on code's doubts.
     If no model judges it and `unfounded` is set, code rejects it.
     """
 
@@ -171,8 +171,8 @@ def _check_by_code(
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # A table cell also makes a claim about its row, so it is not enough that its words are
-        # quoted.
+        # A table cell also makes a claim about its row, so a verbatim quote of its words is not
+        # enough.
         own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")

@@ -21,7 +21,7 @@ from spadework.tools.text.sentences import leads
 from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 
 MOST_MENDED = 20
-#: Section forms that join what other sections tell.
+#: The forms of sections that combine what other sections say.
 JOINING = ("table", "advice")
 
 
@@ -112,7 +112,7 @@ async def _section(
 
 
 def _lines_beside(outline: Outline, section: Outlined) -> list[str]:
-    """Return the other sections' entries, a line each, because tables and advice need them, too."""
+    """Return other sections' entries, one per line, for a section with a table or advice."""
     if section.form not in JOINING:
         return []
     entries = dict.fromkeys(e for other in outline.sections for e in other.evidence)

@@ -30,7 +30,7 @@ from spadework.apps.messages import replace_unencodable
 from spadework.errors import SettingsError
 
 DEFAULT = "ask"
-#: Minimum similarity of a typo to a command, as between "reed" and "read".
+#: The minimum similarity between a typo and a command, such as "reed" and "read".
 LIKE = 0.75
 #: Other programs' names for our commands.
 _ELSEWHERE = {
@@ -41,7 +41,7 @@ _ELSEWHERE = {
     "web": "serve",
 }
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]*")
-#: Found in addresses, paths and session ids, but not in the words of a question.
+#: Characters that occur in addresses, paths and session ids, but not in the words of a question.
 _NO_WORD = re.compile(r"\s|/|\w[.:]\w|\d{8}")
 _SESSION_ID = re.compile(r"\d{8}-\d{6}\S*")
 _SHOWN_CHARS = 60
@@ -51,9 +51,13 @@ def as_command(
     arguments: Sequence[str], commands: Mapping[str, Collection[str]], options: Collection[str]
 ) -> list[str]:
     """Return the arguments, with `ask` in front unless they name a command.
-    `commands` maps each command to its subcommands; `options` need no command. A `sessions`
-    subcommand may stand alone, or before a session id or an exported session. Raises SettingsError
-    for a likely typo, a lone session id, another word after a subcommand, or a single word.
+
+    - `commands`: each command with its subcommands.
+    - `options`: options that need no command.
+
+    A `sessions` subcommand may stand alone, or before a session id or an exported session. Raises
+    SettingsError for a likely typo, a lone session id, another word after a subcommand, or a
+    single word.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]
@@ -85,7 +89,7 @@ def as_command(
 
 
 def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]) -> str:
-    """Return the command probably meant, or "" if the words look like a question."""
+    """Return the command that was probably meant, or "" if the words look like a question."""
     if not _NAME.fullmatch(words[0]):
         return ""
     name, rest = words[0].lower(), words[1:]
@@ -96,7 +100,8 @@ def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]
     return meant if meant and (argued or not rest) else ""
 
 
-#: Maximum open files to request. A higher limit slows code that walks all descriptors.
+#: The maximum number of open files to request. A higher limit slows code that walks all
+#: descriptors.
 ENOUGH = 65_536
 
 
@@ -312,7 +317,7 @@ def main() -> None:
 
 #: Typer's base class for usage errors.
 _UsageError: Any = typer.BadParameter.__base__
-#: Messages by Typer's error class. {0} is the command, {1} the parameter.
+#: Error messages by the name of Typer's error class. {0} is the command, {1} the parameter.
 _WRONG = {
     "NoSuchOption": "{0} has no option {1}",
     "BadOptionUsage": "{1} needs a value",

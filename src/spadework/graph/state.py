@@ -43,7 +43,6 @@ from spadework.values import (
 
 class Find(Value):
     """The result of a worker: the pages read (best first), and the best passages for its topic.
-
     - `left`: readable hits left; `found`: all hits.
     - `answered`: false if every search failed.
     - `heard`: the providers that answered.

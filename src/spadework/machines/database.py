@@ -314,7 +314,6 @@ def _connected(url: str) -> Iterator[Connection[TupleRow]]:
 
 class Looked(NamedTuple):
     """The state of a database.
-
     - `where`: its address without the password; `number`: the `version` as a number.
     - `most`, `free`: connections allowed and available.
     - `tables`: the last migration ("" if none).

@@ -1,7 +1,5 @@
 """Migrate our own tables with Alembic, and those of the queue and the checkpoints with their
-packages.
-
-Only one process migrates at a time.
+packages. Only one process migrates at a time.
 """
 
 from __future__ import annotations

@@ -26,8 +26,9 @@ from spadework.values import Result
 
 @dataclass(frozen=True)
 class Replayed:
-    """The results of a replay and of the original run, with the numbers of `replayed` and `new`
-    exchanges and the `missing` ones.
+    """The results of a replay (`result`) and of the original run (`before`).
+    - `replayed`, `new`: numbers of recorded and new exchanges
+    - `missing`: the exchanges that were not recorded
     """
 
     result: Result
@@ -38,7 +39,7 @@ class Replayed:
 
     @property
     def same(self) -> bool:
-        """Whether the reports are identical."""
+        """True if both reports are identical."""
         return self.result.report == self.before.report
 
 

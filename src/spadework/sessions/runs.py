@@ -24,7 +24,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import make_folder
 from spadework.values import Result
 
-#: Marks the folder of a session run by a server.
+#: Name of the file that marks a session run by a server.
 SERVED = ".served"
 #: Seconds to wait for another machine to confirm a cancellation.
 CANCEL_SECONDS = 5.0
@@ -53,7 +53,7 @@ class Run:
 
     @property
     def result(self) -> Result | None:
-        """The reported result, or None. The run ends a little later."""
+        """The reported result, or None. The run ends shortly after reporting a result."""
         ends = (
             event for event in reversed(self.recorded) if isinstance(event, (Started, Finished))
         )
@@ -62,7 +62,7 @@ class Run:
 
     @property
     def finished(self) -> bool:
-        """Whether there is a result."""
+        """True if there is a result."""
         return self.result is not None
 
     def tell(self, event: Event) -> None:
@@ -81,8 +81,8 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield the events after number `after`, with their numbers. A note has the previous
-        event's number.
+        """Yield the events after number `after`, with their numbers.
+        A note has the number of the event before it.
         """
         n, noted = after, 0
         while True:
@@ -114,7 +114,7 @@ class Runs:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def start(self, session: Session) -> Run:
-        """Run a session, unless it is running or finished, and return its run."""
+        """Start a session, unless it is running or finished, and return its run."""
         if session.session_id in self._runs:
             return self._runs[session.session_id]
         run = Run(session, read_log(session.folder))
@@ -137,7 +137,7 @@ class Runs:
         return runs
 
     async def find(self, session_id: str) -> None:
-        """Copy a session that the workers have to this machine, and watch it."""
+        """Copy a session from the workers to this machine, and watch the session."""
         backend = backend_of(self.settings)
         if session_id not in self._runs and await backend.find(self.settings, session_id):
             self.start(await asyncio.to_thread(self._resumed, session_id))
@@ -162,7 +162,7 @@ class Runs:
     async def watch(
         self, session_id: str, after: int = 0
     ) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield a session's events after number `after`, live or from its log. Raises
+        """Yield a session's events after number `after`, live or from the log. Raises
         SessionNotFound.
         """
         if run := self._runs.get(session_id):

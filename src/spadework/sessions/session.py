@@ -1,4 +1,4 @@
-"""A session, as used by all interfaces: start, watch, answer, stop, resume, follow up."""
+"""Sessions, which every interface can start, watch, answer, stop, resume and follow up."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from spadework.tools.stores.journal_rows import claim_on
 from spadework.values import Result
 from spadework.visible import visible
 
-#: Whether this context is inside a session. A nested session must not wait for its outer one.
+#: True inside a session. A nested session must not wait for the session around it.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
@@ -75,8 +75,8 @@ async def admitted(
     stop: asyncio.Event,
     progress: Callable[[str], None] | None,
 ) -> AsyncIterator[None]:
-    """Wait for admission, then apply the limits shared by all machines. Waiting does not count as
-    run time.
+    """Wait for admission, then apply the limits shared by all machines.
+    Waiting does not count as run time.
     """
     replayed = budget.replayed is not None
     backend = backend_of(settings)
@@ -94,21 +94,21 @@ async def admitted(
 
 
 def by_workers(session_id: str, brief: Brief, settings: Settings) -> bool:
-    """Return whether workers run a session. Nested sessions, and sessions claimed by this worker,
-    run here.
+    """Return whether workers run a session.
+    Nested sessions and sessions claimed by this worker run in this process.
     """
     wanted = settings.database_url is not None and brief.kind == "research"
     return wanted and not _inside.get() and claim_on(session_id) is None
 
 
-#: The budget ends a run long before.
+#: Maximum steps of the graph. A run's budget ends long before this limit.
 MOST_STEPS = 200
-#: Maximum wait for the user's answer, during which the run's clock is paused.
+#: Maximum seconds to wait for the user's answer. The run's clock is paused meanwhile.
 USER_SECONDS = 3600.0
 
 
 class Researching:
-    """Researches a session's question. `answered` waits for the user's answer."""
+    """Researches the question of a session. `answered` waits for the user's answer."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class Researching:
         self._answered = answered
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Yield the research's events, ending with Finished."""
+        """Yield the events of the research. The last event is Finished."""
         context, records = self._context, self._records
         record = context.record
         saved = checkpoints_of(context.session_id, context.journal, record)
@@ -135,7 +135,7 @@ class Researching:
         for event in record.heard():
             yield event
         if finished := before.get("result"):
-            # The run was killed between its last checkpoint and its last file.
+            # The run was killed after its last checkpoint, so its files may be incomplete.
             for event in await self._finished(finished):
                 yield event
             return
@@ -185,8 +185,8 @@ class Researching:
 
 
 class Session:
-    """One question and its run. Create it with `start` or `resume`, then use `events()` or
-    `result()`.
+    """A question and its run.
+    Create a session with `start` or `resume`, then use `events()` or `result()`.
     """
 
     def __init__(self, session_id: str, brief: Brief, settings: Settings, budget: Budget) -> None:
@@ -200,11 +200,12 @@ class Session:
         self.gathering: Gathering | None = None
         self._stop = asyncio.Event()
         self._answers: asyncio.Queue[str] = asyncio.Queue()
-        #: A notice about ignored stored settings.
+        #: A notice about stored settings that are ignored.
         self._set_aside = ""
-        #: Seconds that closing had taken when the result came, None until then.
+        #: Seconds that closing the run had taken when the result came, or None before that.
         self._writing: float | None = None
-        #: Events of a workers' run that are already recorded. None: all up to the last `Ended`.
+        #: Number of events of a workers' run that are already recorded. None means all events up
+        #: to the last `Ended`.
         self.seen: int | None = None
 
     @property
@@ -263,7 +264,7 @@ class Session:
         return made
 
     def attach(self, paths: Sequence[Path]) -> None:
-        """Attach files to read first. Call before the run."""
+        """Attach files to be read first. Call this before the run."""
         files = (*self.brief.attachments, *(str(path.absolute()) for path in paths))
         self.brief = replace(self.brief, attachments=files)
 
@@ -288,7 +289,7 @@ class Session:
         return self
 
     def replaying(self, replay: Replay) -> Self:
-        """Answer the run's requests from a recording. Call before the run."""
+        """Answer the run's requests from a recording. Call this before the run."""
         self._replay, self.budget.replayed = replay, 0.0
         return self
 
@@ -301,7 +302,7 @@ class Session:
         self._answers.put_nowait(text)
 
     async def result(self, watch: Callable[[Event], None] | None = None) -> Result:
-        """Run to the end and return the result. `watch` receives each event."""
+        """Run the session to the end and return the result. `watch` receives each event."""
         async with aclosing(self.events()) as events:
             async for event in events:
                 if watch:
@@ -332,7 +333,7 @@ class Session:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(admitted(*me, self._stop, progress))
             stack.enter_context(hold_session(self.folder))
-            # Another process may have run it meanwhile.
+            # Check again, because another process may have run the session in the meantime.
             if await self._tell_ended(tell):
                 return
             await records.take_up()
@@ -357,7 +358,7 @@ class Session:
                     tell(each)
 
     async def _begin(self) -> Records:
-        """Store the question before waiting, so that it can be resumed."""
+        """Store the question before waiting, so that the session can be resumed."""
         await quotas.check(self.settings, replayed=bool(self._replay))
         await asyncio.to_thread(make_folder, self.folder)
         with hold_session(self.folder):
@@ -374,7 +375,7 @@ class Session:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether workers run the session. With its own providers or a replay, it runs here."""
+        """True if workers run the session. A session with added providers or a replay runs here."""
         own = bool(self._replay or self._providers)
         return not own and by_workers(self.session_id, self.brief, self.settings)
 
@@ -435,7 +436,7 @@ class Session:
         return self.gathering.events()
 
     async def _answered(self) -> str:
-        """Return the user's answer, or "" if they stop the search or take too long."""
+        """Return the user's answer, or "" if the search is stopped or the answer takes too long."""
         with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=USER_SECONDS)
         return ""

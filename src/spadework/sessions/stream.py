@@ -22,13 +22,13 @@ from spadework.sessions.storage.files import JOURNAL
 from spadework.tools.stores.disk import in_time
 from spadework.values import Result
 
-#: Seconds past the deadline after which a run is cut off and finished by code.
+#: Seconds after the deadline when a run is cut off and finished without a model.
 GRACE_SECONDS = 0.3
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
-#: Signals among the parts that it is time to write.
+#: A part that signals that the report must be written now.
 EMERGENCY = object()
-#: Marks the end of the parts.
+#: A part that marks the end of the stream.
 _END = object()
 
 
@@ -46,8 +46,8 @@ async def parts_until_deadline(
     try:
         while True:
             try:
-                # In Python 3.11, asyncio.wait_for can lose a cancellation that coincides with a
-                # part.
+                # Do not use asyncio.wait_for. In Python 3.11, it can lose a cancellation that
+                # coincides with a part.
                 async with asyncio.timeout(_next_mark(budget, unwritten, told=told)):
                     part = await queue.get()
             except TimeoutError:
@@ -64,7 +64,8 @@ async def parts_until_deadline(
     finally:
         task.cancel()
         await asyncio.wait({task}, timeout=ANSWER_SECONDS)
-        # Abandon work that waits for a hanging journal.
+        # Do not wait for the task if the journal hangs, because the task may be waiting for the
+        # journal.
         if not task.done() and await journal.answers(ANSWER_SECONDS):
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
 
@@ -84,7 +85,8 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
         async for part in stream:
             queue.put_nowait(part)
     except asyncio.CancelledError as cancelled:
-        # LangGraph passes on a task that is still saving. It must end before the file is closed.
+        # LangGraph passes on a task that is still saving. The task must end before the file is
+        # closed.
         saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
         if saving:
             await asyncio.wait(saving, timeout=SAVING_SECONDS)
@@ -96,8 +98,8 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
 async def watch_graph(
     graph: Graph, config: RunnableConfig, context: SessionContext, records: Records, given: Any
 ) -> AsyncGenerator[Event, None]:
-    """Run the graph and yield events until it ends or asks the user. A result is reported after its
-    files are written.
+    """Run the graph and yield events until it ends or asks the user.
+    A result is reported after its files are written.
     """
     stream = graph.astream(
         given,
@@ -148,7 +150,7 @@ def tell_beginning(
     )
     for notice in (*(f"{p.reason} {p.effect}" for p in context.problems), *context.notices):
         record.tell(Notice(text=notice))
-    # A killed run may have recorded less than its state holds.
+    # Record what is missing, because a killed run may have recorded less than its state holds.
     proven = records.proven
     untold = [entry for entry in before.get("evidence", []) if entry.id not in proven]
     for event in _of_change({"evidence": untold, "problems": before.get("problems", [])}):
@@ -156,7 +158,7 @@ def tell_beginning(
 
 
 async def in_its_time(work: Coroutine[Any, Any, T], folder: Path, budget: Budget) -> T:
-    """Run `work` on the journal until shortly after the deadline. Raises DiskHangs."""
+    """Await `work`, which uses the journal. Raises DiskHangs shortly after the deadline."""
     return await in_time(work, folder / JOURNAL, budget.seconds_left())
 
 
@@ -171,7 +173,7 @@ def _emergency(budget: Budget) -> Notice:
 
 
 def _of_update(part: Any) -> list[Event]:
-    """Return the events of a node's update, but none for workers' updates."""
+    """Return the events of a node's update, or [] for an update by a worker."""
     if part["ns"]:
         return []
     if waiting := part["data"].get("__interrupt__"):
@@ -190,7 +192,8 @@ def _of_change(change: Any) -> list[Event]:
     ]
 
 
-#: Maximum seconds for a run to close its files and connections, and minimum for a finished run.
+#: Maximum seconds for a run to close its files and connections, and the minimum for a finished
+#: run.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
 
 Tell = Callable[[Event], None]
@@ -199,8 +202,8 @@ Tell = Callable[[Event], None]
 async def handed_on(
     run: Callable[[Tell], Awaitable[None]], folder: Path, budget: Budget
 ) -> AsyncGenerator[Event, None]:
-    """Yield the events of `run`, and raise its errors, disk faults as our own. Closing the iterator
-    cancels the run.
+    """Yield the events of `run`, and raise its errors.
+    Errors of the disk are converted by `disk_faults`. Closing the iterator cancels the run.
     """
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     running = asyncio.create_task(_drive(run, folder, queue))
@@ -212,12 +215,12 @@ async def handed_on(
         await running
     finally:
         try:
-            # A finished run may take until its deadline to close.
+            # A finished run may spend the time until its deadline on closing.
             rest = max(LEAST_CLOSING, min(CLOSING_SECONDS, budget.seconds_left()))
             await asyncio.wait({running}, timeout=rest if over else 0)
         finally:
             running.cancel()
-            # Anything still running ends with the process.
+            # Stop waiting after this time. Work that is still running ends with the process.
             ending = asyncio.gather(running, return_exceptions=True)
             await asyncio.wait({ending}, timeout=LEAST_CLOSING if over else CLOSING_SECONDS)
 

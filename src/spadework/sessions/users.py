@@ -25,7 +25,7 @@ from spadework.values import Value
 
 Row = TypeVar("Row", bound=Value)
 
-#: Version of a list that was never read.
+#: The version of a list that has never been read.
 UNKNOWN = -1
 #: Maximum seconds to wait for a list.
 LIST_SECONDS = 5.0
@@ -42,16 +42,16 @@ class ListFile(Generic[Row]):
 
     @property
     def version(self) -> int:
-        """Always 0, since the file itself is checked for changes."""
+        """The version of the list. Always 0, because the file itself is checked for changes."""
         return 0
 
     @property
     def exists(self) -> bool:
-        """Whether the list was ever written, even if it is empty."""
+        """True if the list was ever written, even if it is empty."""
         return self.path.exists()
 
     def take(self, version: int, rows: str) -> None:
-        """Do nothing, since the file itself is read."""
+        """Do nothing, because the file itself is read."""
 
     def read(self) -> list[Row]:
         """Return all rows. Raises SettingsError if the file is damaged."""
@@ -65,7 +65,7 @@ class ListFile(Generic[Row]):
             ) from None
 
     def current(self) -> list[Row]:
-        """Return the rows, rereading a changed file. A damaged file counts as empty."""
+        """Return the rows. A changed file is read again, and a damaged file counts as empty."""
         try:
             stat = self.path.stat()
         except OSError:
@@ -102,8 +102,8 @@ def kept_list(
     return table
 
 
-#: read: the user's own sessions; ask: research and all changes; admin: the server's pages and
-#: metrics, but no sessions.
+#: `read` allows the user's own sessions, `ask` allows research and all changes, and `admin` allows
+#: the server's pages and metrics but no sessions.
 Scope = Literal["read", "ask", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
@@ -118,12 +118,12 @@ class User(NamedTuple):
     scopes: frozenset[Scope] = frozenset(SCOPES)
 
     def may(self, scope: Scope) -> bool:
-        """Return whether the user has a scope."""
+        """Return whether the user has this scope."""
         return scope in self.scopes
 
 
 OWNER = User()
-#: May only see that the server is alive.
+#: A user who may only see that the server is alive.
 NOBODY = User("", frozenset())
 
 
@@ -165,7 +165,7 @@ class Tokens:
 
     @property
     def any_user(self) -> bool:
-        """Whether the server has users."""
+        """True if the server has users."""
         return self.list.exists
 
     def listed(self) -> list[Token]:
@@ -173,7 +173,7 @@ class Tokens:
         return self.list.read()
 
     def add(self, name: str, scopes: Iterable[str] = USUAL) -> str:
-        """Create a token and return it. It is shown only once. Raises SettingsError."""
+        """Create a token and return it. The token is shown only once. Raises SettingsError."""
         user, asked = user_name(name), frozenset(scopes)
         if wrong := sorted(asked - frozenset(SCOPES)):
             raise SettingsError(must_be("A scope", f"one of {', '.join(SCOPES)}", wrong[0]))
@@ -186,8 +186,8 @@ class Tokens:
         return token
 
     def revoke(self, named: str) -> list[Token]:
-        """Revoke a token by id, or all tokens of a user, and return them. Raises SettingsError if
-        there are none.
+        """Revoke a token by id, or all tokens of a user, and return them.
+        Raises SettingsError if there are none.
         """
         with self.list.edit() as tokens:
             gone = [one for one in tokens if named.strip().lower() in (one.id, one.user)]
@@ -200,7 +200,7 @@ class Tokens:
         return gone
 
     def user_of(self, token: str) -> User | None:
-        """Return a token's user, or None. Compares all tokens, each in constant time."""
+        """Return a token's user, or None. Every stored token is compared in constant time."""
         given = _hash(token)
         found = [one for one in self.list.current() if hmac.compare_digest(one.sha256, given)]
         return User(found[0].user, frozenset(found[0].scopes)) if found else None
@@ -211,7 +211,7 @@ def _hash(token: str) -> str:
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
-#: Folder of the users' homes.
+#: Folder that contains the users' homes.
 USERS = "users"
 
 
@@ -225,12 +225,12 @@ class People:
 
     @property
     def there(self) -> bool:
-        """Whether the server has users. Otherwise every client is its owner."""
+        """True if the server has users. Otherwise every client is the server's owner."""
         return bool(self.settings.user_header) or self.tokens.any_user
 
     async def look(self) -> None:
-        """Load tokens changed elsewhere. On DiskFailed or SettingsError, the caller must admit
-        nobody.
+        """Load the tokens that were changed elsewhere.
+        On DiskFailed or SettingsError, the caller must admit nobody.
         """
         if self.settings.database_url is None:
             return
@@ -254,7 +254,7 @@ class People:
         return self._settings[name]
 
     def names(self) -> Iterator[str]:
-        """Yield "" for the owner, then the users with a home."""
+        """Yield "" for the owner, then the names of the users who have a home."""
         yield ""
         found: list[str] = []
         with suppress(OSError):

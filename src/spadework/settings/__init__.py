@@ -56,14 +56,14 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     )
 
     _given: frozenset[str] = PrivateAttr(default=frozenset())
-    #: The server's home, where this is the home of one of its users.
+    #: The server's home, if these are the settings of one of the server's users.
     _common: Path | None = PrivateAttr(default=None)
 
     @model_validator(mode="wrap")
     @classmethod
     def _in_one_sentence(cls, data: Any, checked: ModelWrapValidatorHandler[Self]) -> Self:
-        # However settings are made, even by a graph's context, errors are one sentence, not
-        # pydantic's list.
+        # Report every error in one sentence instead of pydantic's list, even if a graph's context
+        # creates the settings.
         try:
             return checked(data)
         except ValidationError as error:
@@ -113,14 +113,14 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         return made
 
     def within(self, common: Path) -> Self:
-        """Return a copy for a user whose home is in `common`, the home of their server."""
+        """Return a copy for a user with a home in `common`, the home of the server."""
         made = self.model_copy()
         made._common = absolute(common)
         return made
 
     @property
     def common(self) -> Path:
-        """The home for what belongs to no single user, such as indexes of libraries."""
+        """The home for data that belongs to no single user, such as indexes of libraries."""
         return self._common or self.home
 
     @property

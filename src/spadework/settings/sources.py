@@ -32,7 +32,7 @@ _SITE = re.compile(r"(?:library|https?)://\S+|[^\s/:]+\.[^\s/:.]+", re.IGNORECAS
 
 
 def provider_alias(name: str) -> AliasChoices:
-    """Return aliases for a provider's own variable, with and without our prefix."""
+    """Return the aliases of a provider's variable, with and without the prefix."""
     return AliasChoices(f"SPADEWORK_{name}", name)
 
 
@@ -76,9 +76,10 @@ Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_sites)]
 
 
 PREFIX = "SPADEWORK_"
-#: Variables with our prefix that other modules read.
+#: Variables with the prefix that are read by other modules.
 _OTHERS = frozenset({"PROXY", "MCP_CONNECTION"})
-#: Variables of other research servers and our setting for each; "" if ours is a constant.
+#: Variables of other research servers, with the setting to use instead, or "" if the value is a
+#: constant here.
 _ELSEWHERE = {
     "DEFAULT_NUM_RESULTS": "",
     "DEFAULT_SEARCH_COUNTRY": "search_country",
@@ -121,7 +122,7 @@ def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tupl
 
 
 class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Providers, filters and limits of searches, and the ranking of hits."""
+    """Settings for the providers, filters and limits of searches, and for the ranking of hits."""
 
     # Search
     search: str = "auto"
@@ -186,7 +187,7 @@ class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Fetching, reading and cleaning of pages."""
+    """Settings for fetching, reading and cleaning pages."""
 
     parallel_per_host: int = Field(2, ge=1, le=10)
     """Concurrent connections to one host, over all sessions of a process or, with a database, of
@@ -224,7 +225,7 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Models and embeddings: which, where, and how much one request may hold."""
+    """Settings that choose models and embeddings, their endpoints, and the size of a request."""
 
     model: str = ""
     """Chat model as PROVIDER:NAME, such as openai:gpt-5-mini. Empty: the default of the key, or
@@ -281,7 +282,7 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Report length, knowledge kept between runs, and questions to the user."""
+    """Settings for the report's length, knowledge kept between runs, and questions to the user."""
 
     # The report
     length: Literal["short", "normal", "long"] = "normal"
@@ -301,7 +302,7 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
     )
     """API key of the Qdrant server. Also QDRANT_API_KEY."""
 
-    # Asking back
+    # Questions to the user
     clarify: bool = False
     """Ask the user where the question can mean several things. On in chat and on the web page."""
     approve: bool = False
@@ -309,7 +310,7 @@ class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Budgets(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Limits of a run."""
+    """Settings that limit a run."""
 
     effort: Effort = "normal"
     """quick: at most three topics, few model calls, no check of hits and no cleaning. deep: more
@@ -361,9 +362,9 @@ class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Users of a server, the limits of each, and what machines share."""
+    """Settings for the users of a server, their limits, and what machines share."""
 
-    # People
+    # Users
     user_header: str = ""
     """Header in which a reverse proxy names the user, such as `X-Forwarded-User`. Trusted only from
     `trusted_proxies`.
@@ -379,7 +380,7 @@ class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
     known. 0: no limit.
     """
 
-    # Machines
+    # Several machines
     database_url: SecretStr | None = None
     """PostgreSQL database of all machines, such as `postgresql://user:password@host/name`.
     `spadework worker` processes then run the sessions, any process shows them, and users and
@@ -395,7 +396,7 @@ class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 def networks_of(words: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
-    """Return the words as addresses and networks. Raises ValueError for any other word."""
+    """Return the networks that the words name. Raises ValueError for any other word."""
     return tuple(ip_network(word, strict=False) for word in words)
 
 
@@ -404,7 +405,7 @@ LEVELS: tuple[LogLevel, ...] = get_args(LogLevel)
 
 
 class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """The logs of a run."""
+    """Settings for the logs of a run."""
 
     # Logs
     log: str = ""

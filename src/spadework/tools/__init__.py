@@ -1,1 +1,1 @@
-"""Tools of the research loop, without model or graph: search, fetch, extract, rank, store."""
+"""Tools for searching, fetching, extracting, ranking and storing, without model or graph."""

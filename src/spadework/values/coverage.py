@@ -79,7 +79,6 @@ class Shortfall(Value):
 
 class Coverage(Value):
     """The ledger's coverage of a topic.
-
     - `score`: 0..1; `quality`: the latest rating.
     - `gaps`: what is missing.
     - `differences`: figures, dates and names on which sources differ.

@@ -27,7 +27,6 @@ COUNTRY, LANGUAGE = r"^([a-z]{2})?$", r"^([a-z]{2,12}(-[a-z]{2,12})*)?$"
 
 class Question(Value):
     """The question, with its attachments and instructions for the answer.
-
     - `earlier`: previous questions, oldest first; `answers`: their answers ("" if unknown).
     - `asked_on`: the date of the run (ISO).
     - `wishes`: separate instructions on form.
@@ -62,7 +61,6 @@ Wish = Literal["country", "language", "news", "time"]
 
 class Query(Value):
     """A query and its search filters; "", None and False mean no filter.
-
     - `country`: an ISO 3166 code.
     - `since`, `until`: inclusive; they override `freshness`.
     - `asked_in`: the language of a non-English question, which web engines prefer without
@@ -97,7 +95,6 @@ class Topic(Value):
 
 class Plan(Value):
     """The topics of a question, its type, and the `subjects` it is about.
-
     - `title`: heads the report if the question is long.
     - `language`: the report's.
     - `wishes`: instructions on its form, length and readers.
@@ -126,7 +123,6 @@ class Span(Value):
 
 class Forecast(Value):
     """The expected usage of a run.
-
     - `workers`: the number of topics searched at once.
     - `writing`: the tokens for writing and checking.
     - `money`: in US dollars, or None if a price is unknown.
@@ -150,7 +146,6 @@ class Forecast(Value):
 
 class Task(Value):
     """The task of a worker: a topic, its queries in this round, and how many pages to read.
-
     - `broad`: belongs to a survey, which needs many pages.
     - `own`: no other worker reads its pages.
     - `together`: limits the pages of all workers in the round.

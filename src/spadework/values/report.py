@@ -213,7 +213,6 @@ def models_among(names: Iterable[str]) -> list[str]:
 
 class Source(Value):
     """A source with its number `n`, cited in the report as `[n]`.
-
     - `known`: it comes from the knowledge store.
     - `trust`: the weighted sum of `trust_parts`, all 0..1.
     - `unused`: why nothing cites it.
@@ -309,7 +308,6 @@ class CoveredTopic(Value):
 
 class Result(Value):
     """The result of a run.
-
     - `report`: the Markdown of `document`; `opinion`: an editor's review.
     - `confidence`: always None, because no probability is claimed.
     - `left_out`: the ids of evidence not in the report.

@@ -29,7 +29,6 @@ class Found(Value):
 
 class Hit(Value):
     """A hit of a search.
-
     - `text`: the page itself if the provider sends it, so that nothing is fetched.
     - `publisher` (a newspaper, journal or site), `kind`: as the provider states them.
     - `relevance`: 0..1; `rrf`: set by fusion.
@@ -118,7 +117,6 @@ class Unread(Value):
 
 class Page(Tried):
     """A page that was read. Its Markdown is in the page store under `content_hash`.
-
     - `author`: as the page states it; `publisher`: as a search does.
     - `level`: 0 for plain HTTP, 1 for browser headers, 2 for a browser, -1 for a local document.
     - `stale`: an old copy of an unreachable page; `known`: from the knowledge store.

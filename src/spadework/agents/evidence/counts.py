@@ -1,5 +1,5 @@
 """Compute answers from lists and tables. For "how many", a list is quoted whole and counted, unless
-a quote has the number. For a maximum, sum, count or lookup in a table, all rows are used.
+a quote states the number. For a maximum, sum, count or lookup, all rows of a table are used.
 """
 
 from __future__ import annotations
@@ -30,8 +30,11 @@ MOST_ROWS = 20
 
 
 class Listed(NamedTuple):
-    """A list in a text: the span of the sentence that introduces it (`led`), that sentence or the
-    heading above (`name`), the spans of its items, and how many of these are not nested (`things`).
+    """A list in a text.
+    - `led`: the span of its introduction.
+    - `name`: the introduction, or the heading above.
+    - `items`: the spans of its items.
+    - `things`: the number of items that are not nested.
     """
 
     led: Span | None
@@ -45,7 +48,7 @@ class Listed(NamedTuple):
         return (self.led, *self.items) if self.led else self.items
 
     def cut_at(self, shown: int) -> bool:
-        """Return whether only `shown` items fit, so that the rest was left out."""
+        """Return whether the list is too long to show more than `shown` items."""
         size = sum(end - start for start, end in self.items[: shown + 1])
         return shown < len(self.items) and size > LIST_CHARS
 
@@ -68,7 +71,7 @@ def asks_how_many(topic: Topic) -> bool:
 def with_lists(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
 ) -> Judgement:
-    """Quote a list whole where the topic asks how many and no quote states the number."""
+    """Quote a whole list if the topic asks how many and no quote states the number."""
     asked, proven = asked_of(plan, topic), False
     quotes = [spot.quote for spot in judgement.spots]
     if not asks_how_many(topic) or states_count(topic, asked, quotes):
@@ -160,7 +163,7 @@ class _Told(NamedTuple):
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
-    """Return what the quoted rows give, computed, or None if one row is already the answer."""
+    """Return the value computed from the quoted rows, or None if a single row is the answer."""
     by_page = {e.content_hash: e for e in own}
     for digest, page in by_page.items():
         made = _compute(question, pages.get(digest, ""), page.title, page.url)

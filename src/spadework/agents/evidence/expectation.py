@@ -124,8 +124,8 @@ SEVERAL = 3
 
 
 class Standard(NamedTuple):
-    """The evidence that a question needs. Below the minimum quality (0 to 10) or number of domains,
-    a topic is searched again. `target` is the quality to aim for.
+    """The minimum quality (0 to 10) and number of domains that a topic's evidence needs.
+    Below either minimum, the topic is searched again. `target` is the quality to aim for.
     """
 
     quality: float = 7.5
@@ -150,7 +150,7 @@ _CODE = re.compile(
 )
 #: Words before "code" that make it source code.
 _SOURCE = frozenset(("source", "example", "sample"))
-#: Words that a verb follows ("I write code").
+#: Words that come before a verb, as in "I write code".
 _ACTS = frozenset(("i", "you", "we", "they", "to"))
 
 
@@ -163,7 +163,7 @@ def wants_code(asked: str) -> bool:
 
 def _is_named(found: re.Match[str]) -> bool:
     """Return whether the word before "code" names another kind of code ("exit code").
-    Verbs, function words and names ("Python code") do not.
+    A verb, a function word or a name ("Python code") does not.
     """
     before, by = found["before"] or "", found["by"] or ""
     spoken = language(language_of(found.string) or "en")
@@ -380,8 +380,8 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
-    """Yield shortfalls of freshness and of different domains.
-    Library documents have no freshness. A ledger of nothing else has no shortfalls.
+    """Yield shortfalls of the whole ledger: no recent evidence, or too few domains.
+    Library documents need not be recent. A ledger of nothing else has no shortfalls.
     """
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:

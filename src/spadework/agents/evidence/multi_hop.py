@@ -33,7 +33,7 @@ _NAME = re.compile(
 
 
 def asks_for_a_relation(question: str) -> bool:
-    """Return whether a question describes its subject by a relation to something that it names.
+    """Return whether a question describes its subject by a relation ("the director of X").
     Questions that come with material do not count.
     """
     relation = language(spoken(question)).relation
@@ -52,7 +52,7 @@ class Hop:
 
 
 def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
-    """Return the names to search for next, found on pages whose titles are in the question.
+    """Return the names to search for next, from pages whose titles are in the question.
     The best name of each page comes first, then the second best of each. Pages about the names in
     the question come before others.
     """
@@ -62,7 +62,7 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
     for passage in shown:
         title = stems(bare(passage.page.title))
         if title and title <= asked:
-            # The page may state the relation from the other side.
+            # The page may state the inverse of the relation, such as "son" for "father".
             told, sides = asked - title, language(spoken(question)).other_side
             roles = told | {stem for word in told for stem in sides.get(word, ())}
             _collect(passage, roles, question, found.setdefault(passage.page.url, {}))
@@ -75,9 +75,11 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
 
 @dataclass(frozen=True)
 class Trail:
-    """The hops of a question: those to search for next if there is no evidence yet (`ahead`), those
-    searched for (`via`), the `titles` of pages that the evidence names, and those of them that are
-    not in the question (`further`).
+    """The hops of a question.
+    - `ahead`: hops to search for next, if there is no evidence yet.
+    - `via`: hops that were searched for.
+    - `titles`: titles of pages that the evidence names.
+    - `further`: those titles that are not in the question.
     """
 
     ahead: tuple[Hop, ...] = ()
@@ -87,8 +89,8 @@ class Trail:
 
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
-    """Return the hops of a question. There are none if the question asks for no relation, or if the
-    relation is part of a page's title ("the harbour of X").
+    """Return the hops of a question. There are none if the question asks for no relation, or if a
+    page's title states the relation ("the harbour of X").
     """
     asked = stems(question)
     titled = any(asked <= stems(passage.page.title) for passage in shown)

@@ -88,7 +88,7 @@ class Judgement:
 
 Span = tuple[int, int]
 
-#: The sign before a part's number.
+#: The sign before the number of a part.
 MARK = "¶"
 CLAIM_CHARS = 300
 
@@ -149,7 +149,7 @@ class Numbered:
             marks = {}
             for start, _ in quotable(s.text):
                 number += 1
-                # A code fence must start its line.
+                # A code fence must be at the start of a line.
                 fence = s.text.startswith(("```", "~~~"), start)
                 marks[start] = f"{MARK}{number}" + ("\n" if fence else " ")
             yield without_targets(s.text.replace(MARK, " "), marks)

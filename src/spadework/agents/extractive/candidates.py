@@ -34,7 +34,7 @@ _DATELINE = re.compile(
     r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
     r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
 )
-#: Minimum characters of a candidate.
+#: The minimum number of characters in a candidate.
 LEAST_CHARS = 12
 #: Candidates that are not whole sentences need this many words. This excludes "By Lena Brodsky,
 #: staff writer".
@@ -43,8 +43,8 @@ LEAST_WORDS = 7
 
 @dataclass(frozen=True)
 class Candidate:
-    """Spans of a page that are quoted together, in order, with their text.
-    `lead` is the sentence that introduces a list or code, and `led` holds its spans.
+    """Spans of a page that are quoted together, in order, with their text. `lead` is the sentence
+    that introduces the candidate, and `led` holds the spans of that sentence.
     """
 
     shown: PassageView
@@ -100,7 +100,8 @@ class _Passage:
         self.said = sentences(shown.text)
         self.lead: Span | None = None
         self.led: tuple[Span, ...] = ()
-        #: Code with its introduction, which the next sentence may continue.
+        #: The text that the next sentence may continue: code with its introduction, or a sentence
+        #: that broke off.
         self.begun: tuple[Span, ...] | None = None
         self.term: int | None = None
         self._spaced = not language(self.language).unspaced
@@ -198,7 +199,8 @@ class _Passage:
                 named = tuple((plain(name), plain(cell)) for name, cell in named_cells(names, row))
                 said = " ".join(row_as_sentence(named).split())
                 made = replace(self._build("row", (span,), said, block), cells=named)
-                # A caption introduces nothing, so a row is quoted with its columns.
+                # A caption does not introduce a row. The row is quoted with its column names
+                # instead.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
                 yield made if leads else replace(made, led=())
 

@@ -11,7 +11,7 @@ from itertools import dropwhile
 
 from spadework.tools.text.language import Language, language
 
-#: The maximum words of a list item and of an aspect. Anything longer is a clause.
+#: The maximum number of words in a list item, and in an aspect. Anything longer is a clause.
 MOST_WORDS, MOST_OF_ASPECT = 6, 3
 #: A list with commas has at least this many items, unlike "nets, and say which is better".
 LEAST_LISTED = 3
@@ -102,7 +102,7 @@ def _read(found: re.Match[str], spoken: Language) -> Compared | None:
 
 
 def _shared(text: str, spoken: Language) -> tuple[str, str, str] | None:
-    """Return what is asked of two things, and the two things ("the price of tea and coffee").
+    """Split "the price of tea and coffee" into the price, the tea and the coffee.
     Return None for names such as "University of Oslo".
     """
     what, *things = spoken.belongs.split(text)
@@ -130,7 +130,7 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
     """Split a side from its criteria. Text after a word that is also in `before` belongs to the
-    side ("living in Oslo and working in Bergen").
+    side, as in "living in Oslo and working in Bergen".
     """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]

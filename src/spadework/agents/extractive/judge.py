@@ -27,7 +27,7 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.passages import cut, headings
 from spadework.values import Evidence, Page, Plan, Recommendation, Topic
 
-#: The weight of a question word that is in the headings above a candidate.
+#: The weight of a question word in the headings above a candidate.
 ABOVE = 0.5
 #: The weight of a question word that does not belong to the current aspect.
 ASIDE = 0.3
@@ -35,10 +35,10 @@ ASIDE = 0.3
 LENGTH, FIRST_PAGE = 0.15, 0.5
 #: The factors for candidates that have the requested value, or the requested form.
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
-#: The weights of question words in a list, and in what stands above it.
+#: The weight of a question word inside a list, and of one in the text above the list.
 IN_LIST = (0.5, 1.0)
-#: The maximum characters to quote, the maximum sentences for a proven fact, and the maximum
-#: passages if nothing is proven.
+#: The maximum number of characters to quote, of sentences for a proven fact, and of passages if
+#: nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
 #: With more candidates, words meet by chance: of 369 questions over notes and news (at most 382
 #: candidates) 127 were called answered, 124 rightly; of 72 over manuals (980 to 6,000), 37 and 13.
@@ -57,7 +57,7 @@ _AS_CODE = re.compile(
 )
 #: The minimum score of a candidate, relative to the best one.
 LEAST = 0.3
-#: The maximum characters to examine of a document, and of each passage.
+#: The maximum number of characters to examine in a document, and in each passage.
 MOST_CHARS, PASSAGE_CHARS = 20_000, 1_500
 MOST_HEADINGS = 6
 
@@ -84,8 +84,10 @@ class Scored:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What to quote, best first; whether that proves every aspect, or denies one; the largest share
-    (0 to 1) of the question's words found together; and the stems that are on no page.
+    """What to quote for a question, best first, and what the quotes prove.
+    - `proven`, `denied`: whether every aspect is proven, or one is denied.
+    - `share`: the largest fraction of the question's words found together.
+    - `missing`: stems that are on no page.
     """
 
     chosen: tuple[Scored, ...] = ()
@@ -108,7 +110,7 @@ class Pool:
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
         """Return the URLs of the pages to consider. These are the pages of modules that the
-        question names, otherwise pages with words of its names (`named`), otherwise all.
+        question names, otherwise pages with words of its names (`named`), otherwise all pages.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -196,9 +198,9 @@ def judge_passages(
 def _parts_first(
     ranked: list[Scored], subject: Stems, words: Stems, ranks: Mapping[str, int]
 ) -> list[Scored]:
-    """Return the parts of a how-to: installation, first use, one further use and a pitfall. Return
-    all candidates if no code shows a use, or the parts and pages about the subject lack words of
-    the question. Page `ranks` order the code of the subject's modules.
+    """Return the parts of a how-to: installation, first use, one further use and a pitfall.
+    Return all candidates if no code shows a use, or if the parts and the subject's pages lack
+    words of the question. Code of the subject's modules is ordered by the `ranks` of pages.
     """
     headed = [(_heads(one), one) for one in ranked]
     own = [one for (head, _), one in headed if head and head <= subject]
@@ -237,8 +239,8 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best candidates, proofs first, that repeat none of those `taken` or `quoted`. A
-    proven fact gets at most MOST_PROVEN; otherwise, `room` limits their characters.
+    """Return the best candidates that repeat nothing in `taken` or `quoted`, proofs first.
+    For a proven fact, at most MOST_PROVEN are returned. Otherwise, `room` limits their characters.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)
@@ -258,8 +260,9 @@ def choose(
 
 
 def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:
-    """Return whether a candidate may follow: only proofs after a proven definition or list, only
-    other values after a proven value, and sentences from a few passages if nothing is proven.
+    """Return whether a candidate may follow those already chosen.
+    Only proofs follow a proven definition or list, and only other values follow a proven value. If
+    nothing is proven, only a few passages are quoted.
     """
     if (best := chosen[0]).proves:
         whole = best.candidate.kind == "list" or slot.kind == "definition"
@@ -363,16 +366,16 @@ def _bare(heading: str) -> str:
 
 #: The score of an unproven topic if all words of its question are found together.
 UNPROVEN = 0.6
-#: If a smaller fraction of the question's words is found together, no page is about the question.
-#: At most this many quotes are then kept.
+#: If a smaller fraction of the question's words is found together, no page is about the question,
+#: and at most this many quotes are kept.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 
 def assess(
     plan: Plan, topic: Topic, shown: Sequence[PassageView], known: Sequence[Evidence]
 ) -> Judgement:
-    """Return what to quote for a topic, and whether it answers the topic.
-    Quotes from earlier pages are not repeated. Questions about steps never follow names.
+    """Return what to quote for a topic, and whether it answers the topic. Quotes from earlier pages
+    are not repeated. For questions about steps, names on the pages are not followed.
     """
     expects = {topic.expects, read(topic.question).expects}
     led = Trail() if "steps" in expects else trail(plan.question, shown, known)

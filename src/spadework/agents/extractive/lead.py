@@ -24,8 +24,7 @@ from spadework.tools.text.passages import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4
-#: The maximum number of sides of a comparison to search for separately, and the maximum words of
-#: each.
+#: The maximum number of sides of a comparison to search for separately, and of words in each side.
 MOST_SIDES, SIDE_WORDS = 4, 3
 MOST_WISHES = 5
 #: A follow-up with at most this many terms and no name is about the previous question's subject.
@@ -33,8 +32,8 @@ FEW_TERMS = 3
 
 
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
-    """Return the plan for a question. Hits from the first broad search show whether a word is a
-    name.
+    """Return the plan for a question.
+    `hits` from the first broad search show whether a word is a name.
     """
     text, wishes = without_wishes(question.text)
     made = _plan(question.model_copy(update={"text": text or question.text}), hits)
@@ -72,7 +71,7 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
     """Return a topic for each side of a comparison that names nothing else.
-    A single topic for all sides might quote the page of only one side.
+    A joint topic might quote a page about only one side.
     """
     [only, *more] = asked
     among = only.compared

@@ -21,7 +21,7 @@ LEAST_WORDS = 3
 #: A sentence with the separator after it, and the separator between clauses.
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？；]|\n|\Z)\s*", re.DOTALL)
 _CLAUSE = re.compile(r"(?<=[;；])")
-#: The maximum words of a clause that asks for a form of the answer.
+#: The maximum number of words in a clause that asks for a form of the answer.
 WISH_WORDS = 25
 #: The type of question and the expected answer for each cue. The first cue that matches counts.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {
@@ -37,8 +37,8 @@ _KINDS: dict[str, tuple[QuestionType, Expected]] = {
 #: The expected answers that code can check. Steps and lists are missing, because any two sentences
 #: or items would pass.
 _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides"})
-#: A word of a name. "HTTP/2" is one word. So is "Vor- und Nachteile", because half of it is no
-#: name.
+#: A word of a name. "HTTP/2" is one word, and so is "Vor- und Nachteile", because neither half of
+#: it is a name.
 _PART = r"(?:[A-Z][\w'’-]*-\s(?:and|or|und|oder)\s\w+|[A-Z0-9][\w'’.-]*\w(?:/\w+)*)"
 _NAME = re.compile(rf"{_PART}(?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*{_PART})*")
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
@@ -82,8 +82,8 @@ def _is_wish(clause: str, spoken: Language) -> bool:
 
 def parts(question: str) -> list[Asked]:
     """Return the parts of a question, at least one. A question is split only if its parts clearly
-    expect different answers. Each later part must name its own subject, or refer to the first one
-    by a pronoun, which is then replaced. Facts about one thing are searched together.
+    expect different answers. Each later part must name its own subject, or refer to the first
+    subject by a pronoun, which is then replaced. Facts about one thing are searched together.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")
@@ -103,8 +103,8 @@ def parts(question: str) -> list[Asked]:
 
 
 def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
-    """Return whether each part has its own subject. In "when was the film shown", "how many people
-    came" and "who won each of the games", the later parts do not.
+    """Return whether each part has its own subject.
+    The parts "how many people came" and "who won each of the games" have none.
     """
     said = {word for text in texts[1:] for word in WORD.findall(text.casefold())}
     if not spoken.points or said & (spoken.points | spoken.pronouns):
@@ -142,8 +142,8 @@ def read(text: str) -> Asked:
 
 
 def aspects(text: str, code: str) -> list[str]:
-    """Return the aspects to search for separately. For a comparison, these are the question with
-    each side alone. For other questions, they are the parts.
+    """Return the aspects to search for separately. For a comparison, each aspect is the question
+    with only one side. For other questions, the aspects are its parts.
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
@@ -227,9 +227,8 @@ def content_words(text: str) -> str:
 
 
 def subject_of(text: str) -> str:
-    """Return a question's subject: its first name, or its longest run of content words.
-    Of runs of the same length the last one counts, because "invented" comes before the thing that
-    was invented.
+    """Return a question's subject: its first name, or its longest run of content words. Of equally
+    long runs, the last one counts: in "who invented the zip", the verb comes before the thing.
     """
     if named := names_in(text):
         return named[0]
@@ -245,8 +244,8 @@ MOST_BETWEEN = 5
 
 
 def take_up(text: str, before: str, subject: str) -> str:
-    """Replace the pronouns of a text by the `subject` of the question `before`, with the article
-    used there.
+    """Replace the pronouns in a text with the `subject` of the question `before`, including the
+    article used there.
     """
     if not subject:
         return text
@@ -254,7 +253,7 @@ def take_up(text: str, before: str, subject: str) -> str:
     article, whole = _phrase_of(before, subject, spoken)
 
     def name(pronoun: str) -> str:
-        # In languages whose pronouns show gender and case, the article follows the pronoun.
+        # In languages whose pronouns show gender and case, take the article that fits the pronoun.
         said = article and spoken.taken_up.get(pronoun.casefold(), article)
         return f"{said} {whole}".strip()
 
@@ -284,10 +283,10 @@ def _belongs(word: str, spoken: Language) -> bool:
 
 
 def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
-    """Return the article of a subject ("" if there is none), and the subject with the words after
-    it.
+    """Return the article of a subject ("" if there is none), and the subject with the words
+    between.
 
-    "Who planned the harbour of Port Aldermere?" gives the harbour.
+    "Who planned the harbour of Port Aldermere?" gives "the" and "harbour of Port Aldermere".
     """
     bare = text.strip(" ?.!")
     if spoken.last_verb.search(bare) and bare.endswith(f" {subject.split()[-1]}"):
@@ -307,11 +306,11 @@ def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
 
 #: A question with more words than this comes with material.
 LONG = 45
-#: The maximum number of topics made from material, apart from the whole question, and of queries
-#: per topic.
+#: The maximum number of topics made from material, not counting the topic for the whole question,
+#: and the maximum number of queries per topic.
 MOST_PARTS, MOST_QUERIES = 5, 4
-#: The minimum and maximum words of a phrase that may name a topic, and the minimum characters of a
-#: sentence to search for.
+#: The minimum and maximum number of words in a phrase that may name a topic, and the minimum
+#: number of characters in a sentence to search for.
 PHRASE_WORDS, LEAST_CHARS = (2, 4), 30
 REQUEST_WORDS = 20
 _WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")

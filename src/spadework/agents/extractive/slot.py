@@ -25,15 +25,15 @@ from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
 
-#: In a question with more words than this, one word may be missing, unless it is a name or what is
-#: asked for.
+#: In questions with more words than this, one word may be missing, unless it is a name or says
+#: what is asked for.
 LEAST_HELD = 3
-#: The minimum fraction of the question's words that a candidate's own text must have, without its
-#: headings.
+#: The minimum fraction of the question's words that a candidate must have in its own text, not in
+#: its headings.
 LEAST_OWN = 1 / 3
-#: If a word is missing, that fraction must be larger than this.
+#: If a word is missing, the fraction must be larger than this.
 MOST_LACKING = 1 / 2
-#: Derivations of a stem are recognized from this many letters on.
+#: Only stems with at least this many letters are matched with their derivations.
 LEAST_STEM = 7
 #: A negation denies the next words, up to this many.
 DENIED_WORDS = 2
@@ -41,7 +41,7 @@ DENIED_WORDS = 2
 LEAST_NEW = 2
 #: A cue of at most this many words contains no subject.
 CUE_WORDS = 3
-#: Maximum words beside its subject at the beginning of a definition.
+#: A definition may begin with at most this many words besides its subject.
 BESIDE_SUBJECT = 2
 #: The maximum number of characters between a number and the thing that it counts.
 NEAR_CHARS = 40
@@ -64,26 +64,27 @@ def stems(text: str, code: str) -> Stems:
 
 
 class Slot:
-    """The answer that one aspect of a question asks for, and the words it must come with."""
+    """The answer that one aspect of a question asks for, and the words that must occur with it."""
 
     def __init__(self, text: str, question: str, code: str) -> None:
         known = language(code)
         self.stems = stems(text, code)
         self.kind = read(text).expects
         self.words = self.stems - _form_words(text, code)
-        # The requested thing and its subject must always be there.
+        # The words for the requested thing and its subject must not be missing.
         first = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip("?!.,;:¿¡").isalpha()]
         named = [*names_in(question), *typed]
         self._kept = stems(" ".join([*named, *_cue_words(text, code)]), code).union(first)
-        # A pronoun stands for what the whole question names.
+        # If the aspect has a pronoun, all names of the question count, because the pronoun may
+        # stand for one.
         said = {*_plain(question if known.pronouns & {*_plain(text).split()} else text).split()}
         self._named = [name for name in map(_plain, named) if said.intersection(name.split())]
         self._language = code
         self._denies = is_negated(question, code)
         self._asks_weekdays = "weekdays" in known.cues_in(text)
-        # Several words that are no question may ask for anything. A single word asks what it
-        # means.
+        # Several words that do not form a question may ask for anything. A single word asks what
+        # it means.
         alone = len(question.split()) == 1
         self._asks = bool(
             alone or known.cues_in(question) or known.which.match(text) or "?" in question
@@ -93,7 +94,7 @@ class Slot:
         self._names = names(f"- {question}")
         self._says_what = _says_what(text, code)
         self._counted = stems(counted(text, code), code)
-        # Only a whole table can show what is largest or smallest.
+        # Only a whole table can show which thing is the largest or smallest.
         which = None if known.cues_in(text) & _EXTREMES else known.which.match(text)
         self._thing = stems(words_behind(which, code), code)
         # Names are never verbs, and neither are words after a preposition ("open in winter").
@@ -152,10 +153,10 @@ class Slot:
 
     def proves(self, one: Candidate, own: Stems, above: Stems) -> bool:
         """Return whether a candidate covers all that the question names, and does not deny it.
-        Its headings count. For a list, only the text above it counts, because long items contain
-        any word.
+        Words in its headings count. For a list, only the text above the items counts, because long
+        items contain all kinds of words.
         """
-        # Rows with column names are left to the computation over tables.
+        # Rows with column names are evaluated by the computation over tables.
         if any(name for name, _ in one.cells):
             return False
         if self.kind in VALUES and one.kind == "list":
@@ -171,9 +172,11 @@ class Slot:
         return bool(enough) and self._has_names(_plain(f"{one.above}\n{one.text}"))
 
     def states(self, one: Candidate, above: Stems) -> bool:
-        """Return whether a proof states the answer: a definition begins with what it defines, a
-        list is introduced by all the question's words, and a value stands with them in one
-        sentence, apart from names in the title or heading.
+        """Return whether a proof states the answer.
+        - A definition must begin with the thing that it defines.
+        - A list must be introduced by all words of the question.
+        - A value must be in one sentence with these words, except for names in the title or
+          heading.
         """
         if self.kind == "items":
             whole = self.words | self._thing
@@ -192,8 +195,9 @@ class Slot:
         return any(held_words(self.words, each) == self.words for each in said)
 
     def _has_names(self, text: str) -> bool:
-        """Return whether a text has the question's names as written: the stem of "Titanic" is that
-        of "Titans", and 5.0 is not Django's wherever both occur. Other languages inflect names.
+        """Return whether a text has the names in the question as written.
+        Stems are not enough: "Titanic" and "Titans" share one, and "Django" and "5.0" may occur
+        far apart. Names in other languages may be inflected.
         """
         if self._language == DEFAULT:
             return all(
@@ -208,7 +212,7 @@ class Slot:
 
     def _is_denied(self, one: Candidate) -> bool:
         """Return whether a candidate denies what the question assumes ("not felled").
-        Denials in a list may be instructions, and "no" may answer a yes-or-no question.
+        Lists may say what not to do, and "no" may answer a yes-or-no question, so neither counts.
         """
         if self._denies or self._is_polar or one.kind in ("list", "code"):
             return False
@@ -217,9 +221,9 @@ class Slot:
         return any(self.words & stems(words, one.language) for words in denied)
 
     def _may_lack(self, missing: Stems, one: Candidate, own_share: float) -> bool:
-        """Return whether a candidate may lack one word.
-        That word is usually the verb of a question for a thing ("which spark plug"), or of a long
-        question for a number or list. For names, dates and reasons, the verb is essential.
+        """Return whether a candidate may lack its missing word.
+        Usually, this is the verb of a question for a thing ("which spark plug"), or of a long
+        question for a number or list. Questions for names, dates and reasons need their verb.
         """
         if len(missing) != 1:
             return False
@@ -284,6 +288,6 @@ def _form_words(text: str, code: str) -> Stems:
 
 
 def _ends(cue: str) -> str:
-    """Return the first and last words of a cue, because its subject may be between them."""
+    """Return the first and last words of a long cue, because the subject may be between them."""
     words = cue.split()
     return " ".join(words if len(words) <= CUE_WORDS else [*words[:2], words[-1]])

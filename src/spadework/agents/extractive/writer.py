@@ -26,7 +26,7 @@ def section(heading: str, evidence: Sequence[Evidence]) -> Section:
     ]
     for columns, together in groupby(told, lambda e: named.get(e.id)):
         own = list(together)
-        # A row of column names counts as one row.
+        # A quoted row of column names counts as a row of the table.
         if columns and len(own) + (columns.kind == "cells") >= LEAST_ROWS:
             made = made.followed_by(_table(own, columns))
         else:
@@ -85,8 +85,8 @@ def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
 
 
 def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
-    """Return whether a text is a cell of a cited row. If `row` is "", it must be the first cell;
-    otherwise, the cell in the row and column that `row` names.
+    """Return whether a text is a cell of a cited row. If `row` is "", it must be the first cell.
+    Otherwise, it must be the cell in the row and column that `row` names.
     """
     for e in (row for one in cited for row in rows_in(one)):
         columns = columns_of(e, cited)
@@ -98,8 +98,8 @@ def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
 
 
 def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
-    """Return whether a sentence consists of whole sentences of a quote, because a fragment may say
-    the opposite.
+    """Return whether a sentence consists of whole sentences of a quote.
+    A fragment would not be enough, because it may say the opposite.
     """
     rows = (row for e in cited for row in rows_in(e))
     if any(quote_entry(e, columns_of(e, cited)).text == sentence.text for e in rows):

@@ -110,7 +110,8 @@ MOST_CUTS, CUT_AWAY = 6, 0.3
 #: The number of replies to ask for until one has the requested shape. The lead gets more, because
 #: the whole run depends on its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: The fraction of the allowed tokens to use, because texts are cut by characters.
+#: The fraction of the allowed tokens to use, because texts are cut by characters rather than
+#: tokens.
 CLOSE = 0.97
 #: The number of calls that go to the fallback model after a failure. It doubles with each further
 #: failure.
@@ -286,7 +287,8 @@ class Model:
         if place in self._rungs:
             rungs = (self._rungs[place],)
         elif before := await self._journal.noted("rung", place.name, before=True):
-            # A resumed run may use another server, so the recorded method is merely tried first.
+            # A resumed run may use another server, so the recorded method is tried first but not
+            # alone.
             rungs = sorted(rungs, key=lambda rung: rung != before)
         said = ""
         for rung in rungs:

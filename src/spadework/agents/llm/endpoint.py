@@ -48,8 +48,8 @@ _REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000
 #: The first wait, in seconds, for a busy endpoint that names no delay. It doubles each time.
 BUSY_SECONDS = 0.5
 REQUEST_SHARE = 0.75
-#: The fraction of the context that request and answer may fill, because models count tokens
-#: differently.
+#: The fraction of the context for a request and its answer together. The rest allows for different
+#: ways of counting tokens.
 WHOLE_SHARE = 0.9
 #: The fraction of an overlong request to keep if the size of the context is unknown.
 KEPT = 0.7
@@ -82,7 +82,7 @@ class Endpoint:
         self._news = [] if news is None else news
         self._preparing = asyncio.Lock()
         self._listed = False
-        #: The latest failure, or "" since the model last answered.
+        #: The latest failure, or "" if the model has answered since.
         self.failing = ""
 
     async def close(self) -> None:
@@ -92,7 +92,7 @@ class Endpoint:
 
     async def speed(self) -> float:
         """Return the number of tokens that the model reads per second, or 0 if unknown.
-        It was measured in this run or an earlier one.
+        The speed was measured in this run or an earlier one.
         """
         await self._lessons.load()
         return self._lessons.known.speed
@@ -179,8 +179,8 @@ class Endpoint:
         raise AssertionError("the last try returns or raises")
 
     async def _paid(self, request: Request) -> str:
-        """Send one request. Its maximum cost is reserved beforehand, which limits the length of the
-        answer. Then the actual cost is charged. A cancelled request is charged without an answer.
+        """Send one request and charge its actual cost. The maximum cost is reserved first, which
+        limits the length of the answer. A cancelled request is charged without an answer.
         """
         now = time.monotonic()
         until = now + WAITING_SHARE * (request.turn.until - now)
@@ -222,8 +222,8 @@ class Endpoint:
         return reply.text
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
-        """Learn how the server counts tokens. If it read far fewer than were sent, its count is
-        taken as the size of the context, and CutInSilence is raised.
+        """Learn how the server counts tokens. If the server read far fewer tokens than were sent,
+        its count is taken as the size of the context. Raises CutInSilence in that case.
         """
         if reply.usage is None:
             return
@@ -296,8 +296,8 @@ class Endpoint:
                 "type": "json_schema",
                 "json_schema": {"name": shape.name, "schema": shape.schema, "strict": True},
             }
-        # Set the format in the body. langchain-openai would otherwise parse the answer itself and
-        # raise, so that it could not be repaired.
+        # Set the format in the body. Otherwise langchain-openai would parse the answer and raise
+        # an error, so that the answer could not be repaired.
         return self._chat.bind(extra_body=self._body(room) | {"response_format": wanted})
 
     def _body(self, room: int) -> dict[str, Any]:

@@ -27,25 +27,23 @@ from spadework.prompts import render
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Value
 
-#: A model passes with LEAST_RIGHT right verdicts out of OF.
+#: A model passes if at least LEAST_RIGHT of its OF verdicts are right.
 LEAST_RIGHT, OF = 28, 30
 #: The maximum number of false sentences that a passing model may call supported.
 MOST_LET_THROUGH = 1
 LEAST_ASKED = 20
-#: The minimum context, in tokens, in which one call holds all sentences and verdicts.
+#: The minimum size of the context, in tokens, for one call with all sentences and verdicts.
 WHOLE_CONTEXT = 8_000
 #: The number of sentences per call if the context is smaller, or if verdicts were cut off.
 BATCH = 10
-#: The number of seconds for which a result is valid, because a server may switch to another model
+#: The number of seconds for which a result is valid. After that, the server may have another model
 #: of the same name.
 KEPT_SECONDS = 30 * 86_400
 
 
 class Examined(Value):
-    """The result of a model: the right verdicts out of `asked`, and the false sentences that it
-    called supported.
-
-    Batches in which verdicts were cut off do not count.
+    """The result of a model. It counts the right verdicts out of `asked`, and the false sentences
+    that the model called supported. Batches in which verdicts were cut off do not count.
     """
 
     asked: int

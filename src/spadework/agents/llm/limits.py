@@ -18,7 +18,8 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.fair_queue import Room, shared_place
 
-#: The tokens of a long answer by role, for estimates until the model is known.
+#: The length of a long answer by role, in tokens. It serves for estimates until the model is
+#: known.
 ANSWERS: dict[Role, int] = {
     "lead": 1_200,
     "assessor": 900,
@@ -27,7 +28,7 @@ ANSWERS: dict[Role, int] = {
     "writer": 900,
     "verifier": 600,
 }
-#: The tokens of reasoning before such an answer.
+#: The number of reasoning tokens before such an answer.
 THOUGHTS = 2_000
 #: The number of answer lengths to remember per role.
 REMEMBERED = 8
@@ -39,8 +40,8 @@ CLOSING: tuple[Role, ...] = ("writer", "verifier")
 
 
 def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
-    """Return the tokens, including reasoning, to expect at most for a role's answer, judging by
-    its latest answers.
+    """Return the maximum number of tokens, including reasoning, to expect in a role's answer.
+    The estimate is based on the role's latest answers.
     """
     longest = int(MARGIN * max(answers, default=0))
     if len(answers) >= REMEMBERED:
@@ -50,8 +51,8 @@ def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
 
 RoomName = Literal["max_tokens", "max_completion_tokens"]
 
-#: The number of seconds for which lessons are valid, because a server may get another model or
-#: context.
+#: The number of seconds for which lessons are valid. After that, the server may have another model
+#: or context.
 KEPT_SECONDS = 7 * 86_400
 #: Writing a token takes as long as reading this many.
 WRITTEN = 6
@@ -62,13 +63,13 @@ LEAST_CONTEXT = 1_000
 #: A server that counts fewer than this fraction of our tokens has dropped part of the request.
 #: Tokenizers differ by less.
 CUT_SHARE = 0.6
-#: Counts are compared for requests of at least this many tokens, and up to this ratio.
+#: Token counts are compared for requests of at least this many tokens, and their ratio is capped
+#: at this value.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 
 class Learned(BaseModel):
     """Lessons about a model at its server.
-
     - `room`: the parameter that limits answers, or "" until one was refused.
     - `context` (tokens) and `speed` (tokens read per second): 0 if unknown.
     - `counted`: the server's token count divided by ours.
@@ -124,21 +125,21 @@ class Lessons:
             self.learn(speed=round(self._work / max(self._seconds, 0.001), 1))
 
     def answered(self, role: Role, length: int, *, thought: bool) -> None:
-        """Record the tokens of a role's answer, including its reasoning."""
+        """Record the number of tokens in a role's answer, including its reasoning."""
         answers = self.known.answers
         last = (*answers.get(role, ()), length)[-REMEMBERED:]
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
         """Return whether the server silently dropped part of a request.
-        Its token count must be far below ours, yet at least its highest so far, and too large for
-        just the uncached part. The highest count is remembered.
+        If so, its token count is far below ours, but not below its highest count so far. It is
+        also too large to cover only the uncached part. The highest count is remembered.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)
 
     def counts(self, ours: int, theirs: int) -> None:
-        """Learn from two token counts of one request, ours and the server's."""
+        """Learn from our own token count and the server's count for the same request."""
         if ours >= TELLING_REQUEST:
             counted = min(MOST_COUNTED, round(theirs / ours, 2))
             self.learn(counted=max(self.known.counted, counted))
@@ -153,8 +154,8 @@ class Lessons:
 
 
 class Gate:
-    """A gate that lets at most `limit` calls run at once.
-    A refusal halves the limit. As many answers in a row as the limit allows raise it by one.
+    """A gate that lets at most `limit` calls run at once. A refusal halves the limit. After as many
+    answers in a row as the limit allows, it rises by one.
     """
 
     def __init__(self, address: str) -> None:
@@ -169,7 +170,7 @@ class Gate:
     @asynccontextmanager
     async def through(self, party: Hashable, most: int) -> AsyncIterator[float]:
         """Wait until fewer than `most` calls run and any pause is over.
-        Yield the time (`time.monotonic`) at which the party's call starts.
+        Yield the time (`time.monotonic`) at which the call of the `party` starts.
         """
 
         def allowed() -> int:
@@ -204,8 +205,8 @@ class Gate:
             self._answers = 0
             if began >= self._lowered_at:
                 self.limit, self._lowered_at = max(1, min(most, self.limit) // 2), now
-        # Use a thread, because this event loop may end before others that wait. Timers can fire
-        # slightly early, hence the extra millisecond.
+        # Use a thread, because this event loop may end while other loops still wait. Timers can
+        # fire slightly early, hence the extra millisecond.
         timer = threading.Timer(opens + 0.001, self._room.look_again)
         timer.daemon = True
         timer.start()

@@ -28,15 +28,15 @@ from spadework.tools.stores.journal import Journal
 from spadework.tools.web.connections import certificates, closing_lines, install_resolver, proxy_for
 from spadework.tools.web.urls import host_of
 
-#: Maximum seconds to fetch a server's list of models.
+#: The maximum number of seconds for fetching a server's list of models.
 LIST_SECONDS = 5.0
-#: Maximum seconds that a web page waits for the list.
+#: The maximum number of seconds that a web page waits for the list.
 OFFER_SECONDS = 1.0
-#: Label shown for the writer if no model is set.
+#: The label shown for the writer if no model is set.
 NO_MODEL = "No model: quotes only"
-#: Servers' names for the context size of a model: vLLM and SGLang; OpenRouter, Together and
-#: LiteLLM; Groq; LM Studio and Mistral; llama.cpp (first the running context, then the trained
-#: one, which is an upper bound).
+#: The names that servers use for a model's context size: vLLM and SGLang; OpenRouter, Together and
+#: LiteLLM; Groq; LM Studio and Mistral; llama.cpp (the running context, then the trained one,
+#: which is an upper bound).
 _NAMES = (
     "max_model_len",
     "context_length",
@@ -94,9 +94,9 @@ def _context(entry: dict[str, Any]) -> int:
 
 
 GREETING = "Answer with one word: OK."
-#: Maximum tokens of an answer from the user's own server.
+#: The maximum number of tokens in an answer from the user's own server.
 FEW_TOKENS = 16
-#: Maximum tokens of an answer from a provider, whose models may reason first.
+#: The maximum number of tokens in an answer from a provider, because its models may reason first.
 SOME_TOKENS = 256
 #: HTTP statuses that may mean that the model is unknown.
 _PERHAPS_UNKNOWN = (400, 404, 422)
@@ -104,8 +104,8 @@ MOST_NAMED = 5
 
 
 def every_place(settings: Settings, default: str) -> list[Place]:
-    """Return the distinct models of all roles, and the fallback. Roles without a model use
-    `default`.
+    """Return the models of all roles and the fallback, without duplicates.
+    Roles without a model use `default`.
     """
     asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
     return list(dict.fromkeys(asked))
@@ -167,8 +167,8 @@ async def offered_models(
     settings: Settings, known: Sequence[tuple[str, str]] = ()
 ) -> Sequence[tuple[str, str]]:
     """Return the models to choose from, as pairs of setting and label.
-    The default comes first: the model in the settings, the server's only model, or none. If the
-    server lists nothing within a second, return `known`.
+    The default comes first: the model in the settings, else the server's only model, else none. If
+    the server lists nothing within a second, return `known`.
     """
     served = [*settings.prices] if settings.openai_api_key else []
     if settings.openai_base_url:

@@ -119,9 +119,7 @@ def provider_of(name: str) -> tuple[str, str]:
 
 
 def label_of(name: str) -> str:
-    """Return the name of a model for display, without a path that a local server may put before
-    it.
-    """
+    """Return the name of a model for display, without the path that local servers may include."""
     return name if "/" not in name else f"{provider_of(name)[0]}:{name.rsplit('/', 1)[1]}"
 
 

@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
 
-#: An `empty` reply has nothing but reasoning at most. A `cut` reply reached its token limit.
+#: An `empty` reply contains at most reasoning. A `cut` reply reached its token limit.
 Kind = Literal["answered", "withheld", "empty", "cut", "error"]
 MOST_TOKENS = 1_000_000_000
 #: The longest wait, in seconds, that a server may ask for. After that, it may have restarted.
 LONGEST_PAUSE = 3_600.0
 
 NOT_JSON = "not_json"
-#: The words by which servers say that an answer was cut. Any other reason for its end is normal.
+#: Words that servers use to say why an answer ended. Any other reason is normal.
 _CUT = re.compile(r"length|max_?(?:output_)?tokens", re.IGNORECASE)
 _FILTERED = re.compile(
     r"filter|safety|refus|recitation|prohibit|block|sensitive|moderat|guardrail|spii|content.?polic|responsible.?ai",
     re.IGNORECASE,
 )
 _BROKEN = re.compile(r"error|abort|insufficient_system|cancel", re.IGNORECASE)
-#: The statuses to use for errors that are described only in words.
+#: The HTTP statuses to assume for errors that are described only in words.
 _STATUSES = (
     (429, re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted", re.IGNORECASE)),
     (402, re.compile(r"quota|credit|billing|payment|balance", re.IGNORECASE)),
@@ -45,7 +45,6 @@ _STATUSES = (
 @dataclass(frozen=True)
 class ServerReply:
     """A server's reply.
-
     - `text`: the answer, if it was answered or cut.
     - `reason`: the server's reason otherwise; for errors also `status` and `code`.
     - `after`: the seconds that the server asks us to wait.
@@ -262,7 +261,7 @@ def _add(message: dict[str, Any], piece: Mapping[str, Any]) -> None:
             message[name] = message.get(name, "") + _text(value)
 
 
-#: Maximum characters to quote from a server's message.
+#: The maximum number of characters to quote from a server's message.
 MOST_SAID = 300
 #: A smaller number in an error message cannot be a context limit.
 LEAST_CONTEXT = 256
@@ -297,8 +296,10 @@ class Unwanted(ModelError):
 
 
 class Overlong(ModelError):
-    """Raised if the request has too many tokens, by itself or together with its answer (`whole`).
-    `most` is the limit, or 0 if unknown. `asked` is the number requested.
+    """Raised if the request has too many tokens.
+    - `whole`: whether it is too long only together with its answer.
+    - `most`: the limit, or 0 if unknown.
+    - `asked`: the number of tokens requested.
     """
 
     asked = 0
@@ -334,18 +335,18 @@ _REFUSED = re.compile(
     r"|for non-streaming",
     re.IGNORECASE,
 )
-#: Servers' words for a text that is too long: OpenAI and vLLM ("maximum context length"),
-#: llama.cpp ("exceeds the available context size"), Gemini ("exceeds the maximum number of tokens
-#: allowed"), Anthropic ("prompt is too long: … tokens > … maximum"), and gateways.
+#: The words that servers use for a text that is too long: OpenAI and vLLM ("maximum context
+#: length"), llama.cpp ("exceeds the available context size"), Gemini ("exceeds the maximum number
+#: of tokens allowed"), Anthropic ("prompt is too long: … tokens > … maximum"), and gateways.
 _SIZE = re.compile(r"\bcontext\b|\bprompt\b|\binputs?\b|\btokens?\b|\bcontent\b", re.IGNORECASE)
 _EXCESS = re.compile(
     r"exceed|too (?:long|large|many)|longer than|larger than|greater than|must be <="
     r"|maximum (?:context|prompt|input)|reduce (?:the|your)",
     re.IGNORECASE,
 )
-#: It is the requested answer that is too long, not the request.
+#: Words in an error which show that the requested answer, not the request, is too long.
 _OF_THE_ANSWER = re.compile(r"(?:completion|output) tokens", re.IGNORECASE)
-#: The request and its answer do not fit together.
+#: Words in an error which show that the request and its answer do not fit together.
 _WITH_THE_ANSWER = re.compile(r"completion|output|max_tokens|max_new_tokens", re.IGNORECASE)
 _NUMBER = r"(\d{1,3}(?:[,_]\d{3}){1,3}|\d{1,12})"
 _MOST = tuple(
@@ -361,8 +362,8 @@ _MOST = tuple(
 
 
 def translate(error: Exception, name: str, secret: str = "") -> ModelError:
-    """Convert an error of a provider's library to our own for the model `name`, without the
-    `secret`.
+    """Convert an error of a provider's library to our own error type.
+    The error names the model `name` and does not contain the `secret`.
     """
     import openai
 

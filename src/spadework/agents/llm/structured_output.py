@@ -43,7 +43,7 @@ _LOOSE = re.compile(
     r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'|(,)(?=\s*[}\]])|\b(None|True|False)\b""", re.DOTALL
 )
 _CONSTANTS = {"None": "null", "True": "true", "False": "false"}
-#: Maximum number of positions to try as the start of JSON, and of repairs per answer.
+#: The maximum number of positions to try as the start of JSON, and of repairs per answer.
 MOST_BEGINNINGS, MOST_MENDINGS = 200, 4
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -75,8 +75,8 @@ class Shape:
 
 @cache
 def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the JSON schema for strict mode. All properties are required and no others allowed.
-    Defaults are left out, and so are descriptions, which the prompts give.
+    """Return the JSON schema for strict mode. All properties are required and no others are
+    allowed. Defaults are left out. So are descriptions, because the prompts contain them.
     """
 
     def walk(node: Any) -> Any:
@@ -98,8 +98,8 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
-    """Parse the answer in a reply. That is the whole reply as JSON, or the last JSON in it that
-    fits, even inside a string or under a name. Raises ValidationError if nothing fits.
+    """Parse the answer in a reply. The answer is the whole reply as JSON, or the last JSON in it
+    that fits, even inside a string or under a name. Raises ValidationError if nothing fits.
     """
     try:
         return answer.model_validate_json(text)
@@ -230,7 +230,7 @@ def fault(error: ValidationError) -> str:
 
 def at_most(count: int, default: Any = ...) -> Any:
     """Declare a list whose maximum length the model sees, so that it does not ramble.
-    Longer lists are accepted all the same.
+    Longer lists are still accepted.
     """
     return Field(default, json_schema_extra={"maxItems": count})
 
@@ -248,8 +248,9 @@ class Turn(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A request to a model: messages, shape and turn, tokens without and with the schema, and the
-    budget to reserve.
+    """A request to a model.
+    - `words`, `counted`: the tokens without and with the schema.
+    - `wish`: the budget to reserve.
     """
 
     messages: list[BaseMessage]

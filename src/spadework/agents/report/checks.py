@@ -49,7 +49,7 @@ _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
 
 class Known:
-    """A text, and values that are derived from it once."""
+    """A text, with values that are derived from the text only once."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -162,7 +162,7 @@ COUNTED = 12
 _CODE = re.compile(r"`([^`\n]+)`")
 #: An ellipsis in code within a sentence.
 _LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…)\s*")
-#: The name of a person or place. A relation counts only near one.
+#: The name of a person or place. A relation such as "mother" counts only near one.
 _NAME = re.compile(r"[A-Z][^\W\d_A-Z]+")
 _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
@@ -178,7 +178,7 @@ _OWN = re.compile(
     r"\b(?:def|class|function|fn|func|let|const|var|as|for)\s+(\w+)|(\w+)\s*[-+*/|&]?=(?!=)"
 )
 _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
-#: The maximum number of words between a name and a relation, as in "Ada was the mother of Bo".
+#: The maximum distance, in words, between a name and a relation, as in "Ada was the mother of Bo".
 BESIDE = 3
 #: In names no longer than this, a final s is not a plural.
 LEAST_SINGULAR = 3
@@ -192,7 +192,7 @@ def reason_to_refuse(
     question: Known,
     code: str = "",
 ) -> str:
-    """Return why a sentence must go, whatever a judge says, or "" if code has no objection.
+    """Return why a sentence must be removed regardless of a judge, or "" if code does not object.
     The sentence must cite something. Its addresses and code must be in the cited `pages`, their
     metadata, the question or the report's own `code`.
     """
@@ -205,7 +205,7 @@ def reason_to_refuse(
         return f"No source has the address {min(foreign)}."
     shown = [*there, Known(code)]
     for named in _CODE.findall(sentence.text):
-        # Check the parts around an ellipsis, and calls without their empty parentheses.
+        # Check the parts around an ellipsis separately, and calls without their empty parentheses.
         pieces = (part.strip().removesuffix("()") for part in _LEFT_OUT.split(named))
         parts = [strip_marks(part) for part in pieces]
         whole = any(all(part in text.unmarked for part in parts) for text in shown)
@@ -218,7 +218,7 @@ def find_unfounded(
     sentence: Sentence, cited: Sequence[Evidence], there: Sequence[Known], home: str = ""
 ) -> str:
     """Return a note on figures, dates and names that no cited page has, or "".
-    They may also be in the metadata of the cited entries. `home` is the report's language.
+    The metadata of the cited entries counts too. `home` is the report's language.
     """
     if sentence.code:
         return ""
@@ -227,8 +227,8 @@ def find_unfounded(
 
 
 def _put_together(named: str, shown: Sequence[Known]) -> bool:
-    """Return whether all words, options and numbers in a piece of code are known. Whether it is
-    right is for the judge to decide.
+    """Return whether all words, options and numbers in a piece of code are known.
+    The judge decides whether the code is right.
     """
     piece = Known(named)
     words = frozenset[str]().union(*(text.words for text in shown))
@@ -238,7 +238,7 @@ def _put_together(named: str, shown: Sequence[Known]) -> bool:
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
     """Return the figures, dates and names of a text that are not in `there`. If the language of the
-    text is unclear, it is assumed to be `home` (the report's), or else that of the sources.
+    text is unclear, `home` (the report's) is assumed, or else that of the sources.
     """
     said = plain(text)
     own = language_of(said) or home or _spoken(there)
@@ -246,14 +246,14 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
 
 
 def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
-    """Return a heading or column name on one line, or "" if it is unfounded.
-    It is unfounded if it has a figure, date or name that is not in `there`, or looks like a prompt
-    injection. `home` is its language if unclear.
+    """Return a heading or column name on one line, or "" if it must not be used.
+    It must not have a figure, date or name that is not in `there`, or look like a prompt
+    injection. `home` is the language to assume if it is unclear.
     """
     line = " ".join(heading.split())
     words = line.split()
-    # Write the first word in lower case, and in title case all words, unless they have capitals
-    # inside.
+    # Write the first word in lower case, unless it has capitals inside. In title case, do so with
+    # all words.
     titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
     said = " ".join(
         w.lower() if w[1:] == w[1:].lower() and (titled or not n) else w
@@ -282,7 +282,8 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
     """Return the stem of a relation between people that no quote states from either side, or "".
-    A relation counts only near a name or before a genitive, because tables have parents too.
+    A relation counts only near a name or before a genitive, because tables in a database have
+    parents too.
     """
     code = _spoken(near)
     sides = language(code).other_side
@@ -335,8 +336,8 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
 
 
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return the names of a sentence that no source has. If its language `own` differs from that of
-    the sources, or capitalizes nouns, only words with capitals or digits inside count.
+    """Return the names of a sentence that no source has. If the sentence's language (`own`) differs
+    from that of the sources, or capitalizes nouns, only words with capitals or digits inside count.
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals

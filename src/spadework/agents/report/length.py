@@ -26,7 +26,7 @@ def shorter(
     """Return the section with the half of its passages that shares the most words with the
     question.
 
-    They keep their order. Passages that were entirely `repeated` from earlier sections are
+    The passages keep their order. Those that are entirely `repeated` from earlier sections are
     dropped.
     """
     passages = _passages(section.sentences, ledger)

@@ -24,8 +24,8 @@ _ARROW = "→|->|⟶"
 _ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
 _RANGE = re.compile(r"[eE](\d+)(\s*[-–—]\s*[eE]?(\d+))?")
-#: The text that may stand between two marks of one sentence: a comma, or a short word before its
-#: end.
+#: Text that may stand between two marks of one sentence: a comma, or a short word ("and") between
+#: the last two.
 _JOINED = re.compile(
     rf"({MARK_IDS})\s*(?:[,;&]|[^\W\d_]{{1,3}}(?=\s*{MARK_IDS}\s*(?:[.!?;]|$)))\s*(?=\[\s*E\d)"
 )
@@ -86,7 +86,7 @@ class _Made:
 
     def goes_on(self, first: int) -> Part | None:
         """Remove and return the numbered steps that a list starting at `first` continues, or None.
-        Anything that was added since then belongs to the last step.
+        Anything after those steps is added to the last one.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -363,7 +363,7 @@ def _each_alone(told: Iterable[Sentence]) -> Iterator[tuple[Part, list[tuple[Sen
 
 
 def mark_of(sentence: Sentence) -> str:
-    """Return the mark of a sentence after a space, or "" if it cites nothing."""
+    """Return the mark of a sentence, after a space, or "" if it cites nothing."""
     ids = joined_ids(sentence, sentence.evidence_ids)
     return f" [{ids}]" if sentence.evidence_ids else ""
 

@@ -25,15 +25,17 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
-#: Maximum authors of a page that are shown.
+#: The maximum number of a page's authors to show.
 SHOWN_AUTHORS = 2
-#: The maximum characters of an entry's line, and of the code quoted in it.
+#: The maximum number of characters in an entry's line, and of code quoted there.
 LINE_CHARS, CODE_CHARS = 220, 100
 
 
 class Entry(NamedTuple):
-    """A ledger entry in a prompt. It has its page in one line (`about`), its quote with the
-    sentences around it, and its reader's `claim`, if any.
+    """A ledger entry in a prompt.
+    - `about`: its page in one line.
+    - its quote, with the sentences around it.
+    - `claim`: the claim of its reader, if any.
     """
 
     id: str
@@ -82,7 +84,7 @@ def _about(evidence: Evidence, first: Evidence) -> str:
 
 
 def day(moment: datetime | None) -> str:
-    """Return a page's date with its weekday, which dates the text's “Saturday”."""
+    """Return a page's date with its weekday, so that "Saturday" in the text can be dated."""
     return f"{moment:%Y-%m-%d, %A}" if moment else ""
 
 
@@ -112,8 +114,8 @@ def speaks_of(evidence: Evidence, must: str) -> bool:
 
 def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
     """Map each id to the entry that represents its quote.
-    Equal quotes share the first entry. A quote also shares an entry that is longer by at most one
-    sentence. The shared entry keeps each claim that adds something.
+    Equal quotes share the first entry. A quote also shares a longer entry that has at most one
+    more sentence. The shared entry keeps each claim that adds something.
     """
     alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:
@@ -173,9 +175,11 @@ _FILE = re.compile(r"(?<![\w./-])[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}\b")
 
 @dataclass(frozen=True)
 class Material:
-    """What a report is written from and checked against.
-    The ledger entries by id, the texts of pages by content hash, the question, the report's
-    language ("" if unknown) and code, and the topics' questions by name.
+    """The basis for writing and checking a report.
+    - `ledger`: the entries by id.
+    - `pages`: the texts of pages by content hash.
+    - `language`, `code`: the report's language ("" if unknown) and code.
+    - `questions`: the topics' questions by name.
     """
 
     ledger: Mapping[str, Evidence]
@@ -210,7 +214,7 @@ class Material:
 
     def with_code(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
         """Return a copy that also knows the code in the sections and the file names in `names`.
-        The names of files that readers are to save have no source.
+        No source has the names of files that readers are told to create.
         """
         told = (one.text for section in sections for one in section.sentences if one.code)
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))

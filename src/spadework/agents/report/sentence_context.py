@@ -10,14 +10,17 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import leads, sentences
 from spadework.values import Part, Section, Sentence
 
-#: The maximum words of a row label, and of a line that merely introduces what follows.
+#: The maximum number of words in a row label, and in a line that merely introduces what follows.
 LABEL_WORDS = 8
 
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a sentence in its section: the sentence that it follows (`after`), its table
-    cell, and the sentences that it may introduce (`ahead`). It is `alone` if code laid it out.
+    """The place of a sentence in its section.
+    - `after`: the sentence that it follows.
+    - `row`, `column`: its table cell.
+    - `ahead`: the sentences that it may introduce.
+    - `alone`: whether code laid it out.
     """
 
     after: int | None = None
@@ -36,7 +39,6 @@ class Place:
 @dataclass(frozen=True)
 class Stated:
     """A sentence in context. Equal sentences in equal contexts share a verdict.
-
     - `row`: the names of its row and column.
     - `follows`: a description of the sentence that it depends on.
     - `ids`: its evidence. A row `label` has all the evidence of its section, but shows the marks
@@ -169,8 +171,8 @@ def places(section: Section) -> tuple[Place, ...]:
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
     """Add the places of a part that is not a table to `made`.
-    The part lies between the sentence at `last` and `next_` more sentences. Return the sentence
-    that the following text may depend on. Bullets do not depend on each other.
+    `last` is the sentence before the part, and `next_` the number of sentences after it. Return
+    the sentence that the following text may depend on. Bullets do not depend on each other.
     """
     end = len(made) + sum(part.takes)
     before = last

@@ -29,14 +29,15 @@ from spadework.visible import one_line
 
 
 def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> None:
-    """Print a page, read from `level` on, as Markdown or, with `as_json`, as JSON with metadata.
-    Raises SettingsError for a bad address or file, FetchError for an unreadable page.
+    """Print a page as Markdown or, with `as_json`, as JSON with metadata.
+    `level` is the first reading level to try. Raises SettingsError for a bad address or file, and
+    FetchError for an unreadable page.
     """
     if not page:
         raise SettingsError("Say what to read: an address or a file.")
     read = asyncio.run(_read(page, settings, level))
     if as_json:
-        # Always false, because our own reader reads all pages.
+        # This is always false, because our own reader reads all pages.
         facts = read.model_dump(mode="json") | {"trafilatura": False}
         say_json(json.dumps(facts, ensure_ascii=False))
     else:
@@ -138,7 +139,7 @@ def _lines(made: Preview) -> Iterator[str]:
 
 
 LINES = ".jsonl"
-#: Page metadata for the front matter.
+#: The metadata of a page for its front matter.
 _HEAD = ("url", "title", "fetched_at", "published_at")
 _FACTS = {*_HEAD, "media_type", "chars", "content_hash"}
 _NAME_CHARS = 80

@@ -1,7 +1,6 @@
 """Convert a result to a chat completion. Marks become annotations, sources become citations.
-
-Streamed completions, with progress as `reasoning_content` and the report as `content`. Also
-answers without research, such as small talk or a title for a client, whole or streamed.
+Streamed completions, with progress as `reasoning_content` and the report as `content`. Also answers
+without research, such as small talk or a title for a client, whole or streamed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,5 @@
 """Decide whether a topic is worth the price of another round, as a share of the remaining time and
-tokens.
-
-The gains and the threshold without a model were measured on questions with known answers
+tokens. The gains and the threshold without a model were measured on questions with known answers
 (benchmarks/rounds_sweep.py, benchmarks/README.md).
 """
 

@@ -1,8 +1,6 @@
-"""Verify a report: check every sentence, let writers repair failed ones once, and remove what
-fails again.
-
-The short answer of the outline becomes the summary if all of it holds. Otherwise a summary is
-written.
+"""Verify a report: check every sentence, let writers repair failed ones once, and remove what fails
+again. The short answer of the outline becomes the summary if all of it holds. Otherwise a summary
+is written.
 """
 
 from __future__ import annotations

@@ -91,8 +91,8 @@ class PageAssignment:
             wishes = {name: self._wishes[name] for name in names if name in self._wishes}
             return assign_pages(wishes, self._how)
 
-        # A stopped run does not record the assignment, because a resumed run has time to wait for
-        # all workers.
+        # A stopped run does not wait for the other workers. It records no assignment, so that the
+        # resumed run, which has time to wait, makes one.
         if stop.is_set():
             return await work()
         return await self._journal.once("deal", self._key, Assignment, work)

@@ -12,7 +12,6 @@ PHASES = ("start", "plan", "search", "read", "assess", "write")
 
 class Figures(NamedTuple):
     """What one session found and cost.
-
     - `seconds_limit`: 0 if unknown; `money`: None if a price was unknown.
     - `requests`: including cached ones.
     - `writers`, `judges`: the cited sentences that each model, or "code", wrote or judged.

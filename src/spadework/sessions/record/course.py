@@ -42,7 +42,7 @@ K = TypeVar("K", bound=Timed)
 
 
 class Course:
-    """A record's distinct events."""
+    """The events of a run's record, without duplicates."""
 
     def __init__(self, events: Iterable[Event]) -> None:
         self.events: list[Event] = settle_events(events)
@@ -55,7 +55,7 @@ class Course:
 
     @property
     def ended(self) -> Ended | None:
-        """How the run ended without a result, or None if it finished or is running."""
+        """The event that ended the run without a result, or None if there is none."""
         ends = [event for event in self.events if isinstance(event, Started | Finished | Ended)]
         last = ends[-1] if ends else None
         return last if isinstance(last, Ended) else None
@@ -68,18 +68,18 @@ class Course:
 
     @property
     def searches(self) -> list[Searched | Unanswered]:
-        """All searches, by round and topic."""
+        """All searches, sorted by round and topic."""
         found = [e for e in self.events if isinstance(e, Searched | Unanswered)]
         return sorted(found, key=lambda e: (*self._place(e.round, e.topic), e.query, e.provider))
 
     @property
     def selections(self) -> list[Selected]:
-        """The decisions on hits, by round and topic."""
+        """The decisions on hits, sorted by round and topic."""
         return sorted(self.of(Selected), key=lambda e: self._place(e.round, e.topic))
 
     @property
     def reads(self) -> list[Read]:
-        """The pages tried, by round, topic and rank."""
+        """The pages tried, sorted by round, topic and rank."""
         ranks = {
             (made.round, made.topic, canonical_url(choice.url)): n
             for made in self.selections
@@ -94,7 +94,7 @@ class Course:
 
     @property
     def pages(self) -> dict[str, Read]:
-        """The pages read, by content hash, or by URL without a hash."""
+        """The pages read, keyed by content hash, or by URL if a page has no hash."""
         found: dict[str, Read] = {}
         for read in self.reads:
             if not read.reason:
@@ -103,7 +103,7 @@ class Course:
 
     @property
     def attempts(self) -> list[Attempt]:
-        """All fetch attempts. Topics that want the same page share its attempts."""
+        """All fetch attempts. If several topics want the same page, its attempts count once."""
         made = dict.fromkeys((canonical_url(read.url), read.attempts) for read in self.of(Read))
         return [attempt for _, attempts in made for attempt in attempts]
 
@@ -124,7 +124,7 @@ class Course:
 
     @property
     def calls(self) -> list[Called]:
-        """All model calls, by role."""
+        """All model calls, sorted by role."""
         return sorted(self.of(Called), key=lambda e: (e.role, e.shape, e.asked))
 
     @property
@@ -136,7 +136,7 @@ class Course:
 
     @property
     def scores(self) -> list[Scored]:
-        """Topic scores, by round."""
+        """The scores of the topics, sorted by round."""
         return sorted(self.of(Scored), key=lambda e: self._place(e.round, e.topic))
 
     @property
@@ -167,13 +167,13 @@ class Course:
 
 
 def phases(course: Course) -> tuple[Phase, ...]:
-    """Return the run's phases so far, in order, or () if the record has no times."""
+    """Return the run's phases so far, in order, or () if the events have no times."""
     return tuple(_phases(course))
 
 
 def _phases(course: Course) -> Iterator[Phase]:
     planned = course.of(Planned)
-    # A resumed run starts with its plan.
+    # Planning begins with the first start, because a resumed run already has a plan.
     began = [e for e in course.of(Started) if not e.resumed][:1]
     yield from _phase("plan", 0, [*began, *planned[-1:]])
     rounds = sorted({e.round for e in course.of(Selected)} | {e.round for e in course.rounds})

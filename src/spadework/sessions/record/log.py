@@ -1,4 +1,4 @@
-"""A session's record on disk, one event per line, and its logs."""
+"""The record of a session on disk, with one event per line, and the session's logs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def log_event(folder: Path, event: Event) -> None:
 
 
 def log_lines(folder: Path, lines: bytes) -> None:
-    """Append lines, after a line break if a killed process left a partial line."""
+    """Append lines. If a killed process left a partial line, a line break comes first."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
         end = os.lseek(file.fileno(), 0, os.SEEK_END)
@@ -74,10 +74,11 @@ def _event(line: bytes) -> Event | None:
 
 LOGS = "logs"
 
-#: A log's topic, the fields to log, and more fields at level debug.
+#: The topic of a log, the fields to log, and further fields to log at level debug.
 Told = tuple[Concern, Mapping[str, object], Mapping[str, object]]
 
-#: For each event type, the log's topic, the fields, and more fields at level debug.
+#: For each type of event: the topic of the log, the fields to log, and further fields to log at
+#: level debug.
 _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
     Searched: ("search", "provider kind round hits", "topic query"),
     Unanswered: ("search", "provider kind round", "topic query reason"),
@@ -93,7 +94,7 @@ _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
 
 
 class Logs:
-    """Writes the logs chosen in the settings, a level for each topic."""
+    """Writes the logs chosen in the settings, with a level for each topic."""
 
     def __init__(self, folder: Path, log: str) -> None:
         self._folder = folder / LOGS

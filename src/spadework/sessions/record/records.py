@@ -50,7 +50,7 @@ from spadework.values import Result
 
 
 class Records:
-    """Writes a session's files from its events, which go into `record`."""
+    """Writes the files of a session from the events that `record` receives."""
 
     def __init__(self, folder: Path, metadata: Metadata, logs: Logs, *, fresh: bool) -> None:
         self.folder = folder
@@ -80,7 +80,7 @@ class Records:
         return records
 
     async def take_up(self) -> None:
-        """Load earlier events, and rewrite logs and ledger. Call once, holding the session."""
+        """Load earlier events; rewrite logs and ledger. Call once, with the session locked."""
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
         await self.late.write(LOGS, self._logs.redraw, self.record.events)
         if evidence := self.course.evidence:
@@ -110,18 +110,19 @@ class Records:
             await self._write(LEDGER, drawn_ledger(self.course.evidence))
         if isinstance(event, Planned | Assessed | Troubled | Finished):
             await self.progressed()
-        # Show the first pages before they are assessed.
+        # Write the files once before the first assessment, so that the first pages can be seen
+        # early.
         first = isinstance(event, Distilled) and not self.course.rounds
         if first or isinstance(event, Assessed):
             await self._draw()
 
     async def finish(self, result: Result) -> Path:
-        """Write the result and final metadata, and return the report's path."""
+        """Write the result and the final metadata, and return the report's path."""
         self._result = result
         self.late.try_again()
         for name, data in drawn_report(result, self.metadata).items():
             await self._write(name, data)
-        # The last evidence may not have been written yet.
+        # Write the ledger again, because the last evidence may not have been written yet.
         await self._write(LEDGER, drawn_ledger(self.course.evidence))
         await self._draw()
         return self.folder / stamp_name(REPORT, self.metadata)
@@ -138,7 +139,7 @@ class Records:
         await self._write(METADATA, as_file(self.metadata))
 
     async def progressed(self) -> None:
-        """Write the progress file. Do this last, as a sign that all files of a result exist."""
+        """Write the progress file last, because it says that all files of a result exist."""
         await self._write(PROGRESS, as_file(drawn_progress(self.course, self._result)))
 
     async def _append(self, lines: bytes) -> None:
@@ -165,12 +166,13 @@ class Records:
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """Write a new session's metadata, so that it can be resumed, or return what exists. Raises
-    SessionUnreadable.
+    """Return a session's metadata, and write it first if the session is new.
+    The file makes it possible to resume the session. Raises SessionUnreadable.
     """
     if (folder / METADATA).exists():
         return await on_disk(read_metadata, folder)
-    # Omit settings from the environment, since a resuming process has its own.
+    # Leave out settings from the environment, because the process that resumes the session reads
+    # them again.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()
@@ -200,7 +202,7 @@ def delete_session(home: Path, session_id: str) -> None:
     """Delete a session and its question's stored plans. Raises SessionNotFound or SessionBusy."""
     folder = session_folder(home, session_id)
     with hold_session(folder):
-        # Damaged sessions can be deleted, too.
+        # Ignore errors here, so that a damaged session can be deleted too.
         with suppress(SessionError):
             planned = (e.plan.question for e in read_log(folder) if isinstance(e, Planned))
             PlanStore(home / "plans").forget([read_metadata(folder).query, *planned])
@@ -213,13 +215,13 @@ def course_of(folder: Path) -> Course:
 
 
 def draft_of(folder: Path) -> str:
-    """Return a session's latest draft, else the pages it tried, else ""."""
+    """Return a session's latest draft, or else the list of pages tried, or else ""."""
     course = course_of(folder)
     return course.draft or drawn_pages(course)
 
 
 def end(folder: Path, event: Ended) -> None:
-    """Record in log and progress that a run ended without a result."""
+    """Record in the log and in the progress file that a run ended without a result."""
     log_event(folder, event)
     course = course_of(folder)
     write_atomically(folder / PROGRESS, as_file(drawn_progress(course, course.result)))

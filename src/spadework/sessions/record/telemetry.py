@@ -31,7 +31,7 @@ Attributes = dict[str, str | int | float]
 
 
 class Span(NamedTuple):
-    """A step of a run. `error` is "" if it succeeded."""
+    """A step of a run. `error` is "" if the step succeeded."""
 
     name: str
     attributes: Attributes
@@ -77,7 +77,7 @@ def providers() -> Providers | None:
 
 
 def tell(course: Course, result: Result) -> None:
-    """Export a finished session where there are providers. Waits up to SECONDS for each."""
+    """Export a finished session if there are providers. Waits up to SECONDS for each provider."""
     if (to := providers()) is None:
         return
     _trace(course, result, to.traces.get_tracer(NAME))
@@ -133,7 +133,7 @@ def _measure(course: Course, provider: MeterProvider) -> None:
             tools.record(event.seconds or 0.0, known)
 
 
-#: Attributes to split metrics by. They have few values.
+#: Attributes by which metrics are split. Each attribute has few values.
 _APART = (
     "gen_ai.operation.name",
     "gen_ai.provider.name",

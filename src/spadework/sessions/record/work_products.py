@@ -27,7 +27,7 @@ _Choices = Mapping[tuple[int, str, str], Choice]
 
 
 def drawn_searches(course: Course, question: str) -> str:
-    """Return the work product on searches as Markdown."""
+    """Return a Markdown file on the searches, their hits and the pages tried."""
     lines = [f"# Searches: {escape_markdown(question)}", "", *_describe_searches(course)]
     lines += ["## Hits that were not read", "", *(_or_none(_describe_unread(course))), ""]
     lines += ["## Pages that were tried", "", *(_or_none(map(_describe_attempt, course.reads))), ""]
@@ -35,7 +35,7 @@ def drawn_searches(course: Course, question: str) -> str:
 
 
 def drawn_pages(course: Course) -> str:
-    """List the pages tried, before any is assessed."""
+    """Return a Markdown list of the pages tried, to be shown before any page is assessed."""
     if not course.reads:
         return ""
     lines = [*map(_describe_attempt, course.reads)]
@@ -147,12 +147,12 @@ def _or_none(lines: Iterator[str]) -> list[str]:
     return list(lines) or ["None."]
 
 
-#: Returns a page's text by content hash, or None.
+#: A function that returns a page's text by content hash, or None.
 TextOf = Callable[[str], str | None]
 
 
 def drawn_research(course: Course, question: str, result: Result | None, text_of: TextOf) -> str:
-    """Return the work product on topics and pages as Markdown."""
+    """Return a Markdown file on the topics and the pages read for them."""
     pages = _Pages(course, result, text_of)
     lines = [f"# Research: {escape_markdown(question)}", "", "## Topics", "", *_topics(course), ""]
     lines += ["## Pages", "", *(list(pages.lines()) or ["No pages were read."]), ""]
@@ -246,7 +246,7 @@ Measures = dict[str, float | int | None]
 
 
 def stamp_name(name: str, metadata: Metadata) -> str:
-    """Return a file name with the session's start time."""
+    """Return a file name that contains the session's start time."""
     return f"{name}_{metadata.created_at:%Y%m%d_%H%M%S}.md"
 
 
@@ -268,7 +268,7 @@ def drawn_progress(course: Course, result: Result | None) -> Progress:
 def drawn_work(
     folder: Path, course: Course, metadata: Metadata, result: Result | None
 ) -> dict[str, bytes]:
-    """Return both work products by file name. Page texts are read from `folder`."""
+    """Return the files on searches and on topics by name. Page texts are read from `folder`."""
 
     def text_of(content_hash: str) -> str | None:
         with suppress(SessionUnreadable):
@@ -284,7 +284,7 @@ def drawn_work(
 
 
 def drawn_ledger(evidence: list[Evidence]) -> bytes:
-    """Return the ledger, one JSON object per line."""
+    """Return the content of the ledger's file, with one JSON object per line."""
     lines = (
         entry.model_dump_json(exclude={"step", "steps"} if entry.step is None else None)
         for entry in evidence
@@ -293,7 +293,7 @@ def drawn_ledger(evidence: list[Evidence]) -> bytes:
 
 
 def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
-    """Return the report, the result and, if there are topics, the review, by file name."""
+    """Return a result's files by name: report, result and, if there are topics, review."""
     reviewed = {stamp_name(REVIEW, metadata): review(result).encode()} if result.topics else {}
     return {
         stamp_name(REPORT, metadata): result.report.encode(),
@@ -334,7 +334,7 @@ def as_file(value: Metadata | Progress) -> bytes:
 
 
 def _measures(course: Course) -> Measures:
-    """Return the metrics. A ratio or mean of nothing is None."""
+    """Return the metrics of a session. A ratio or mean without data is None."""
     return {**_of_searching(course), **_of_reading(course), **_of_models(course)}
 
 
@@ -358,7 +358,7 @@ def _of_reading(course: Course) -> Measures:
     tried: dict[str, list[Read]] = {}
     for read in course.reads:
         tried.setdefault(canonical_url(read.url), []).append(read)
-    # A page wanted by several topics counts once.
+    # If several topics wanted a page, the page counts once.
     came = [min(some, key=lambda read: bool(read.reason)) for some in tried.values()]
     pages = course.pages.values()
     cleaning = [*(read.cleaning for read in pages), *(e.seconds for e in course.cleanings)]
@@ -387,7 +387,7 @@ def _of_models(course: Course) -> Measures:
 
 
 def _sum(seconds: Iterable[float | None]) -> float:
-    # fsum ignores the order, so rewritten files are identical.
+    # The result of fsum does not depend on the order, so a rewritten file is identical.
     return round(math.fsum(one or 0.0 for one in seconds), 3)
 
 

@@ -27,9 +27,9 @@ _KEPT = re.compile(
     rf"|pages/[0-9A-Za-z]{{1,100}}\.md|pictures/{PICTURE_NAME})",
     re.ASCII,
 )
-#: Exported metadata fields.
+#: Metadata fields that are exported.
 _TOLD = {"version", "created_at", "utc_offset", "query", "status", "kind", "results_summary"}
-#: Raised by `zipfile` for damaged or unknown archives.
+#: Exceptions that `zipfile` raises for damaged or unsupported archives.
 _DAMAGES = (zipfile.BadZipFile, EOFError, NotImplementedError, ValueError, struct.error, zlib.error)
 _ENCRYPTED = 0x1
 
@@ -93,7 +93,7 @@ def _extract(archive: zipfile.ZipFile, draft: Path) -> Path:
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
-    """Return at most `most` bytes. Raises BadZipFile for encryption or unusual compression."""
+    """Return at most `most` bytes. Raises BadZipFile if encrypted or oddly compressed."""
     plain = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     if not plain or member.flag_bits & _ENCRYPTED:
         raise zipfile.BadZipFile

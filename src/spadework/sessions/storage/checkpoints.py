@@ -1,4 +1,4 @@
-"""A run's checkpoints. Only our own types are restored as objects."""
+"""The checkpoints of a run. Only spadework's types are restored as objects."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from spadework.graph.state import OUR_VALUES, ResearchState
 from spadework.tools.stores.journal import Journal, Record
 from spadework.tools.stores.journal_rows import claim_on
 
-#: Suffix of the type of a value with a checksum, and the checksum's length.
+#: Suffix added to the type of a value that has a checksum, and the checksum's length in bytes.
 _SUMMED, _SUM_BYTES = "+sum", 8
 
 
 class _Summed(JsonPlusSerializer):
-    """Adds a checksum to each value, since LangGraph accepts some damaged values."""
+    """Adds a checksum to each value, because LangGraph accepts some damaged values."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         kind, data = super().dumps_typed(obj)
         return kind + _SUMMED, data + _sum(data)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """Return the value, verified if it has a checksum. Raises sqlite3.DatabaseError if it is
-        damaged.
+        """Return a value after verifying its checksum, if there is one.
+        Raises sqlite3.DatabaseError if the value is damaged.
         """
         kind, told = data
         if kind.endswith(_SUMMED):
@@ -50,7 +50,7 @@ class _Summed(JsonPlusSerializer):
 
 
 class AfterTelling(BaseCheckpointSaver[str]):
-    """Saves a step after its events are written, and remembers it in case the disk hangs."""
+    """Saves a step after its events, and keeps it in memory in case the disk hangs."""
 
     _record: Record
     _last: Mapping[str, Any] = {}
@@ -63,7 +63,7 @@ class AfterTelling(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint."""
-        # Namespaced checkpoints hold only one worker's findings.
+        # A checkpoint with a namespace holds only one worker's findings, not the state of the run.
         if not config.get("configurable", {}).get("checkpoint_ns"):
             self._last = dict(checkpoint["channel_values"])
         await self._record.written()
@@ -75,7 +75,7 @@ class AfterTelling(BaseCheckpointSaver[str]):
         await super().aput_writes(*args, **kwargs)
 
     def remembered(self) -> ResearchState:
-        """Return the last checkpoint's state, even if it was not saved."""
+        """Return the state of the last checkpoint, even if it was not saved."""
         known = ResearchState.__annotations__
         return cast("ResearchState", {n: value for n, value in self._last.items() if n in known})
 
@@ -89,7 +89,7 @@ class Checkpoints(AfterTelling, AsyncSqliteSaver):
 
 
 def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTelling:
-    """Return a session's checkpoints, from the shared database if a worker runs it."""
+    """Return a session's checkpoints, from the shared database if a worker runs the session."""
     if (claim := claim_on(session_id)) is None:
         return Checkpoints(journal, record)
     shared: AfterTelling = shared_backend().checkpoints(claim, record)
@@ -97,7 +97,7 @@ def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTe
 
 
 def our_serde() -> JsonPlusSerializer:
-    """Return the serializer, which restores only our own types as objects."""
+    """Return a serializer that restores only spadework's types as objects."""
     return _Summed(allowed_msgpack_modules=OUR_VALUES)
 
 

@@ -1,4 +1,4 @@
-"""Handle slow and failing disks under a session."""
+"""Handle slow and failing disks while a session runs."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from spadework.tools.stores.private_files import (
 )
 
 P = ParamSpec("P")
-#: Fraction of the remaining time to wait for a file.
+#: Maximum share of the run's remaining time that is spent waiting for one file.
 SHARE = 0.1
 MOST_SECONDS = 5.0
-#: Half a second is too short on a busy machine.
+#: Minimum seconds to wait for a file. Half a second is too short on a busy machine.
 LEAST_SECONDS = 1.0
 
 
@@ -63,7 +63,7 @@ class Late:
         self._hangs = False
 
     def sentences(self) -> list[str]:
-        """Return a sentence for each new file that was not written in time."""
+        """Return a sentence about each file that was not written in time since the last call."""
         untold, self._untold = self._untold, []
         return [
             f"{name} could not be written because the disk does not answer. Nothing more of this"
@@ -75,7 +75,7 @@ class Late:
     async def write(
         self, name: str, work: Callable[P, object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        """Run `work`, which writes the file `name`, in a thread, unless the disk hangs."""
+        """Write the file `name` by running `work` in a thread, unless the disk hangs."""
         if not (seconds := self.seconds):
             return
         try:
@@ -85,13 +85,13 @@ class Late:
             self.hangs(name)
 
 
-#: With fewer free bytes, the disk counts as full.
+#: A disk with fewer free bytes than this counts as full.
 LEAST_FREE = 65_536
 
 
 @contextmanager
 def disk_faults(folder: Path) -> Iterator[None]:
-    """Convert errors of the system and SQLite to DiskFailed or SessionUnreadable."""
+    """Convert system and SQLite errors to DiskFailed or SessionUnreadable."""
     try:
         yield
     except (OSError, sqlite3.Error, ExceptionGroup, DiskStopped) as error:

@@ -1,5 +1,5 @@
-"""Read a session's files. Any may be truncated, edited or missing, and only that session then
-fails.
+"""Read the files of a session. Any file may be truncated, edited or missing. Only the affected
+session then fails.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from spadework.visible import visible
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 JOURNAL = "session.sqlite"
-#: Marks a session with undelivered changes, or an imported session.
+#: Name of the file that marks a session with undelivered changes, or an imported session.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"
-#: Seconds to wait for the lock, which `is_held` takes briefly, and between attempts.
+#: Seconds to wait for the lock, because `is_held` takes it briefly, and seconds between attempts.
 _MOMENT, _AGAIN = 0.2, 0.02
 
 
 class Kept(BaseModel):
-    """A file's content. Invisible characters stay, since paths may have them. Fields of other
-    versions are ignored.
+    """The content of a file. Invisible characters are kept, because paths may contain them. Unknown
+    fields are ignored, because other versions may write them.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -77,7 +77,7 @@ def read_bytes(folder: Path, name: str) -> bytes:
 
 
 def readable_bytes(folder: Path, name: str) -> bytes:
-    """Return a file's bytes, or b"" if missing or unreadable."""
+    """Return a file's bytes, or b"" if the file is missing or unreadable."""
     try:
         return read_bytes(folder, name)
     except (FileNotFoundError, SessionUnreadable):
@@ -119,8 +119,8 @@ def hold_session(folder: Path) -> Iterator[None]:
 
 
 def is_held(folder: Path) -> bool:
-    """Return whether any process, even this one, holds a session. An unreadable lock counts as not
-    held.
+    """Return whether any process, even this one, holds a session.
+    A session with an unreadable lock counts as not held.
     """
     if not (folder / LOCK).exists():
         return False
@@ -141,9 +141,9 @@ def _lock(folder: Path) -> FileLock:
 
 #: Version of a session's files.
 VERSION = 2
-#: The product: a report, pages for a query, or one page.
+#: What a session produces: a report, pages for a query, or one page.
 Kind = Literal["research", "gather", "read"]
-#: Maximum earlier questions shown to the lead.
+#: Maximum number of earlier questions shown to the lead.
 MOST_EARLIER = 5
 Name = Literal["plan", "search", "read", "assess", "write"]
 
@@ -161,8 +161,10 @@ class Phase(Kept):
 
 
 class Metadata(Kept):
-    """A session's metadata. `status` is "" until the end, `utc_offset` is in
-    minutes, and `pages` is a gathering session's maximum.
+    """A session's metadata.
+    - `status`: "" until the session ends
+    - `utc_offset`: in minutes
+    - `pages`: maximum pages of a gathering session
     """
 
     id: str = ""
@@ -191,7 +193,7 @@ class Metadata(Kept):
 
 
 class RoundProgress(Kept):
-    """A round: the number of quotes in the ledger after it, and its topics' coverage."""
+    """The state after a round: the number of quotes, and the coverage of the topics."""
 
     round: int
     evidence: int
@@ -233,7 +235,7 @@ def read_metadata(folder: Path) -> Metadata:
             f" (file version {found.version}; this one supports {VERSION}).",
             hint="Update spadework to open the session." if newer else "Ask its question again.",
         )
-    # Only the folder's name identifies a session.
+    # The folder's name, not the file's content, identifies a session.
     return found.model_copy(update={"id": folder.name, "query": visible(found.query)})
 
 
@@ -292,7 +294,7 @@ def make_folder(folder: Path) -> None:
 
 
 def read_progress(folder: Path) -> Progress:
-    """Return a session's progress, empty if the file is missing or damaged."""
+    """Return a session's progress, which is empty if the file is missing or damaged."""
     try:
         return read_value(folder, PROGRESS, Progress) or Progress()
     except SessionUnreadable:
@@ -300,9 +302,9 @@ def read_progress(folder: Path) -> Progress:
 
 
 def read_ledger(folder: Path) -> list[Evidence]:
-    """Return a session's evidence so far, without damaged lines."""
+    """Return a session's evidence so far. Damaged lines are skipped."""
     found = []
-    # Quotes may contain other line separators than \n.
+    # Split only at line feeds, because quotes may contain other line separators.
     for line in filter(None, readable_bytes(folder, LEDGER).split(b"\n")):
         with suppress(ValidationError):
             found.append(Evidence.model_validate_json(line))
@@ -310,7 +312,7 @@ def read_ledger(folder: Path) -> list[Evidence]:
 
 
 def read_page(folder: Path, content_hash: str) -> str | None:
-    """Return a page's text, or None if there is none. Raises SessionUnreadable."""
+    """Return a page's text, or None if it is not stored. Raises SessionUnreadable."""
     name = f"pages/{content_hash}.md"
     if not content_hash.isalnum() or not content_hash.isascii():
         return None

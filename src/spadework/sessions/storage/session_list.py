@@ -1,5 +1,5 @@
-"""All sessions of a home, newest first. Old single-page sessions, which nobody will look for, are
-deleted.
+"""List the sessions of a home, newest first. Old single-page sessions, which nobody will look for,
+can be deleted.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ PAGE_AGE = timedelta(days=30)
 
 
 class Listed(NamedTuple):
-    """A session in a list. `status` is "" until it has a report, `unreadable` says why its metadata
-    cannot be read, and `found` is its coverage, if any.
+    """A session in a list.
+    - `status`: "" until there is a report
+    - `unreadable`: the reason why the metadata cannot be read, or ""
+    - `found`: the session's coverage, if any
     """
 
     id: str
@@ -36,12 +38,12 @@ class Listed(NamedTuple):
 
     @property
     def created_at(self) -> datetime:
-        """When the session began."""
+        """The time when the session began."""
         return datetime.fromisoformat(self.began)
 
 
 def list_sessions(home: Path, notify: Callable[[str], None] | None = None) -> Iterator[Listed]:
-    """Yield all sessions, newest first. `notify` receives a message if that takes long."""
+    """Yield all sessions, newest first. `notify` receives a message if the listing takes long."""
     return (Listed(id_, *value) for id_, value in view_sessions(home, _VIEW, notify))
 
 
@@ -76,8 +78,8 @@ _VIEW = View("list", (METADATA,), _draw)
 
 
 async def prune(home: Path, age: timedelta = PAGE_AGE) -> list[str]:
-    """Delete unused single-page sessions older than `age`, and return their ids. Raises OSError if
-    the home cannot be read.
+    """Delete unused single-page sessions older than `age`, and return their ids.
+    Raises OSError if the home cannot be read.
     """
     return await on_disk(_prune_sessions, home, age)
 

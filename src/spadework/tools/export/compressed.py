@@ -12,7 +12,7 @@ from spadework.tools.text.passages import cut
 from spadework.values import Evidence, Result, Source
 from spadework.visible import one_line
 
-#: Maximum characters of a piece of a page.
+#: Maximum characters of the pieces into which a page is cut.
 PIECE_CHARS = 1_500
 _GAP = "[…]"
 
@@ -26,7 +26,7 @@ def shorten_report(report: str, chars: int) -> str:
 
 
 def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
-    """Return at most `most` characters of a page: pieces with `spans`, then the nearest."""
+    """Return at most `most` characters of a page: pieces with `spans`, then those nearest."""
     pieces = cut(text, PIECE_CHARS)
     numbered = [*enumerate(pieces)]
     holding = [n for start, end in spans for n, (at, to) in numbered if at < end and start < to]
@@ -57,7 +57,7 @@ def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) 
 
 def largest(top: int, fits: Callable[[int], bool]) -> int:
     """Return the largest number up to `top` that fits, or 0.
-    All numbers below a fitting one must fit.
+    If a number fits, all smaller numbers must fit too.
     """
     if fits(top):
         return top
@@ -68,12 +68,12 @@ def largest(top: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-#: Sources shown in full, and maximum characters of each.
+#: Number of sources shown in full, and maximum characters of each source.
 FULL, FULL_CHARS = 3, 8_000
-#: Sources shown by key points, and maximum characters of each.
+#: Number of sources shown by key points, and maximum characters of each source.
 KEY, KEY_CHARS = 3, 800
 REFERENCE_CHARS = 200
-#: Omitted sources that are listed by number.
+#: Maximum number of omitted sources that are listed by number.
 MOST_NAMED = 12
 
 
@@ -86,7 +86,7 @@ class Excerpt(NamedTuple):
 
 @dataclass(frozen=True)
 class Compressed:
-    """The part of a result that fits. Sentences in `left_out` say what is missing."""
+    """The part of a result that fits. The sentences in `left_out` say what is missing."""
 
     report: str = ""
     excerpts: tuple[Excerpt, ...] = ()
@@ -107,7 +107,8 @@ class _Material:
     sources: Sequence[Source]
     evidence: Mapping[str, Sequence[Evidence]]
     texts: Mapping[str, str]
-    #: Cached excerpts of full sources by source number, because many levels are tried.
+    #: The excerpts of sources shown in full, by source number. They are cached because many levels
+    #: are tried.
     cut: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 
@@ -130,7 +131,7 @@ def compress_result(
     for rung in _ladder(len(material.sources), len(result.report)):
         if fits(replace(rung, references=0)):
             return _compose(material, most_references(rung))
-    # The report alone does not fit. Cut it, but still list some sources.
+    # Even the report alone does not fit. Cut it, but still list some sources.
     bare = size(Compressed())
     none = _Levels(0, 0, len(material.sources), 0)
     listed = most_references(none, bare + (limit - bare) // 3)

@@ -54,7 +54,7 @@ _AFTER_BIDI = (
     *("w:textboxTightWrap", "w:outlineLvl", "w:divId", "w:cnfStyle", "w:rPr", "w:sectPr"),
 )
 
-#: What python-docx raises for the header of a damaged picture.
+#: Exceptions that python-docx raises for the header of a damaged picture.
 _DAMAGED = (
     *(InvalidImageStreamError, UnexpectedEndOfFileError, UnrecognizedImageError, struct.error),
     *(ValueError, LookupError, ArithmeticError, AttributeError, TypeError),
@@ -174,7 +174,7 @@ def _table(document: Document, block: Block) -> None:
             if _item(cell, item, _PLAIN):
                 # Remove the new cell's empty paragraph.
                 cell._tc.remove(cell.paragraphs[0]._p)
-    # Otherwise adjacent tables would merge.
+    # Separate the tables by an empty paragraph, because adjacent tables would merge.
     document.add_paragraph()
 
 
@@ -190,7 +190,7 @@ def _chart(document: Document, chart: Chart) -> None:
 
 
 def _picture(document: Document, figure: Figure) -> None:
-    """Add a picture with its caption; Word shows no WebP."""
+    """Add a picture with its caption. WebP is skipped, because Word does not show it."""
     format_, width, height = figure.header
     if format_ == "webp":
         return

@@ -19,8 +19,8 @@ from spadework.values import Result
 
 
 def to_html(result: Result, *, pictures: bool = True) -> str:
-    """Return the report as HTML with its stored pictures. Its text is escaped, and only http(s)
-    URLs become links.
+    """Return the report as HTML with its stored pictures.
+    The text is escaped, and only http(s) URLs become links.
     """
     sheet = laid_out(result)
     return _environment().get_template("report.html").render(sheet=sheet, pictures=pictures)
@@ -28,13 +28,13 @@ def to_html(result: Result, *, pictures: bool = True) -> str:
 
 #: Folder of the templates, which the session page uses too.
 DRAWN_IN = Path(__file__).parent
-#: Maximum characters of a last word kept on one line with its markers.
+#: Maximum characters of a last word that is kept on one line with its markers.
 MOST_KEPT = 24
 
 
 def split_last_word(said: Said) -> tuple[tuple[Run, ...], str]:
-    """Split off the last word, which stays on one line with the markers.
-    It is "" if it is code, emphasized, or too long (as in scripts without spaces).
+    """Split off the last word, which must stay on one line with the markers.
+    The word is "" if it is code, emphasized or too long, as in scripts without spaces.
     """
     if not said.runs or said.runs[-1].code or said.runs[-1].strength:
         return said.runs, ""
@@ -59,7 +59,7 @@ def _environment() -> Environment:
 
 #: Maximum seconds for printing. Most reports take one or two.
 MOST_SECONDS = 60.0
-#: Chromium must not resolve host names. The page itself also forbids requests.
+#: Do not let Chromium resolve host names. The page itself also forbids requests.
 _FLAGS = (
     *("--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
     *("--disable-extensions", "--disable-background-networking"),
@@ -69,8 +69,8 @@ _FLAGS = (
 
 
 def find_chromium() -> str:
-    """Return Chromium's path.
-    If there is none, raises SettingsError with installation instructions.
+    """Return the path of Chromium.
+    Raises SettingsError with installation instructions if Chromium is missing.
     """
     if found := installed_chromium():
         return found
@@ -81,13 +81,13 @@ def find_chromium() -> str:
 
 
 def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
-    """Return the report as PDF (A4). Raises SettingsError without Chromium, or SpadeworkError."""
+    """Return the report as an A4 PDF. Raises SettingsError without Chromium, or SpadeworkError."""
     chromium = find_chromium()
     # Chromium may still write files while the folder is being removed.
     with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
         page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
-        # Chromium cannot use its sandbox as root, so the page then has no pictures, which might
-        # exploit a decoder. It never has scripts and makes no requests.
+        # As root, Chromium cannot use its sandbox, so pictures are left out because they might
+        # exploit a decoder. The page never has scripts and makes no requests.
         rootly = ["--no-sandbox"] if runs_as_root() else []
         page.write_text(to_html(result, pictures=not rootly), encoding="utf-8")
         places = (f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri())

@@ -1,4 +1,4 @@
-"""Lay out a result for all formats: sentences in blocks, markers linked to quotes."""
+"""Lay out a result for all formats, with sentences in blocks and markers that open quotes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from spadework.values import (
     Source,
 )
 
-#: Maximum sentences of a report's opening answer.
+#: Maximum number of sentences in the answer that opens a report.
 MOST_ANSWER = 2
 _SPACE = re.compile(r"\s+")
 
@@ -122,7 +122,7 @@ class _Layout:
         self._places: dict[tuple[bool, tuple[str, ...]], int] = {}
 
     def chapter(self, section: Section, pictures: Iterable[Picture]) -> Chapter:
-        """Lay out a section and the pictures at its end, adding its cards."""
+        """Lay out a section with the pictures at its end, and add its cards."""
         heading = runs(self.report.heading_of(section))
         self._emphasis = emphasised(section)
         drawn = tuple(self._block(block) for block in blocks(section, self.ledger, self.say))
@@ -186,7 +186,7 @@ class _Layout:
 def _by_section(
     pictures: Iterable[Picture], sections: Sequence[Section]
 ) -> dict[int, list[Picture]]:
-    """Assign each picture to the first section that cites its quote, if possible not the answer."""
+    """Assign each picture to the first section that cites its quote, preferably not the answer."""
     found: dict[int, list[Picture]] = defaultdict(list)
     for picture in pictures:
         citing = [

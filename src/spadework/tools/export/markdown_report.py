@@ -24,11 +24,11 @@ from spadework.tools.text.tables import cells
 from spadework.values import Evidence, Report, Section, Sentence, Source
 from spadework.visible import visible
 
-#: Words from each end of a quote in a text fragment.
+#: Number of words taken from each end of a quote for a text fragment.
 FRAGMENT_WORDS = 5
 #: Characters to escape in text. A tilde is escaped only if it can end a strike-through.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: Characters to escape in a mark, whatever surrounds them.
+#: Characters that are always escaped in a mark, whatever stands beside it.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
@@ -39,7 +39,7 @@ _JOINED, _PIPE = "\n\n", "\\|"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 #: Block markers and table borders, which a rendered page does not show.
 _NOT_SHOWN = re.compile(r"^[\s#>|*+-]+|\|")
-#: The start of a line that would begin a block. In `1.`, the dot is escaped.
+#: The start of a line that Markdown would read as a block. In `1.`, the dot is escaped.
 _LEADING = re.compile(
     r"^((?:\d{1,9}(?=[.)](?:\s|$)))?)((?<=\d)[.)]|#{1,6}(?=\s|$)|[-+](?=\s|$)|=+$|-+$|~{3,}|>)"
 )
@@ -65,7 +65,7 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
 
 
 def sentences_markdown(section: Section) -> list[str]:
-    """Return a section's sentences as in the report, without marks, emphasis and fences."""
+    """Return a section's sentences as in the report, but without marks, emphasis and fences."""
     takes = [(part.form == "table", sum(part.takes)) for part in section.parts]
     in_cells = [cell for cell, count in takes for _ in range(count)]
     told = [one.text if one.code else escape_markdown(one.text) for one in section.sentences]
@@ -110,7 +110,7 @@ def fragment_link(url: str, quote: str) -> str:
     """Return a page's URL with a text fragment for the quote. Non-web URLs are unchanged."""
     if not url.startswith("http"):
         return url
-    # Browsers find no text across table cells, so link from the first cell to the last.
+    # Browsers do not find text across table cells, so link from the first cell to the last.
     parts = cells(quote) if quote.startswith("|") else [quote]
     shown = [words for part in parts if (words := _NOT_SHOWN.sub(" ", plain(part)).split())]
     if not shown:

@@ -1,4 +1,4 @@
-"""Divide a section into blocks, as its writer chose or by rules."""
+"""Divide a section into blocks, either as the writer chose or by rules."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Set:
 
     @property
     def rows(self) -> list[tuple[Item, ...]]:
-        """A table's cells by row. The last row is filled with empty cells."""
+        """The cells of a table by row. Empty cells complete the last row."""
         width = max(1, len(self.columns))
         cells = (*self.items, *[()] * (-len(self.items) % width))
         return [cells[n : n + width] for n in range(0, len(cells), width)]
@@ -61,7 +61,7 @@ class Set:
 
 def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
     """Return a section's blocks in order, which together contain every sentence once.
-    A writer's table with an empty cell is followed by an explanation of its sign.
+    If a writer's table has an empty cell, an explanation of the sign for empty cells follows.
     """
     made: list[Set] = []
     at = 0
@@ -144,7 +144,7 @@ def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
 
 
 def emphasised(section: Section) -> bool:
-    """Return whether emphasis in a section is the writer's own, not that of quoted pages."""
+    """Return whether emphasis in a section comes from the writer, not from quoted pages."""
     quoted = any(part.quoted for part in section.parts)
     return bool(section.parts) and not quoted and section.kind != "limits"
 
@@ -176,7 +176,7 @@ def _apart(sentences: Iterable[Sentence]) -> Iterator[Set]:
 
 
 def _by_code(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
-    """Group sentences into a paragraph per page, lists of items and steps, and separate code."""
+    """Group sentences into one paragraph per page, lists of items or steps, and separate code."""
     made: list[Set] = []
     before = ""
     numbered, at = step_items(section.sentences, ledger), 0

@@ -1,5 +1,5 @@
 """Define a report's layout, which all formats share, and make bar charts from tables. Stored
-pictures are recognised by their first bytes and read; nothing is decoded.
+pictures are recognised by their first bytes and are never decoded.
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from spadework.tools.text.markdown import Strength
 from spadework.values import PICTURE_NAME, CoverageState, Form, SectionKind
 
 PICTURE_FOLDER = "pictures"
-#: Maximum bytes of a picture, and its pixels: a browser needs four bytes for each.
+#: Maximum bytes and maximum pixels of a picture. A browser needs four bytes per pixel.
 PICTURE_BYTES, MOST_PIXELS = 1_000_000, 25_000_000
-#: Anything smaller is an icon.
+#: Minimum width and height of a picture in pixels. Anything smaller is an icon.
 LEAST_SIDE = 100
 _PNG, _GIF = re.compile(rb"\x89PNG\r\n\x1a\n.{4}IHDR", re.DOTALL), re.compile(rb"GIF8[79]a")
-#: JPEG: segments, each with its length, up to the one with the frame's height and width.
+#: A segment of a JPEG file: its marker, its length and, in the frame's segment, the height and
+#: width.
 _JPEG = re.compile(rb"\xff+([\xc0-\xcf\xda-\xfe])(..)(.(..)(..))?", re.DOTALL)
 _NO_FRAME = b"\xc4\xc8\xcc"
 _WEBP = re.compile(rb"RIFF.{4}WEBPVP8([ LX])", re.DOTALL)
 _big = partial(int.from_bytes, byteorder="big")
 _little = partial(int.from_bytes, byteorder="little")
-#: Minimum and maximum rows of a table with a chart.
+#: Minimum and maximum number of rows in a table that is shown as a chart.
 LEAST_BARS, MOST_BARS = 2, 12
 #: Numbers without a unit that may be years or versions.
 _BARE = re.compile(r"[12]\d{3}|\d+(?:[.,]\d+)+")
 
 
 class Header(NamedTuple):
-    """The format of a picture, which is also its file extension, and its size in pixels."""
+    """The format of a picture, which is also the file extension, and the size in pixels."""
 
     format: str
     width: int
@@ -45,7 +46,7 @@ class Header(NamedTuple):
 
 
 def header_of(data: bytes) -> Header | None:
-    """Return the header of a PNG, JPEG, GIF or WebP picture that is fit to be shown, else None."""
+    """Return the header of a PNG, JPEG, GIF or WebP picture, or None if it is unfit."""
     found = _read_header(data) if len(data) <= PICTURE_BYTES else None
     if found is None or min(found[1:]) < LEAST_SIDE or found.width * found.height > MOST_PIXELS:
         return None
@@ -84,7 +85,7 @@ def _webp(form: bytes, data: bytes) -> Header:
 
 
 def read_picture(folder: Path, name: str) -> tuple[bytes, Header] | None:
-    """Return a picture of the session in `folder` and its header; None if it is not there."""
+    """Return a picture of the session in `folder` and its header, or None if it is missing."""
     if not re.fullmatch(PICTURE_NAME, name):
         return None
     try:
@@ -145,7 +146,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Figure:
-    """A stored picture, its caption with the mark of its quote, and its page's host."""
+    """A stored picture, the caption with a citation mark, and the host of the picture's page."""
 
     name: str
     data: bytes
@@ -171,7 +172,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Quoted:
-    """A quote with its headings and surrounding text. `link` is "" if it is not on the web."""
+    """A quote with its headings and context. `link` is "" if the page is not on the web."""
 
     id: str
     runs: tuple[Run, ...]
@@ -185,7 +186,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Reference:
-    """A cited source. `link` is "" if browsers cannot open it; `url` is for display only."""
+    """A cited source. `link` is "" if browsers cannot open it. `url` is for display only."""
 
     n: int
     title: tuple[Run, ...]
@@ -260,8 +261,8 @@ class Chart:
 
 
 def chart_of(table: Block, language: str) -> Chart | None:
-    """Return a chart of the first column of cited figures in one unit, or None.
-    `language` is the report's.
+    """Return a chart of the first column with cited figures in one unit, or None.
+    `language` is the language of the report.
     """
     if not LEAST_BARS <= len(table.rows) <= MOST_BARS:
         return None
@@ -278,7 +279,7 @@ def chart_of(table: Block, language: str) -> Chart | None:
 
 
 def _sizes(values: Sequence[Item], language: str) -> list[float]:
-    """Return the cells' figures, or [] unless all are cited, in one unit and unambiguous."""
+    """Return the figures in the cells, or [] unless all are cited, unambiguous and in one unit."""
     units, sizes = set(), []
     for value in values:
         text = " ".join(words(said.runs) for said in value)

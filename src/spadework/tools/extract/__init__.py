@@ -26,10 +26,10 @@ __all__ = ["read_document"]
 
 ReadText = Callable[[str, str], Extracted]
 ReadBytes = Callable[[bytes, str], Extracted]
-#: A container reader. Its last argument reads members; None leaves them unread.
+#: A reader for containers. The last argument reads the members. If it is None, they are not read.
 ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 
-#: Import paths instead of functions, because loading all libraries takes longer than reading a
+#: Import paths instead of functions, because importing all libraries takes longer than reading a
 #: page.
 _OF_TEXT = {
     "html": "html.extract", "markdown": "text.markdown.clean_markdown",
@@ -55,7 +55,7 @@ def text_reader(kind: str) -> ReadText | None:
 
 
 def bytes_reader(kind: str) -> ReadBytes | None:
-    """Return the reader for a binary kind, or None."""
+    """Return the reader for a kind of binary file, or None."""
     reader: ReadBytes | None = _load(_OF_BYTES.get(kind, ""))
     return reader
 
@@ -71,11 +71,12 @@ def _load(name: str) -> Any:
     return getattr(import_module(f"spadework.tools.extract.{module}"), function) if name else None
 
 
-#: Nesting depth added by each container.
+#: Nesting depth that each kind of container adds.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
-#: Maximum depth of an opened container: the tar in a .tar.gz, but no nested archive.
+#: Maximum depth at which a container is opened. The tar in a .tar.gz is opened, but no nested
+#: archive.
 _OPENED = 1
-#: Maximum characters of a document's Markdown. Repeated cells can inflate a small file.
+#: Maximum characters of a document's Markdown, because repeated cells can inflate a small file.
 MAX_CHARS = 20_000_000
 
 
@@ -86,7 +87,7 @@ def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") 
     """
     kind = kind_of(body, media_type, url)
     found = _read(body, kind, url, charset=charset)
-    # An empty HTML page may be filled by its scripts.
+    # Accept an empty HTML page, because scripts may fill it.
     if not found.markdown.strip() and kind.reader != "html":
         form = found.kind if kind.reader == "zip" else kind.reader
         read_as = f"The document was read as {form} and contains no text."

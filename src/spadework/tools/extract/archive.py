@@ -33,7 +33,7 @@ from spadework.tools.extract.office.xlsx import extract_xlsx
 from spadework.tools.extract.xml import Element, attribute, below, tag, text
 
 MAX_CHAPTERS = 500
-#: Maximum bytes of all chapters, unpacked.
+#: The maximum size of all unpacked chapters together, in bytes.
 MAX_BOOK_BYTES = 100_000_000
 
 _PAGES = ("application/xhtml+xml", "text/html")
@@ -45,7 +45,7 @@ def extract_epub(package: Package, url: str) -> Extracted:
     path = unquote(attribute(next(below(container, "rootfile"), None), "full-path"))
     book = package.needed(path)
     told = [*below(book, "title", "creator", "date", "language")]
-    # A second title is a subtitle, so the first one wins.
+    # A second title is a subtitle, so keep the first one.
     said = {tag(part): text(part) for part in reversed(told)}
     said["creator"] = ", ".join(text(part) for part in told if tag(part) == "creator")
     order, contents = _reading_order(book, posixpath.dirname(path))
@@ -92,9 +92,10 @@ MAX_COUNTED = 10_000
 MAX_MEMBER = 20_000_000
 #: Maximum unpacked bytes of an archive.
 MAX_BYTES = 100_000_000
-#: Maximum compression ratio. Text seldom exceeds 20, and a zip bomb reaches 1000.
+#: Maximum compression ratio. Text seldom exceeds 20, whereas a zip bomb reaches 1000.
 MAX_RATIO = 200
-#: Bytes unpacked at a time, so that a damaged member's bytes also count towards the limit.
+#: Number of bytes unpacked at a time, so that the bytes of a damaged member also count towards the
+#: limit.
 _PIECE = 100_000
 
 #: Files added by operating systems.
@@ -188,7 +189,7 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """Return a member's bytes, at most one piece over `limit`, and an error message or ""."""
+    """Return the bytes of a member, at most one piece over `limit`, and an error message or ""."""
     body = bytearray()
     try:
         for piece in pieces:

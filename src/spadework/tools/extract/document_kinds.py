@@ -19,9 +19,9 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 STORAGE = "application/x-ole-storage"
 #: Offset and size in bytes of an OLE file's directory entries.
 _HEADER, _ENTRY = 512, 128
-#: Unsupported formats by a stream in the file: the program and the extension.
+#: The program and the file extension of unsupported formats, by the name of a stream in the file.
 _STREAMS = {"WordDocument": ("Word", "doc"), "PowerPoint Document": ("PowerPoint", "ppt")}
-#: Readers of other OLE files, by a stream in the file.
+#: The readers of other OLE files, by the name of a stream in the file.
 _OFFICE = {"Workbook": "xls", "Book": "xls", "__properties_version1.0": "msg"}
 _LOCKED = ("EncryptedPackage", "EncryptionInfo")
 
@@ -60,7 +60,7 @@ _SUPERSETS = {
     "shift_jis": "cp932", "euc_kr": "cp949",
 }  # fmt: skip
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-#: Bytes checked for UTF-16. Markup and e-mail begin with ASCII.
+#: Number of leading bytes checked for UTF-16, because markup and e-mail begin with ASCII.
 _FIRST = 8
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})",
@@ -68,7 +68,7 @@ _DECLARED = re.compile(
 )
 _DECLARED_BYTES = 4_096
 _MARKUP = re.compile(rb"<[^<>]{0,2000}>")
-#: Codecs that pages use. Others are slow on long text.
+#: Codecs that pages use. Other codecs are slow on long text.
 _PAGE_CODECS = re.compile(r"utf-(8|16|32)|iso|cp|koi8|gb|big5|shift|euc|mac|tis|hz|johab|kz|ptcp")
 #: Charsets considered when guessing.
 _LOOKED_FOR = (
@@ -76,14 +76,14 @@ _LOOKED_FOR = (
     "cp874", "cp932", "cp949", "big5hkscs", "euc-jp", "gb18030", "iso2022_jp_2", "iso8859-2",
     "iso8859-5", "iso8859-7", "koi8-r",
 )  # fmt: skip
-#: Maximum bytes examined for a guess, and minimum non-ASCII bytes that it needs.
+#: Maximum bytes examined for a guess, and minimum non-ASCII bytes that a guess needs.
 _LOOKED_AT, _LEAST_LETTERS = 60_000, 6
-#: CLOSE is how much less likely than the best guess a declared charset may be. A guess below SURE
-#: is doubtful.
+#: A declared charset is accepted if its likelihood is at most CLOSE below the best guess. A guess
+#: with a likelihood below SURE is doubtful.
 CLOSE, SURE = 0.02, 0.1
 #: Escape sequence before Japanese letters in ISO-2022-JP.
 _SHIFT = b"\x1b$"
-#: Minimum non-ASCII letters per broken character in UTF-8.
+#: Minimum number of non-ASCII letters per broken character for a text to count as UTF-8.
 _BROKEN = 10
 
 
@@ -128,7 +128,7 @@ def _declared_codecs(body: bytes, charset: str) -> list[str]:
 
 
 def _stateful(body: bytes, declared: list[str]) -> Decoded | None:
-    """Return the text if it decodes in a declared 7-bit charset, UTF-16 or UTF-32."""
+    """Return the text if it can be decoded in a declared 7-bit charset, UTF-16 or UTF-32."""
     for codec in declared:
         if codec.startswith(("iso2022", "hz", "utf-16", "utf-32")):
             try:
@@ -219,13 +219,13 @@ _MAGIC = (
     *((b"ID3" + bytes([version]), "audio/mpeg") for version in (2, 3, 4)),
     (b"{\\rtf", "application/rtf"), (b"%!PS", "application/postscript"),
 )  # fmt: skip
-#: First bytes that need a second signature at an offset.
+#: First bytes that identify a format only together with a second signature at an offset.
 _FURTHER_ON = (
     (b"RIFF", 8, b"WEBP", "image/webp"), (b"RIFF", 8, b"WAVE", "application/x-riff"),
     (b"RIFF", 8, b"AVI ", "application/x-riff"), (b"", 4, b"ftypavif", "image/avif"),
     (b"", 4, b"ftypavis", "image/avif"), (b"BM", 6, bytes(4), "image/bmp"),
 )  # fmt: skip
-#: Maximum share of null bytes in markup. More means binary data.
+#: Maximum share of null bytes in markup. A larger share means binary data.
 _MOST_NULLS = 0.05
 _SNIFFED = 1_024
 
@@ -265,15 +265,15 @@ _READER_ENDINGS = {
     "rst": "rst",
     "eml": "mail",
 }
-#: Kinds accepted only on the evidence of their first bytes.
+#: Kinds that are accepted only if the first bytes of the document prove them.
 _BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old", "xls", "msg"})
 #: Media types that Office programs register for all their files.
 _OF_OFFICE = re.compile(r"application/(?:msword|rtf|vnd\.(?:ms-|openxml|oasis))")
 #: Bytes that may precede a file's signature.
 _BLANK = b"\xef\xbb\xbf\0 \t\r\n"
-#: Three headers at the start of a file.
+#: Matches three headers at the start of a file.
 _HEADERS = re.compile(rb"(?:[A-Z][\w-]{1,60}:[^\n]{1,900}\n(?:[ \t]+\S[^\n]{0,900}\n){0,40}){3}")
-#: Headers of which every e-mail has at least one.
+#: Matches a header line that occurs in e-mail. Every e-mail has at least one of these headers.
 _OF_MAIL = re.compile(rb"^(?:received|return-path|message-id|mime-version):", re.I | re.M)
 _TAR = slice(257, 262)
 

@@ -34,7 +34,7 @@ _ENDINGS: dict[Shape, str] = {
 _SHAPES: dict[str, Shape] = {
     ending: shape for shape, endings in _ENDINGS.items() for ending in endings.split()
 }
-#: Extensions of unsupported formats.
+#: Names of unsupported formats by file extension.
 _UNREAD = {"ps": "PostScript", "heic": "HEIC", "7z": "7z", "rar": "rar", "zst": "zstd"}
 _OLD = frozenset({"doc", "ppt"})
 #: File type marks that search engines put before a title.
@@ -79,7 +79,7 @@ class Foreseen(NamedTuple):
 
 
 def foreseen(url: str, title: str = "") -> Foreseen:
-    """Predict a hit's type and whether it can be read."""
+    """Predict a hit's type, and whether the hit can be read."""
     ending = _suffix(url)
     mark = _MARK.match(title)
     ending = mark[1].lower() if mark and ending not in _SHAPES else ending
@@ -131,5 +131,5 @@ def _suffix(url: str) -> str:
     if "." not in name:
         return "pdf" if "/pdf/" in path.lower() else ""
     ending = name.rpartition(".")[2]
-    # The number in an arXiv address looks like an extension.
+    # Ignore an unknown extension here, because the number in an arXiv address looks like one.
     return "pdf" if "/pdf/" in path.lower() and ending not in _SHAPES else ending

@@ -63,7 +63,7 @@ class Draft:
         self._counts: list[int] = []
 
     def add(self, block: str) -> None:
-        """Add a Markdown block, ending any open list or code. "" only ends them."""
+        """Add a Markdown block after ending any open list or code. An empty one only ends them."""
         self._end()
         self._blocks.append(block)
 
@@ -89,7 +89,7 @@ class Draft:
         self._code.append(line)
 
     def markdown(self) -> str:
-        """Return everything added, ending any open list or code."""
+        """Return everything added so far, after ending any open list or code."""
         self._end()
         return blocks(self._blocks)
 

@@ -124,7 +124,7 @@ def read_fragment(source: str) -> str:
 
 
 def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
-    """Return the chosen blocks, adding embedded text if they are nearly empty."""
+    """Return the chosen blocks as Markdown. If they are nearly empty, embedded text is added."""
     shown = assemble(chosen)
     if sum(block.chars for block in chosen) >= THIN_CHARS:
         return shown
@@ -136,7 +136,7 @@ def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
 
 
 _ALWAYS = frozenset(("pre", "table"))
-#: Link targets, formatting and white space, ignored when blocks are compared.
+#: Link targets, formatting and white space, which are ignored when blocks are compared.
 _SET = re.compile(r"\]\([^()\s]*\)|[\[\]*_`\\\s]+")
 #: Traits that mark the main content, most reliable first.
 _CONTAINERS = ("known container", "role:main", "tag:main", "tag:article")
@@ -248,7 +248,7 @@ def _likely(blocks: list[Block], chances: list[float], places: list[int], least:
 
 
 def _drop_copies(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Drop repeated blocks, which pages contain for narrow screens."""
+    """Drop repeated blocks, because pages often contain copies for narrow screens."""
     seen: set[str] = set()
     for block in blocks:
         if block.kind not in _ALWAYS and block.chars >= LEAST_REPEATED_CHARS:

@@ -26,7 +26,7 @@ def plain(text: str) -> str:
 
 
 def write_heading(text: str, level: int) -> str:
-    """Return an ATX heading, clamping its level to 1–6, or "" for empty text."""
+    """Return an ATX heading with a level clamped to 1–6, or "" for empty text."""
     words = " ".join(text.split())
     if not words.endswith(("C#", "F#")):
         words = words.rstrip("#").rstrip()
@@ -81,7 +81,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 class Grid:
-    """A table grid that repeats merged cells in every row and column they span."""
+    """The grid of a table. A merged cell is repeated in every row and column that it spans."""
 
     def __init__(self) -> None:
         self._above: list[str] = []

@@ -19,7 +19,7 @@ _SIGNS = re.compile(r"[-+\u2212\u2013±]+")
 _ENDED = re.compile(r"(?:^|[\s.,;:!?\"'\u201d\u2019\u00bb\]…|])$")
 _MARK = re.compile(r"\d{1,3}|[A-Za-z]")
 _BETWEEN = re.compile(r"[\s,;\[\]()]+")
-#: Symbols whose subscript number is written without `_`, as in CO2, B12 and PM2.5.
+#: Symbols after which a subscript number is written without `_`, as in CO2, B12 and PM2.5.
 _SYMBOLS = re.compile(
     r"(?<![^\W\d_])(?:[A-Z][a-z]?\d*|[()])*(?:[A-Z][a-z]?|\((?:[A-Z][a-z]?\d*)+\))$"
 )
@@ -30,7 +30,7 @@ _VARIABLE = re.compile(r"(?<!\w)[^\W\d_]$")
 
 
 class Place(IntEnum):
-    """A piece's vertical position, or its role as note mark or fraction."""
+    """The vertical position of a piece of text, or its role as a note mark or a fraction."""
 
     LOWERED = -1
     LEVEL = 0
@@ -78,7 +78,7 @@ def note(text: str, following: str = "") -> str:
 
 
 def fraction(above: str, below: str) -> str:
-    """Write a fraction on one line, bracketing parts of several words."""
+    """Write a fraction on one line, with brackets around parts of several words."""
     return f"{bracketed(above)}/{bracketed(below)}"
 
 
@@ -90,7 +90,7 @@ def root(inside: str, degree: str = "") -> str:
 
 
 def bracketed(text: str) -> str:
-    """Bracket text, unless it is a single word or number or already in brackets."""
+    """Put text in brackets, unless it is a single word or number or is already in brackets."""
     core = text.strip()
     if _ONE_WORD.fullmatch(core) or _is_enclosed(core):
         return core
@@ -98,7 +98,7 @@ def bracketed(text: str) -> str:
 
 
 def joined(pieces: Iterable[tuple[str, Place]]) -> str:
-    """Join pieces into a line, writing each according to its place."""
+    """Join pieces of text into a line, and write each piece according to its place."""
     runs: list[tuple[str, Place]] = []
     for text, place in pieces:
         if runs and (runs[-1][1] == place or not text.strip()):
@@ -123,7 +123,7 @@ def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:
 
 
 def written(base: str, text: str, following: str, place: Place) -> str:
-    """Write a piece between `base` and `following`, according to its place."""
+    """Write a piece of text between `base` and `following`, according to its place."""
     core = text.strip()
     if place == Place.LEVEL or not core:
         return text

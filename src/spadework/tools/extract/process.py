@@ -1,4 +1,4 @@
-"""Start, limit and query the process that reads untrusted documents."""
+"""Start and limit the process that reads untrusted documents, and exchange messages with it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from spadework.tools.web.background_threads import aside, begin, kill_group
 from spadework.tools.web.fair_queue import place
 
 _LENGTHS = struct.Struct("!II")
-#: Maximum header length in bytes. A longer header means that the stream is corrupt.
+#: The maximum length of a header in bytes. A longer header means that the stream is corrupt.
 _MAX_HEADER = 500_000_000
-#: Bytes decoded at a time, so that other threads can run in between.
+#: The number of bytes to decode at a time, so that other threads can run in between.
 _AT_ONCE = 1_000_000
 _ERRORS = {error.__name__: error for error in (Blocked, TooLarge, TooSlow, Unreadable)}
 
 
 def send(stream: IO[bytes], header: dict[str, Any], body: bytes = b"") -> None:
-    """Write a header and body as one frame, and flush."""
+    """Write a header and a body as one frame, and flush the stream."""
     head = json.dumps(header).encode()
     stream.write(_LENGTHS.pack(len(head), len(body)) + head)
     stream.write(body)
@@ -92,7 +92,7 @@ def join_reply(header: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def answer(header: dict[str, Any]) -> Extracted:
-    """Return the reply's document, or raise its FetchError."""
+    """Return the document in a reply, or raise the FetchError that the reply describes."""
     if "found" not in header:
         raise _ERRORS.get(header["error"], Unreadable)(header["message"])
     found = header["found"]
@@ -129,7 +129,8 @@ else:
 
     def memory_taken() -> int:
         """Return this process's peak memory in bytes."""
-        # On Linux, getrusage's peak starts at the parent's size.
+        # Read the peak from /proc, because on Linux the peak that getrusage reports starts at the
+        # parent's size.
         with suppress(OSError, StopIteration):
             lines = Path("/proc/self/status").read_text().splitlines()
             return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1_024
@@ -160,7 +161,7 @@ else:
             fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
 
 
-#: Fraction of a document's time limit that may be spent reading its pages.
+#: The fraction of a document's time limit that may be spent reading its pages.
 SHARE = 0.5
 
 _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
@@ -168,7 +169,7 @@ _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
 
 @contextmanager
 def limit_reading(seconds: float) -> Iterator[None]:
-    """Stop reading documents' pages in this context after SHARE of `seconds`."""
+    """Set the deadline for reading pages in this context to SHARE of `seconds` from now."""
     token = _until.set(time.monotonic() + SHARE * seconds)
     try:
         yield
@@ -177,13 +178,13 @@ def limit_reading(seconds: float) -> Iterator[None]:
 
 
 def reading_until() -> float:
-    """Return the `time.monotonic()` value at which to stop reading pages, or infinity."""
+    """Return the deadline for reading pages on the `time.monotonic()` clock, or infinity."""
     return _until.get()
 
 
 #: -P keeps modules in the current folder from shadowing ours.
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.reader_program")
-#: Environment variables passed on. None of them holds a key.
+#: The environment variables that the process inherits. None of them holds a key.
 _ENVIRONMENT = (
     "PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT",
     "TESSDATA_PREFIX", "TMPDIR", "TEMP",
@@ -204,7 +205,7 @@ class Process:
 
     @property
     def usable(self) -> bool:
-        """Whether the process can take another request."""
+        """True if the process can take another request."""
         return not self._killed and (self._process is None or self._process.poll() is None)
 
     def start(self) -> subprocess.Popen[bytes]:
@@ -242,7 +243,7 @@ class Process:
         return reply
 
     def kill(self) -> None:
-        """Kill the process now, or as soon as it starts. A pending `ask` then cleans up."""
+        """Kill the process now, or as soon as it starts. A pending `ask` cleans up afterwards."""
         self._killed = True
         if self._process is not None:
             _kill(self._process)
@@ -260,7 +261,7 @@ class Process:
                 if pipe is not None:
                     pipe.close()
             except (OSError, ValueError):
-                # The last write has no reader, or another thread has closed the pipe.
+                # The last write had no reader, or another thread has closed the pipe.
                 continue
         process.wait()
 
@@ -275,7 +276,7 @@ WORKERS = 2
 
 #: Seconds for which a killed process may still appear alive.
 DYING_SECONDS = 0.25
-#: Idle processes, most recently used last. They outlive an event loop.
+#: Idle processes, with the most recently used last. They outlive event loops.
 _idle: list[Process] = []
 _live: set[Process] = set()
 
@@ -301,7 +302,8 @@ async def read_apart(
             try:
                 return answer(await _ask(waited or _new(), request, body))
             except Ended:
-                # A process killed while idle accepts requests until it is fully dead.
+                # Retry with a new process, because an idle process that was killed accepts
+                # requests until it is fully dead.
                 if waited is None or loop.time() - began > DYING_SECONDS:
                     raise
                 return answer(await _ask(_new(), request, body))
@@ -323,9 +325,10 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
     try:
         reply = await aside(process.ask, request, body)
     except BaseException:
-        # This includes cancellation, because unfinished work would delay the next document.
+        # Kill the process even on cancellation, because unfinished work would delay the next
+        # document.
         process.kill()
-        # If the reply has just arrived, no other thread will clean up.
+        # Clean up here, because no other thread does so if the reply has just arrived.
         begin(process.end)
         raise
     finally:

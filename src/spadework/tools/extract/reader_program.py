@@ -21,11 +21,11 @@ from spadework.tools.extract.process import (
     split_reply,
 )
 
-#: Maximum memory of this process in bytes.
+#: The maximum memory of this process in bytes.
 MEMORY = 1_000_000_000
-#: Peak memory in bytes after which the process ends, to free it.
+#: The peak memory in bytes after which the process ends, so that the memory is freed.
 SPENT = MEMORY // 2
-#: Seconds after the deadline at which the process ends itself.
+#: The number of seconds after the deadline when the process ends itself.
 GRACE = 1.0
 
 

@@ -11,7 +11,7 @@ import lxml.etree as etree
 
 from spadework.errors import TooLarge, Unreadable
 
-#: Maximum tags and attributes in a tree. Each takes up to 200 bytes.
+#: The maximum number of tags and attributes in a tree. Each takes up to 200 bytes.
 MAX_NODES = 2_000_000
 
 Element = Any  # lxml has no types.
@@ -41,7 +41,7 @@ def safe_parser(**options: bool) -> Any:
 
 
 def tag(element: Element) -> str:
-    """Return an element's name without its namespace, or "" for nodes such as entities."""
+    """Return the name of an element without its namespace, or "" for nodes such as entities."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
@@ -69,12 +69,12 @@ def child(element: Element | None, *path: str) -> Element | None:
 
 
 def number(written: str, *, most: int) -> int:
-    """Parse a whole number, clamped to `most`. Invalid text gives 0."""
+    """Parse a whole number, limited to `most`. Return 0 for invalid text."""
     return min(int(written), most) if written.isdecimal() and len(written) < 19 else 0
 
 
 def text(element: Element | None) -> str:
-    """Return an element's text on one line, or "" for None."""
+    """Return the text of an element on one line, or "" for None."""
     return " ".join("".join(element.itertext()).split()) if element is not None else ""
 
 

@@ -1,4 +1,4 @@
-"""Detect pages without the content: bot walls, notices, empty shells, partial pages."""
+"""Detect pages without the content: bot walls, notices, empty shells and partial pages."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import printable_url
 
-#: Characters above which a page is not a wall.
+#: A page with more characters than this is not a wall.
 MAX_CHARS = 600
-#: Characters above which the loose patterns would also match articles.
+#: The loose patterns are used up to this number of characters, because they also match articles.
 FEW_CHARS = 200
-#: Characters above which a page is not a wall, even with a bot protection's markup.
+#: A page with more characters than this is not a wall, even if it has the markup of a bot
+#: protection.
 MARKED_CHARS = 1_500
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
@@ -29,7 +30,7 @@ CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
     "a rate limit",
     "an age check",
 )
-#: Walls that a browser cannot pass either.
+#: Walls that even a browser cannot pass.
 FINAL = frozenset({LOGIN, REQUESTS, AGE})
 # fmt: off
 _WALLS = {
@@ -59,7 +60,7 @@ _WALLS = {
             r"|at least) (?:18|21)\b",
     }.items()
 }
-#: Patterns for pages with hardly any other text.
+#: Patterns that are used only for pages with hardly any other text.
 _LOOSE = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -69,7 +70,8 @@ _LOOSE = {
     }.items()
 }
 # fmt: on
-#: Markup found only on a bot protection's own pages: the kind of wall, the product, the pattern.
+#: Markup that is found only on the pages of a bot protection: the kind of wall, the product and
+#: the pattern.
 # fmt: off
 MARKS = tuple(
     (kind, product, re.compile(pattern, re.IGNORECASE))
@@ -111,7 +113,7 @@ _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*>", re.IGNORECA
 
 
 def wall(text: str) -> str:
-    """Return what kind of wall the text is, such as "a login", or "" if it is none."""
+    """Return the kind of wall that the text is, such as "a login", or "" if it is not a wall."""
     if len(text) > MAX_CHARS:
         return ""
     text = " ".join(text.lower().split())
@@ -122,7 +124,7 @@ def wall(text: str) -> str:
 
 
 def find_wall(html: str, chars: int) -> tuple[str, str]:
-    """Return the wall's kind and product according to the markup, or ("", "").
+    """Return the kind and the product of the wall that the markup shows, or ("", "").
     `chars` is the length of the page's text.
     """
     if chars > MARKED_CHARS:
@@ -132,7 +134,7 @@ def find_wall(html: str, chars: int) -> tuple[str, str]:
 
 
 def is_passable(html: str) -> bool:
-    """Return whether the page is a browser check that passes after a wait."""
+    """Return whether the page is a browser check that a visitor passes by waiting."""
     words = first_words(html)
     return (find_wall(html, len(words))[0] or wall(words)) == CHECK
 
@@ -142,20 +144,20 @@ def first_words(html: str) -> str:
     return " ".join(unescape(_UNSEEN.sub(" ", html[:MAX_HTML])).split())[: MARKED_CHARS + 1]
 
 
-#: Characters below which a page counts as empty.
+#: A page with fewer characters than this counts as empty.
 MIN_CHARS = 50
-#: Characters above which a page is never thin.
+#: A page with more characters than this is never thin.
 THIN_CHARS = 600
 #: A short page is thin if scripts make up more than this fraction of its HTML.
 SCRIPT_SHARE = 0.8
-#: The lowest level that runs scripts.
+#: The lowest level at which scripts run.
 BROWSER = 2
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-# These patterns match in linear time. Backtracking over a hostile page could take hours.
+# These patterns match in linear time, because backtracking over a hostile page could take hours.
 _SCRIPT, _SCRIPT_END = (
     re.compile(pattern, re.IGNORECASE) for pattern in (r"<script\b", r"</script\s*+>")
 )
-#: The start of an element; quoted attributes may contain ">".
+#: The start of an element. Quoted attributes may contain ">".
 _TAG = re.compile(
     r"""<(?P<tag>[a-z][a-z0-9-]*+)(?P<given>(?:[^<>=]++|=(?:\s*+(?:"[^"]*+"|'[^']*+'))?+)*+)>?""",
     re.IGNORECASE,
@@ -174,7 +176,7 @@ _NOTHING = re.compile(
 )
 _WAITING = re.compile(r"\bloading\s*(?:\.\.\.|…|,? please)|\bplease wait\b", re.IGNORECASE)
 _MOST = 2_000_000
-#: Characters above which a page is not a notice.
+#: A page with more characters than this is not a notice.
 NOTICE_CHARS = 600
 _NOTICES = {
     'a "page not found" notice': r"(?:page|file|document) (?:was )?not found|page"
@@ -212,7 +214,7 @@ def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
 
 
 def thin(fetched: Fetched, found: Extracted) -> bool:
-    """Return whether the page has little text and scripts that would probably add more."""
+    """Return whether the page has little text, and scripts that would probably add more."""
     text = found.markdown.strip()
     if len(text) > THIN_CHARS or fetched.level >= BROWSER:
         return False
@@ -270,7 +272,7 @@ def _html(fetched: Fetched) -> str:
 
 
 def notice(text: str) -> str:
-    """Return what kind of notice the text is, such as "a maintenance notice", or "" if none."""
+    """Return the kind of notice that a text is, such as "a maintenance notice", or ""."""
     if len(text) > NOTICE_CHARS:
         return ""
     text = " ".join(text.lower().split())

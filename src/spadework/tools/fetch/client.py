@@ -1,4 +1,4 @@
-"""Fetch web pages: guarded connections, robots.txt, caching, retries up to a deadline."""
+"""Fetch web pages, with guarded connections, robots.txt, caching, and retries up to a deadline."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _LIBRARIES = (
 
 
 class Cleaned:
-    """A cache of extracted documents, keyed by page body and version of the extraction code."""
+    """A cache of extracted documents by page body and version of the extraction code."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -62,7 +62,7 @@ class Cleaned:
     async def read_once(
         self, fetched: Fetched, read: Callable[[], Awaitable[Extracted]]
     ) -> Extracted:
-        """Return a page's cached text, or the result of `read`, which is then cached."""
+        """Return the cached text of a page, or call `read` and cache its result."""
         key, known = await asyncio.to_thread(self._look, fetched)
         if known is not None:
             return known
@@ -97,10 +97,10 @@ def _readers() -> str:
 MAX_CONNECTIONS = 100
 REDIRECTS = 8
 KEEPALIVE_SECONDS = 15.0
-#: Total attempts when a connection breaks or the status is in PASSING.
+#: The total number of attempts if a connection breaks or the status is in PASSING.
 ATTEMPTS = 2
 PASSING = frozenset({500, 502, 504})
-#: Longest Retry-After in seconds that is worth waiting for.
+#: The longest Retry-After that is worth waiting for, in seconds.
 SHORT_WAIT = 5.0
 LATER = frozenset({429, 503})
 LEVELS = (0, 1)
@@ -120,7 +120,7 @@ class Web:
         store = Store(settings.home / "cache", settings.cache_mb * 1_000_000)
         self._robots = Robots(settings.user_agent, self._robots_txt, store)
         self._cache = HttpCache(store, settings.allow_hosts)
-        #: First level tried for a page.
+        #: The level that is tried first for a page.
         self.min_level = 0
         self.cleaned = Cleaned(store)
         self._open = AsyncExitStack()
@@ -155,7 +155,7 @@ class Web:
         return replace(fetched, attempts=tuple(attempts))
 
     def limited(self, most: int) -> Web:
-        """Return this client with a smaller limit on the bytes of a page."""
+        """Return a copy of this client with a smaller limit on the size of a page in bytes."""
         made, most = copy(self), min(most, self._settings.page_bytes)
         made._settings = self._settings.model_copy(update={"page_bytes": most})
         return made
@@ -273,7 +273,7 @@ class Web:
         return await self._visit(url, 0, None)
 
     async def _ask(self, url: str, headers: dict[str, str]) -> Answer:
-        """Send one request when the host has a free slot. All sessions share the slots."""
+        """Send one request as soon as the host has a free slot. All sessions share the slots."""
         limits = self._settings
         async with far_place(urlsplit(url).netloc, id(self), limits.parallel_per_host):
             answer = await exchange(self._pool, url, headers, limits.page_bytes)

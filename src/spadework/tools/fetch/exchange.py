@@ -1,4 +1,4 @@
-"""Send one HTTP request: headers, a size-limited body, redirects, readable errors."""
+"""Send one HTTP request, read a body of limited size, find redirects, and explain errors."""
 
 from __future__ import annotations
 
@@ -26,14 +26,13 @@ from spadework.tools.fetch.unpack import ACCEPT_ENCODING, Unpacker
 from spadework.tools.web.connections import http_date, retry_after
 from spadework.values import Attempt
 
-#: Maximum seconds without a byte of a response.
+#: The maximum number of seconds to wait for the next byte of a response.
 FIRST_BYTE_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
 class Fetched:
     """A fetched page: its URL after redirects, and its decoded body.
-
     - `charset`: from the Content-Type header.
     - `dated`: set for cached copies.
     - `stale`: the server was unreachable.
@@ -53,7 +52,7 @@ class Fetched:
 
 
 def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
-    """Attach the attempts to an error and return it. Its message becomes the last one's reason."""
+    """Attach the attempts to an error and return it. Its message becomes the last reason."""
     last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
     error.attempts = (*attempts[:-1], *last)
     return error
@@ -111,7 +110,7 @@ _MEANT = (
     ("StreamReset", "the server broke off the response"),
     ("ConnectionTerminated", "the server ended the connection"),
 )
-#: Parts of library error messages that users do not need: code locations, bytes, objects.
+#: Parts of library error messages that users do not need: code locations, bytes and objects.
 _INSIDES = re.compile(
     r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
 )
@@ -148,7 +147,7 @@ def reason(error: BaseException) -> str:
 
 
 def certificate_fault(error: BaseException) -> str:
-    """Return what is wrong with the server's certificate, or "" if nothing is."""
+    """Describe the fault of the server's certificate, or return "" if there is none."""
     return reason(error) if is_permanent(error) else ""
 
 
@@ -164,13 +163,14 @@ def _of_tls(error: BaseException) -> ssl.SSLError | None:
     return cause
 
 
-#: Bytes unpacked at a time. Even a decompression bomb then takes milliseconds.
+#: The number of bytes to unpack at a time, so that even a decompression bomb takes only
+#: milliseconds.
 SLICE = 16_384
 #: Statuses with which servers refuse clients that do not look like browsers.
 TURNED_AWAY = frozenset({403, 406, 429, 503})
-#: A Content-Range that starts at the first byte: its last byte and the total.
+#: A Content-Range that starts at the first byte. The groups are the last byte and the total size.
 _RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})")
-#: Errors that end a connection. TLS faults during a response arrive as OSError.
+#: Errors that break a connection. TLS errors during a response arrive as OSError.
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 
@@ -199,7 +199,7 @@ class Answer:
 
     @property
     def later(self) -> float | None:
-        """Seconds until a retry is allowed, from the Retry-After header."""
+        """The number of seconds until a retry is allowed, from the Retry-After header."""
         return retry_after(self.headers.get("retry-after", ""))
 
     @property
@@ -209,12 +209,12 @@ class Answer:
 
     @property
     def turned_away(self) -> bool:
-        """Whether the server seems to refuse non-browsers: a refusal without Retry-After."""
+        """True if the server seems to refuse all but browsers: a refusal without Retry-After."""
         return self.status in TURNED_AWAY and self.later is None
 
     @property
     def refusal(self) -> str:
-        """The message of the error that `check` would raise, or "" if none."""
+        """The message of the error that `check` would raise, or "" if it would raise none."""
         try:
             self.check()
         except FetchError as error:
@@ -247,7 +247,7 @@ class Answer:
 async def exchange(
     pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], most_bytes: int
 ) -> Answer:
-    """Send a GET and return the response, which may be a redirect. Raises FetchError."""
+    """Send a GET request and return the response, which may be a redirect. Raises FetchError."""
     page = printable_url(url)
     extensions = {"timeout": dict.fromkeys(("connect", "read", "write"), FIRST_BYTE_SECONDS)}
     request = pool.stream("GET", url, headers=list(headers.items()), extensions=extensions)
@@ -302,8 +302,8 @@ async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int)
 
 
 async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Await `work`.
-    When cancelled, wait for its cleanup. A second cancellation would otherwise leak the connection.
+    """Await `work` and return its result. If cancelled, wait until `work` has cleaned up, because a
+    second cancellation would otherwise leak the connection.
     """
     task = asyncio.create_task(work)
     try:
@@ -321,7 +321,7 @@ async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
 
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
-#: Bytes above which a page that refreshes itself is not treated as a redirect.
+#: A page with more bytes than this is not treated as a redirect, even if it refreshes itself.
 SIGNPOST_BYTES = 4_000
 SIGNPOST_SECONDS = 5
 _REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)

@@ -32,10 +32,11 @@ _REFUSED_V4 = tuple(IPv4Network(network) for network in (
     "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
 ))
 # fmt: on
-#: Global IPv6 and the special ranges in it: Teredo, benchmarks, documentation.
+#: The global IPv6 network, and the special ranges in it: Teredo, benchmarks and documentation.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
-#: IPv6 networks that embed an IPv4 address, and the number of bits to its right.
+#: IPv6 networks that embed an IPv4 address, each with the number of bits to the right of that
+#: address.
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
@@ -49,7 +50,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP address may be that of a public web server. Names return False."""
+    """Return whether an IP address may belong to a public web server. Return False for a name."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -73,12 +74,12 @@ def _public_v6(address: IPv6Address) -> bool:
 
 
 def may_connect(host: str, address: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether `address` is public, or the owner allows it or its `host`."""
+    """Return whether `address` is public, or the owner allows the address or its `host`."""
     return is_owned(host, allow_hosts) or is_owned(address, allow_hosts) or is_public(address)
 
 
 def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether the owner allows a host or address, directly or by network."""
+    """Return whether the owner allows a host or an address, by name or by network."""
     if host in allow_hosts:
         return True
     try:
@@ -130,7 +131,7 @@ def is_http_url(text: str) -> bool:
 
 def _literal(host: str) -> str:
     """Return an IPv6 address in brackets.
-    Zones are refused, because they only have meaning locally.
+    Addresses with a zone are refused, because zones have a meaning only locally.
     """
     try:
         address = IPv6Address(host)
@@ -156,11 +157,12 @@ def _name(host: str) -> str:
 
 
 def printable_url(url: str) -> str:
-    """Return a short form of the URL for messages, without credentials and query."""
+    """Return a short form of the URL for messages, without credentials and query string."""
     return url.partition("?")[0].rpartition("@")[2].removeprefix("//")[:120]
 
 
-#: Returns a host name's addresses, best first. Raises OSError if it has none.
+#: A function that returns the addresses of a host name, best first. Raises OSError if there are
+#: none.
 Resolve = Callable[[str], Awaitable[list[str]]]
 MAX_ADDRESSES = 4
 CONNECT_SECONDS = 10.0
@@ -246,7 +248,7 @@ async def resolve(host: str) -> list[str]:
 
 
 class Pool(httpcore.AsyncConnectionPool):
-    """A pool of up to `most` connections. `line` holds httpcore's other arguments."""
+    """A pool of up to `most` connections. `line` holds the other arguments of httpcore's pool."""
 
     def __init__(self, most: int, **line: Any) -> None:
         super().__init__(max_connections=most, http2=True, **line)
@@ -269,7 +271,7 @@ class Pool(httpcore.AsyncConnectionPool):
 
 class _Connection(httpcore.AsyncHTTPConnection):
     def has_expired(self) -> bool:
-        """Also return True if unread bytes remain, which could be a forged response."""
+        """Return True also if unread bytes remain, because they could be a forged response."""
         parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public API for it
         return super().has_expired() or (
             self.is_idle() and parser is not None and bool(parser.trailing_data[0])
@@ -286,7 +288,7 @@ class _Forwarded(_Connection):
         self._guarded = guarded
 
     def can_handle_request(self, origin: httpcore.Origin) -> bool:
-        # the pool asks about one, httpcore about the other
+        # The pool asks about the remote server, but httpcore asks about the proxy.
         return origin in (self._remote, self._origin)
 
     async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:

@@ -1,4 +1,4 @@
-"""Remember each host's level, refusals, requested pauses and robots.txt."""
+"""Remember the level, the refusals, the requested pauses and the robots.txt of each host."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ from spadework.tools.web.background_threads import aside
 from spadework.tools.web.fair_queue import Opening, shared_place
 
 LEVEL_SECONDS, REFUSED_SECONDS = 30 * 86_400.0, 86_400.0
-#: Consecutive refusals that block a host which has served pages. One blocks any other host.
+#: A host that has served pages is blocked after this many consecutive refusals. Any other host is
+#: blocked after one.
 REFUSALS = 3
-#: Longest wait in seconds that a host can demand, in case a header is wrong.
+#: The longest pause in seconds that a host can demand, because a header may be wrong.
 MOST_SECONDS = 86_400.0
-#: Consecutive pages with status 503 after which the whole host counts as down.
+#: The whole host counts as down after this many consecutive pages with status 503.
 OUT_OF_ORDER = 2
 MOST_HOSTS = 2_000
 
 
 class Host(BaseModel):
-    """What is known about one host or page. Times are Unix times."""
+    """Everything known about one host or page. Times are Unix times."""
 
     level: int = 0
     level_until: float = 0.0
@@ -49,7 +50,7 @@ class Host(BaseModel):
 
     @property
     def until(self) -> float:
-        """The time after which everything known about the host has expired."""
+        """The time when everything known about the host has expired."""
         return max(self.level_until, self.blocked_until, self.refused_until)
 
 
@@ -63,7 +64,8 @@ class Hosts:
         self._path, self._clock = path, clock
         self._lock = threading.Lock()
         self._known: dict[str, Host] = {}
-        #: Pages by host that were refused, or had status 503, since the host last served a page.
+        #: For each host: the pages refused, and the pages with status 503, since the host last
+        #: served a page.
         self._refused: defaultdict[str, set[str]] = defaultdict(set)
         self._out_of_order: defaultdict[str, set[str]] = defaultdict(set)
         self._given: set[str] = set()
@@ -82,7 +84,7 @@ class Hosts:
         return known.level if known and self._clock() < known.level_until else 0
 
     def check(self, url: str) -> None:
-        """Raise Blocked while the page or its host has asked to wait."""
+        """Raise Blocked if the page or its host has asked for a pause that is not over."""
         for name in (urlsplit(url).netloc, url):
             known = self._known.get(name)
             if known and self._clock() < known.blocked_until:
@@ -109,7 +111,7 @@ class Hosts:
             await self._learn(host, level=level, level_until=until)
 
     async def let_in(self, host: str) -> None:
-        """Record that the host served a page, which ends its refusal."""
+        """Record that the host served a page, so that it no longer counts as refusing."""
         self._given.add(host)
         self._refused.pop(host, None)
         if (known := self._known.get(host)) and known.refused_until:
@@ -128,8 +130,8 @@ class Hosts:
         await self._learn(host, blocked_until=until)
 
     async def refused(self, host: str, url: str, level: int) -> None:
-        """Record that the host refused every level up to `level`.
-        Subdomains count as separate hosts.
+        """Record that the host refused every level up to `level`. Subdomains count as separate
+        hosts.
         """
         self._refused[host].add(url)
         gives = host in self._given or self.level(host)
@@ -164,11 +166,11 @@ def _moment(seconds: float) -> str:
 
 
 _opened: WeakValueDictionary[Path, Hosts] = WeakValueDictionary()
-#: Seconds to wait for a robots.txt, which delays all pages of the site.
+#: The number of seconds to wait for a robots.txt. This wait delays all pages of the site.
 ROBOTS_SECONDS = 5.0
-#: Bytes of a robots.txt that are read; RFC 9309 (2.5) requires at least 500 KiB.
+#: The maximum number of bytes read from a robots.txt. RFC 9309 (2.5) requires at least 500 KiB.
 MAX_BYTES = 512_000
-#: Seconds for which other runs may use a robots.txt; RFC 9309 (2.4) allows a day.
+#: The number of seconds for which other runs may use a robots.txt. RFC 9309 (2.4) allows a day.
 KEPT_SECONDS = 3_600.0
 AGAIN_SECONDS = 60.0
 LONGEST_DELAY = 86_400.0
@@ -178,18 +180,18 @@ _FAILED = Protego.parse("User-agent: *\nDisallow: /")
 
 
 class TooSoon(TooSlow):
-    """The site requires a longer delay than the time left allows."""
+    """The site requires a longer delay than the remaining time allows."""
 
 
 class Turns:
-    """The next turn at each host with a crawl delay. Thread-safe."""
+    """The time of the next request to each host with a crawl delay. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._next: dict[str, float] = {}
 
     def clear(self) -> None:
-        """Drop all turns."""
+        """Forget all reserved times."""
         with self._lock:
             self._next = {}
 
@@ -206,7 +208,7 @@ class Turns:
         return turn
 
     def give_back(self, host: str, delay: float, turn: float) -> None:
-        """Return an unused turn, unless a later one has been taken."""
+        """Give back a reserved time that was not used, unless a later one has been reserved."""
         with self._lock:
             if self._next.get(host) == turn + delay:
                 self._next[host] = turn
@@ -283,7 +285,7 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Wait for a turn that all machines share. Raises TooSoon if it comes after `deadline`."""
+    """Wait for the host's turn among all machines. Raises TooSoon if it comes after `deadline`."""
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

@@ -25,17 +25,18 @@ from spadework.tools.fetch.exchange import Answer
 from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.connections import http_date
 
-#: Fraction of the limit to which the store is pruned.
+#: The fraction of the size limit to which the store is pruned.
 SWEPT_TO = 0.9
-#: Fraction of the limit written between size checks. A process's first write also checks.
+#: The size is checked each time this fraction of the limit has been written, and at the first
+#: write of a process.
 SWEEP_EVERY = 0.05
-#: Fraction of the limit above which an entry is not stored.
+#: An entry larger than this fraction of the limit is not stored.
 LARGEST = 0.1
 
 
 class Store:
-    """Compressed files under `folder`, at most `most_bytes` in total (0: none).
-    Methods block. A damaged file counts as missing.
+    """Compressed files under `folder`. A damaged file counts as missing.
+    `most_bytes` is the maximum total size. If it is 0, nothing is stored. The methods block.
     """
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
@@ -103,7 +104,7 @@ class Store:
 
 
 Send = Callable[[dict[str, str]], Awaitable[Answer]]
-#: Seconds for which a stale copy may be used, unless the server sets stale-if-error.
+#: The number of seconds for which a stale copy may be used, unless the server sets stale-if-error.
 STALE_SECONDS = 7 * 86_400
 #: Statuses that are cached: pages and permanent redirects.
 _KEPT = frozenset({200, 203, 301, 308})
@@ -111,9 +112,9 @@ _GONE = frozenset({404, 410})
 _KIND = "http"
 _RULES: hishel.CacheOptions = {"shared": False, "supported_methods": ["GET"]}
 _PRECONDITIONS = ("if-none-match", "if-modified-since")
-#: Request headers whose response is personal and not cached.
+#: Request headers that make the response personal, so that it is not cached.
 _PERSONAL = frozenset({"cookie", "authorization", "proxy-authorization"})
-#: Headers that are not stored: cookies, and those about the transfer.
+#: Headers that are not stored: cookies, and headers about the transfer.
 _DROPPED = frozenset(
     (
         *("set-cookie", "set-cookie2", "content-encoding", "content-length", "transfer-encoding"),
@@ -128,7 +129,7 @@ _STALE_IF_ERROR, _MAX_AGE = (
 
 @dataclass(frozen=True)
 class _Copy:
-    """A response and the headers of its request, with names in lower case."""
+    """A response, and the headers of its request with names in lower case."""
 
     answer: Answer
     asked: dict[str, str]
@@ -179,7 +180,7 @@ class HttpCache:
             return usable[0].answer
         answer = await send(headers | _preconditions(state))
         outcome = _keep_state(state.next(_response_of(answer)))
-        # The 304 does not match the stored copy, so request the whole page.
+        # If the 304 does not match the stored copy, request the whole page.
         if isinstance(outcome, hishel.CacheMiss):
             answer = await send(headers)
             outcome = _keep_state(outcome.next(_response_of(answer)))
@@ -193,10 +194,10 @@ class HttpCache:
         return answer
 
     async def stale(self, url: str, levels: Collection[int]) -> Answer | None:
-        """Return the copy of an unreachable page, marked stale, or None if no copy may be used."""
+        """Return the copy of an unreachable page, marked as stale, or None if none may be used."""
         for level in levels:
             copy = await self._load(url, level)
-            # The age counts from the Date header, which a 304 renews.
+            # Measure the age from the Date header, because a 304 renews that header.
             dated = copy.answer.dated if copy else None
             if copy is None or dated is None or time.time() - dated.timestamp() > _longest(copy):
                 continue
@@ -260,7 +261,7 @@ def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
 
 def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
     """Return the headers to store.
-    A Date in the future is replaced, or the copy would not expire.
+    A Date in the future is replaced, because the copy would otherwise not expire.
     """
     kept = [
         (name, value)

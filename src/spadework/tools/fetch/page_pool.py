@@ -14,14 +14,13 @@ C = TypeVar("C")
 R = TypeVar("R")
 Why = Literal["deadline", "stopped", "not needed", "budget"]
 
-#: Maximum seconds to wait for one page, over all levels.
+#: The maximum number of seconds to wait for one page, over all levels.
 PAGE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Limits:
     """The limits for reading candidates concurrently.
-
     - `wanted`: the number of results.
     - `parallel`, `per_group`: the maximum number of concurrent reads.
     - `slow_seconds`: when a candidate gets a replacement.

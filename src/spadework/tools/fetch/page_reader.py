@@ -27,28 +27,30 @@ from spadework.values import Attempt
 
 
 class Way(NamedTuple):
-    """An alternative URL of a page. `media_type` overrides the server's unless it is empty."""
+    """An alternative URL of a page. A non-empty `media_type` overrides the server's media type."""
 
     url: str
     media_type: str = ""
 
 
-#: Returns a page's alternative URLs, best first; none for pages of other sites.
+#: A function that returns the alternative URLs of a page, best first, or none if the page is from
+#: another site.
 Site = Callable[[str], Sequence[Way]]
 _PREPRINT = r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
 _ARXIV = rf"(?P<form>abs|pdf)/(?P<id>{_PREPRINT})(?:\.pdf)?"
 _WIKIPEDIAS = r"[a-z-]{2,12}\.(?:m\.)?wikipedia\.org"
-#: Excludes namespaces such as Special: or Talk:, in any language.
+#: The path of an article. Pages in namespaces such as Special: or Talk: do not match, in any
+#: language.
 _ARTICLE = re.compile(r"/wiki/(?!\w+(?: \w+)?:[^_ ])[^/].*")
 _REPOSITORY = r"(?P<owner>[\w-]+)/(?P<name>[\w.-]+)"
-#: First path segments on GitHub that are not repository owners.
+#: First path segments on GitHub that do not name the owner of a repository.
 _ITS_OWN = frozenset({"about", "features", "marketplace", "orgs", "settings", "sponsors", "topics"})
 _PACKAGE = r"package/(?P<name>(?:@[\w.~-]+/)?[\w.~-]+)(?:/v/(?P<version>[\w.+-]+))?"
 
 
 def arxiv(url: str, base: str = "https://arxiv.org") -> Sequence[Way]:
     """Return the URL of an arXiv preprint's HTML and, for an abstract page, also of its PDF.
-    Identifiers: https://info.arxiv.org/help/arxiv_identifier.html.
+    See https://info.arxiv.org/help/arxiv_identifier.html for the identifiers.
     """
     if not (found := _match(_ARXIV, url, base)):
         return ()
@@ -94,8 +96,9 @@ def github(
 def npm(
     url: str, base: str = "https://npmjs.com", *, registry: str = "https://registry.npmjs.org"
 ) -> Sequence[Way]:
-    """Return the URLs of a package's metadata, which include its README.
-    Its page turns programs away. See https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md.
+    """Return the URLs of an npm package's metadata, which include its README.
+    The page of the package turns programs away. See
+    https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md.
     """
     if not (found := _match(_PACKAGE, url, base)):
         return ()
@@ -122,11 +125,13 @@ def _match(pattern: str, url: str, base: str) -> re.Match[str] | None:
     return re.fullmatch(pattern, asked.path.strip("/"))
 
 
-#: Formats that always parse quickly; "" means unknown.
+#: Formats that always parse quickly. "" means that the format is unknown.
 HARMLESS = frozenset({"", "text", "code", "markdown"})
-#: Bytes above which any page needs a separate process: a regex over a long text blocks all threads.
+#: A page with more bytes than this needs a separate process, because a regex over a long text
+#: blocks all threads.
 HARMLESS_BYTES = 50_000
-#: Fraction of the remaining time for an alternative URL. The page's own URL may need the rest.
+#: The fraction of the remaining time that an alternative URL may take. The page's own URL may need
+#: the rest.
 WAY_SHARE = 0.5
 VISIT_SECONDS = 45.0
 Read = tuple[Fetched, Extracted]
@@ -139,8 +144,8 @@ async def _at_once(level: int, fetch: Fetch) -> Fetched:
 
 @dataclass
 class _Trip:
-    """The state of reading a page until loop time `until`.
-    `running` is the current level and its start.
+    """The state of reading a page until the loop time `until`.
+    `running` is the current level and the time when it started.
     """
 
     until: float
@@ -162,11 +167,11 @@ class Reader:
         self, web: Web, browser: Browser | None = None, *, sites: Sequence[Site] = SITES
     ) -> None:
         self._web, self._browser, self._sites = web, browser, sites
-        #: Refusals by host. A single refusal may concern only that page.
+        #: The number of refusals by host. A single refusal may concern only one page.
         self._refusals: Counter[str] = Counter()
 
     def level_at(self, url: str) -> int:
-        """Return the level at which a page is first requested."""
+        """Return the level that is tried first for a page."""
         return max(self._web.hosts.level(urlsplit(url).netloc), self._web.min_level)
 
     async def read(
@@ -228,7 +233,7 @@ class Reader:
             return None
 
     async def _levels_up(self, url: str, level: int, trip: _Trip) -> Read:
-        """Read a page over plain HTTP, and in the browser if that may help or the host needs it."""
+        """Read a page over plain HTTP. Use the browser if that may help or the host needs it."""
         if level >= BROWSER:
             try:
                 return await self._in_browser(url, trip)
@@ -303,7 +308,7 @@ class Reader:
 
 
 async def _document(fetched: Fetched, seconds: float) -> Extracted:
-    # The first call imports the parsers.
+    # Run this in a thread, because the first call imports the parsers.
     kind = await aside(kind_of, fetched.body, fetched.media_type, fetched.url)
     said = {"media_type": fetched.media_type, "url": fetched.url, "charset": fetched.charset}
     if kind.reader in HARMLESS and len(fetched.body) <= HARMLESS_BYTES:

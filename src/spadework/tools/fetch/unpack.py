@@ -9,13 +9,14 @@ from typing import Protocol
 from spadework.errors import TooLarge, Unreachable, Unreadable
 
 ACCEPT_ENCODING = "gzip, deflate"
-#: Maximum expansion beyond RATIO_FREE bytes. Text expands about 30 times, bombs 1,000 times.
+#: The maximum expansion of data beyond RATIO_FREE bytes. Text expands about 30 times, but bombs
+#: expand 1,000 times.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 MAX_LAYERS = 3
-#: Maximum bytes of a piece.
+#: The maximum number of bytes in a piece.
 PIECE = 65_536
-#: zlib's window size for gzip.
+#: The window size that tells zlib to read gzip.
 _GZIP = 16 + zlib.MAX_WBITS
 _GZIP_STARTS = b"\x1f\x8b"
 
@@ -23,7 +24,7 @@ _GZIP_STARTS = b"\x1f\x8b"
 class _Coding(Protocol):
     @property
     def open(self) -> bool:
-        """Whether the end of the compressed data is still to come."""
+        """True if the end of the compressed data is still to come."""
         ...
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
@@ -52,7 +53,7 @@ class _Zlib:
 
 
 class _Gzip:
-    """Concatenated members, which gzip allows. Trailing bytes are ignored."""
+    """Decodes gzip, including several members in a row. Trailing bytes are ignored."""
 
     def __init__(self) -> None:
         self._member = _Zlib(_GZIP)
@@ -112,7 +113,7 @@ class Unpacker:
         return bytes(self._plain)
 
     def _pass_on(self, piece: bytes, depth: int) -> None:
-        """Pass a piece through all further layers before decoding the next, to bound memory."""
+        """Pass a piece through all further layers before the next piece, to limit memory."""
         if depth < len(self._layers):
             for inner in self._layers[depth].pieces(piece):
                 self._pass_on(inner, depth + 1)
@@ -130,7 +131,7 @@ class _Layer:
 
     @property
     def cut_short(self) -> bool:
-        """Whether the stream ended early. An empty body did not."""
+        """True if the stream ended early. An empty body does not count as cut short."""
         return self._packed > 0 and self._coding.open
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:

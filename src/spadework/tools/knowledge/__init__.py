@@ -1,4 +1,4 @@
-"""Keep pages that earlier sessions read. They are searched before the web."""
+"""Keep the pages that earlier sessions read. They are searched before the web."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from spadework.tools.web.urls import host_of
 __all__ = ["Entry", "Knowledge", "Recalled", "Which", "knowledge_of", "store_of"]
 
 SERVER_SECONDS = 2.0
-#: On a Qdrant server; that of a user has a suffix.
+#: The collection on a Qdrant server. The collection of a user has a suffix.
 COLLECTION = "spadework"
-#: Maximum bytes (compressed). The least recently used pages are deleted first.
+#: The maximum size of all pages in bytes, after compression. The least recently used pages are
+#: deleted first.
 MOST_BYTES = 200_000_000
 
 
 def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge | None:
-    """Return the settings' store without opening it, or None if disabled. Raises SettingsError."""
+    """Return the store of the settings, unopened, or None if disabled. Raises SettingsError."""
     return store_of(settings, meaning) if settings.knowledge else None
 
 

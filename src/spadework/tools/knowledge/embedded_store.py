@@ -38,9 +38,9 @@ from spadework.tools.stores.session_database import transaction
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
-#: Seconds to wait while another process writes or creates the tables.
+#: The number of seconds to wait while another process writes or creates the tables.
 BUSY_SECONDS = 10.0
-#: Version of the tables. Raise it when they change.
+#: The version of the tables. Increase it when the tables change.
 FORMAT = 1
 _SCHEMA = """
 CREATE TABLE pages (
@@ -60,7 +60,7 @@ INSERT INTO shelf VALUES (0, 0);
 
 
 class Catalogue:
-    """The file at `path`, with up to `most_bytes` of compressed pages. `clock` returns seconds."""
+    """The catalogue of pages at `path`, up to `most_bytes` compressed. `clock` returns seconds."""
 
     def __init__(self, path: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
         self._path = path
@@ -69,7 +69,7 @@ class Catalogue:
 
     @property
     def exists(self) -> bool:
-        """Whether anything was ever stored."""
+        """True if anything was ever stored."""
         return self._path.exists()
 
     @contextmanager
@@ -92,7 +92,7 @@ class Catalogue:
             yield db
 
     def put(self, db: sqlite3.Connection, entries: Iterable[Entry]) -> int:
-        """Store new and newer pages and make room for them. Return how many were stored."""
+        """Store new pages and newer versions, and make room for them. Return their number."""
         with transaction(db):
             kept = sum(self._put(db, entry) for entry in entries)
             self._make_room(db)
@@ -150,7 +150,7 @@ class Catalogue:
 
 
 def entries(db: sqlite3.Connection, numbers: Sequence[int], since: float = 0.0) -> dict[int, Entry]:
-    """Return the pages with these numbers, unless fetched before `since`."""
+    """Return the pages with these numbers, except those that were fetched before `since`."""
     marks = ",".join("?" * len(numbers))
     query = f"SELECT id, record, text, own FROM pages WHERE id IN ({marks}) AND fetched_at >= ?"
     return {number: Entry.unpacked(*row) for number, *row in db.execute(query, (*numbers, since))}
@@ -174,13 +174,14 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: Passages proposed with any term, with all terms, and about a named subject.
+#: The maximum number of passages with any term, with all terms, and about a named subject.
 _PROPOSED = 40, 20, 10
-#: Assumed other passages. Otherwise a small store's subject would seem common, and a missing word
-#: would outweigh all others.
+#: The assumed number of other passages. Without them, the subject of a small store would seem
+#: common, and a missing word would outweigh all others.
 _OTHERS = 10_000
 LOCK_SECONDS = 10.0
-#: Deletions above which the index is rebuilt, if they also exceed the pages kept.
+#: The index is rebuilt after more deletions than this, if they also exceed the number of pages
+#: kept.
 MOST_REMOVED = 500
 _BATCH = 50
 
@@ -205,7 +206,7 @@ class EmbeddedKnowledge:
 
     @property
     def describes(self) -> str:
-        """The store's location, for messages."""
+        """The location of the store, for messages."""
         return f"the knowledge store in {self.folder}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
@@ -276,7 +277,8 @@ class EmbeddedKnowledge:
         return [n for n in _numbers(db, "pages ORDER BY id DESC") if n not in known]
 
     def _without_pages(self, db: sqlite3.Connection) -> None:
-        # Read first. Otherwise a page added meanwhile would seem deleted.
+        # Read the vectors first, because a page added in the meantime would otherwise seem
+        # deleted.
         known = self._vectors.numbers()
         self._vectors.forget(known - {*_numbers(db, "pages")})
 
@@ -327,7 +329,8 @@ class EmbeddedKnowledge:
         if anew or lost or removed + len(gone) > max(MOST_REMOVED, _count(db)):
             self._rebuild(db)
         elif fresh or gone:
-            # An interrupted process may have indexed a page without recording it.
+            # Delete the fresh pages first, because an interrupted process may have indexed them
+            # without recording it.
             index.write(_in_batches(db, fresh), [*gone, *fresh])
             self._note(db, fresh, gone, "removed = removed + ?", len(gone))
 
@@ -362,7 +365,7 @@ class EmbeddedKnowledge:
         except KnowledgeError:
             if which != Which():
                 raise
-            # It is damaged, and everything in it was to be deleted.
+            # The store is damaged, but everything in it was to be deleted anyway.
             shutil.rmtree(self.folder, ignore_errors=True)
             return 0
         return count

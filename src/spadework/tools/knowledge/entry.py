@@ -17,16 +17,16 @@ from spadework.tools.web.urls import canonical_url, domain_of, host_of
 from spadework.values import Freshness, Page, Query, Task
 
 LEAST_CHARS = 200
-#: Days after which a kept page is stale and fetched again.
+#: The number of days after which a stored page is stale and is fetched again.
 KEPT_DAYS = 7.0
-#: Maximum age in hours of a page if recent pages are required.
+#: The maximum age of a page in hours if recent pages are required.
 RECENT_HOURS = 12
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page with its Markdown.
-    `own` means that only the owner may visit its host (`allow_hosts`).
+    """A page with its text as Markdown.
+    `own` means that only the owner may visit the host of the page (`allow_hosts`).
     """
 
     page: Page
@@ -35,7 +35,7 @@ class Entry:
 
     @classmethod
     def unpacked(cls, record: str, packed: bytes, own: int) -> Self:
-        """Unpack a row's page, which is JSON, and its compressed text."""
+        """Build an entry from a row: the page as JSON, its compressed text, and `own`."""
         text = zstandard.decompress(packed).decode()
         return cls(Page.model_validate_json(record), text, bool(own))
 
@@ -78,7 +78,7 @@ class Which:
 
 def worth_keeping(page: Page) -> bool:
     """Return whether a page is worth storing.
-    It must be complete, long enough, and newly read from the web.
+    The page must be complete, long enough, and newly read from the web.
     """
     web = page.url.startswith(("http://", "https://")) and page.level >= 0
     whole = page.status == 200 and page.chars >= LEAST_CHARS
@@ -86,7 +86,7 @@ def worth_keeping(page: Page) -> bool:
 
 
 def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[int, int], ...]:
-    """Return text spans in order, merging those at most `gap` characters apart."""
+    """Return spans of text in order, with spans at most `gap` characters apart merged."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1] + gap:
@@ -97,7 +97,7 @@ def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[i
 
 
 def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
-    """Return an SQL condition on url, host and fetched_at, with its values.
+    """Return an SQL condition on url, host and fetched_at, and the values for its placeholders.
     `value` is the placeholder of the SQL dialect.
     """
     parts, values = [], list[object]()
@@ -121,7 +121,7 @@ class Knowledge(Protocol):
 
     @property
     def describes(self) -> str:
-        """The store's location, for `doctor` and messages."""
+        """The location of the store, for `doctor` and messages."""
         ...
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
@@ -129,8 +129,8 @@ class Knowledge(Protocol):
         ...
 
     async def find(self, url: str, *, since: datetime | None = None) -> Entry | None:
-        """Return the page at a URL, or None if unknown or older than `since`.
-        It may count as used.
+        """Return the page at a URL, or None if it is unknown or older than `since`.
+        The page may be marked as used.
         """
         ...
 
@@ -139,7 +139,7 @@ class Knowledge(Protocol):
         ...
 
     async def forget(self, which: Which) -> int:
-        """Delete pages with all their words and return their number."""
+        """Delete pages with all their words, and return the number of pages."""
         ...
 
     def pages(self, which: Which) -> AsyncIterator[Page]:
@@ -158,7 +158,7 @@ class Knowledge(Protocol):
 #: The fraction of the needed terms that a relevant page has in one passage or in its title. It is
 #: the lowest step of `benchmarks/poison.py` at which no page of an unrelated store passes.
 RELEVANT = 0.8
-#: Minimum domains of relevant pages, so that one site never replaces the web.
+#: The minimum number of domains of relevant pages, so that one site never replaces the web.
 DOMAINS = 3
 ASPECTS = 0.6
 
@@ -172,13 +172,13 @@ def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> dateti
 
 
 def subject(question: str) -> str:
-    """Return a question without its counting words, because no page needs to contain "how many"."""
+    """Return a question without counting words: no page needs to contain "how many"."""
     count = language(spoken(question)).cues.get("count")
     return count.sub(" ", question) if count else question
 
 
 def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
-    """Return the relevant pages of those `found` for the question and its topic, best first."""
+    """Return the relevant pages among those found for the question and its topic, best first."""
     best: dict[str, Recalled] = {}
     for one in (one for pages in found for one in pages if one.share >= RELEVANT):
         known = best.setdefault(one.entry.key, one)

@@ -24,7 +24,8 @@ from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, 
 from spadework.tools.ranking.vectors import Near
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: Words below which coverage is reduced: unrelated pages often contain all of a few words.
+#: Coverage is reduced for questions with fewer words than this, because unrelated pages often
+#: contain all of a few words.
 FEW_WORDS = 3
 
 
@@ -41,8 +42,8 @@ def answer(
     limit: int,
     near: Sequence[Near] = (),
 ) -> list[Recalled]:
-    """Return at most `limit` of the `known` pages that match or are near, best first.
-    `weights` is the rarity of each term.
+    """Return at most `limit` of the `known` pages that match by words or are near by meaning.
+    The best page comes first. `weights` is the rarity of each term.
     """
     documents = {number: document(entry) for number, entry in known.items()}
     there = with_near([match for match in matches if match.number in known], near, documents)
@@ -66,8 +67,8 @@ _HEAP_BYTES = 32_000_000
 
 
 class PassageIndex:
-    """The index in `folder`, which several processes may read.
-    A writer must hold the store's lock.
+    """The index in `folder`. Several processes may read it, but a writer must hold the store's
+    lock.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -84,14 +85,14 @@ class PassageIndex:
 
     @property
     def intact(self) -> bool:
-        """Whether there is an undamaged index in this format."""
+        """True if there is an undamaged index in the current format."""
         try:
             return self.searcher() is not None
         except ValueError:
             return False
 
     def write(self, entries: Iterable[tuple[int, Entry]], gone: Iterable[int] = ()) -> None:
-        """Index pages by number and delete those in `gone`, in one commit."""
+        """Index pages by number and delete the pages in `gone`, in one commit."""
         private_folder(self.folder)
         writer = open_writer(open_index(self.folder), _HEAP_BYTES)
         dropped = tantivy.Query.term_set_query(schema(), "document", list(gone))
@@ -105,20 +106,20 @@ class PassageIndex:
         close_files(self.folder)
 
     def remove(self) -> None:
-        """Delete the index files. Current readers keep their view."""
+        """Delete the files of the index. Current readers keep their view."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-#: Highest position that a tsvector can store.
+#: The highest position that a tsvector can store.
 _LAST = 16_383
 # PostgreSQL's weight letters for title, heading and body.
 TITLE, HEADING, BODY = "A", "B", "D"
-#: PostgreSQL's weights D, C, B and A, proportional to the full-text index's BOOSTS.
+#: PostgreSQL's weights for D, C, B and A, proportional to the BOOSTS of the full-text index.
 WEIGHTS = [0.5, 0.5, 0.6, 0.75]
 
 
 class Passage(NamedTuple):
-    """A passage's position in its page, and its words as a tsvector."""
+    """A passage: its position in the page, and its words as a tsvector."""
 
     begins: int
     ends: int
@@ -126,7 +127,7 @@ class Passage(NamedTuple):
 
 
 def passages_of(entry: Entry, owner: str) -> list[Passage]:
-    """Return a page's passages. Their words include the owner's mark."""
+    """Return the passages of a page. Their words include the mark of the owner."""
     title = all_terms(entry.page.title)
     made = []
     for piece in pieces(document(entry)):
@@ -147,7 +148,7 @@ def lexemes_of(term: Term) -> list[str]:
 
 
 def mark(owner: str) -> str:
-    """Return the lexeme that marks an owner's passages. No word starts with its "@"."""
+    """Return the lexeme that marks the passages of an owner. No word starts with its "@"."""
     return lexeme(f"@{owner}")
 
 

@@ -33,12 +33,13 @@ if TYPE_CHECKING:
 
 
 PAGE, PASSAGE = "page", "passage"
-#: Names of a passage's vectors: its words and, with an embedder, its embedding.
+#: The names of a passage's vectors: one for its words and, with an embedder, one for its
+#: embedding.
 WORDS, MEANING = "words", "meaning"
 
 
 def page_id(key: str) -> str:
-    """Return the point id of a page."""
+    """Return the id of the point that stores a page."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, key))
 
 
@@ -50,8 +51,8 @@ def texts_of(entry: Entry) -> list[str]:
 def points_of(
     entry: Entry, meanings: Sequence[list[float]] = ()
 ) -> tuple[list[models.PointStruct], models.PointStruct]:
-    """Return the points of an entry's passages and of its page, which is written last.
-    `meanings` are the vectors of `texts_of`.
+    """Return the points of an entry's passages, and the point of its page.
+    The point of the page is written last. `meanings` are the vectors of `texts_of`.
     """
     from qdrant_client import models
 
@@ -82,7 +83,7 @@ def _hosts(url: str) -> list[str]:
 
 
 def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) -> models.Filter:
-    """Return a filter for the points of certain pages, of one `kind`, fetched since `since`."""
+    """Return a filter for the points of selected pages, of one `kind`, fetched since `since`."""
     from qdrant_client import models
 
     must: list[models.Condition] = []
@@ -115,12 +116,12 @@ def passages_of_other_states(entry: Entry) -> models.Filter:
 
 #: Usual BM25 constants.
 K1, B = 1.2, 0.75
-#: Assumed words of a passage, since the true average is unknown.
+#: The assumed number of words in a passage, because the true average is unknown.
 AVERAGE_WORDS = 200
 
 
 def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list[float]]:
-    """Return a passage's indices and values, which hold its part of the BM25 score."""
+    """Return the indices and values of a passage's vector, its part of the BM25 score."""
     words = all_terms(body)
     counts = Counter([*words, *all_terms(heading), *all_terms(title)])
     norm = K1 * (1 - B + B * len(words) / AVERAGE_WORDS)
@@ -129,7 +130,7 @@ def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list
 
 
 def query_vector(words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
-    """Return a query's indices and values, which are its words with their weights."""
+    """Return the indices and values of a query's vector, its words with their weights."""
     return _pack_weights(dict(words))
 
 
@@ -188,10 +189,11 @@ def nothing_there() -> Iterator[None]:
             raise
 
 
-#: Passages proposed for a question, and the weight of an optional word.
+#: The number of passages proposed for a question, and the weight of an optional word.
 PROPOSED, OPTIONAL = 60, 0.3
 BATCH = 64
-#: Seconds for a whole response, because one that trickles in never times out.
+#: The maximum number of seconds for a whole response, because a response that trickles in would
+#: never time out.
 WHOLE_SECONDS = 10.0
 
 
@@ -218,7 +220,7 @@ class QdrantKnowledge:
 
     @property
     def describes(self) -> str:
-        """The store's location, for messages."""
+        """The location of the store, for messages."""
         return f"the knowledge store {self._collection} in Qdrant at {self._where}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
@@ -239,7 +241,7 @@ class QdrantKnowledge:
             and known[key].page.content_hash == point.payload["hash"]
         ]
         pages = {numbers[key]: entry for key, entry in known.items()}
-        # The server reports no rarity, so all needed words count alike.
+        # The server does not report the rarity of words, so all needed words count alike.
         weights = {term.text: 1.0 for term in question.terms}
         return await asyncio.to_thread(answer, matches, pages, question, weights, limit)
 
@@ -318,8 +320,8 @@ class QdrantKnowledge:
         install_resolver()
         async with self._connecting:
             if self._client is None:
-                # Importing the client takes seconds. A thread keeps that from delaying the end of a
-                # run.
+                # Import the client in a thread, because the import takes seconds and could delay
+                # the end of a run.
                 self._client = await aside(_without_warnings, self._connect)
         return self._client
 
@@ -376,8 +378,8 @@ class QdrantKnowledge:
 def client_of(
     url: str, key: str, seconds: float, whole: float = WHOLE_SECONDS
 ) -> Callable[[], AsyncQdrantClient]:
-    """Return a function that connects.
-    It allows `seconds` of silence and `whole` seconds per response.
+    """Return a function that connects to Qdrant.
+    The client allows `seconds` of silence, and `whole` seconds for a response.
     """
 
     def connect() -> AsyncQdrantClient:
@@ -399,7 +401,7 @@ async def _with_timeout(seconds: float, request: Any, send: Callable[[Any], Awai
 
 def _without_warnings(connect: Callable[[], AsyncQdrantClient]) -> AsyncQdrantClient:
     """Connect without warnings.
-    Whether a key may go over plain HTTP is the server owner's decision.
+    The owner of the server decides whether a key may be sent over plain HTTP.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

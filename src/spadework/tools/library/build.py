@@ -61,13 +61,14 @@ from spadework.tools.library.source_reader import (
 )
 from spadework.tools.stores.private_files import private_folder
 
-#: Passages and seconds between commits, which limit what a killed process loses.
+#: The maximum passages and seconds between commits. They limit what is lost when the process is
+#: killed.
 COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0
 _HEAP_BYTES = 64_000_000
 
 
 class StoreWriter:
-    """Writes a new or unfinished folder, as its only writer. Use as a context manager."""
+    """Writes a new or unfinished folder, and must be its only writer. A context manager."""
 
     def __init__(self, folder: Path) -> None:
         (folder / "index").mkdir(parents=True, exist_ok=True)
@@ -109,7 +110,7 @@ class StoreWriter:
         digest: str = "",
         skipped: Iterable[Skipped] = (),
     ) -> None:
-        """Record that a source was read, and what could not be read of it."""
+        """Record that a source was read, and which parts of it could not be read."""
         self._db.execute(
             "insert or replace into sources values (?, ?, ?, ?)", (source, size, mtime, digest)
         )
@@ -136,7 +137,7 @@ class StoreWriter:
         self._db.execute("drop table kept")
 
     def source(self, name: str) -> tuple[int, int, str] | None:
-        """Return a source's size, mtime (ns) and digest when last read, or None if unknown."""
+        """Return a source's size, mtime (ns) and digest at its last reading, or None if unknown."""
         row: tuple[int, int, str] | None = self._db.execute(
             "select size, mtime, digest from sources where name = ?", (name,)
         ).fetchone()
@@ -148,7 +149,7 @@ class StoreWriter:
         return [document_of(row) for row in rows]
 
     def skipped(self, source: str) -> list[Skipped]:
-        """Return what could not be read of a source."""
+        """Return the parts of a source that could not be read."""
         rows = self._db.execute("select url, reason from skipped where source = ?", (source,))
         return [Skipped(*row) for row in rows]
 
@@ -185,7 +186,7 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count uses between documents and close the folder, which is read-only afterwards."""
+        """Count the uses between documents, and close the folder. It is read-only afterwards."""
         self._note_uses()
         self.commit()
         self._db.execute("commit")
@@ -236,9 +237,9 @@ def index_passages(
         yield entry
 
 
-#: Seconds to wait for another process that is building the same library.
+#: The number of seconds to wait for another process that is building the same library.
 WAIT_SECONDS = 1_200
-#: Older states kept, because other processes may be reading them.
+#: The number of older states to keep, because other processes may be reading them.
 _KEPT = 2
 _ABANDONED_SECONDS = 86_400
 
@@ -320,14 +321,14 @@ def _link(source: str, target: str) -> None:
 
 def _fill_from_packages(plan: Plan, store: StoreWriter) -> None:
     """Read new packages.
-    Documents already stored stay valid, because packages are named with versions.
+    Stored documents stay valid, because the names of packages include their versions.
     """
 
     def is_whole(place: Path | None) -> bool:
         named = plan.named is None or package_name(place) in plan.named
         return named or store.source(_source((place, True))) is not None
 
-    # The largest packages come first.
+    # Begin with the largest packages, because they take longest.
     places = [None, *sorted(installed_packages(), key=_weight, reverse=True)]
     wanted = [(place, whole) for place in places if (whole := is_whole(place)) or place]
     store.forget_others(map(_source, wanted))
@@ -387,7 +388,7 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Close standard output to the workers, which could outlive this process."""
+    """Keep standard output from the workers, because they could outlive this process."""
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)

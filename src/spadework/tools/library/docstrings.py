@@ -1,4 +1,4 @@
-"""Convert Python docstrings to Markdown, from source parsed with `ast`, without running code."""
+"""Convert Python docstrings to Markdown. The source is parsed with `ast`, and no code runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spadework.tools.extract.text.docstring_markup import docstring_markdown, wo
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 MAX_SIGNATURE = 120
-#: Base classes whose annotated attributes are arguments of the constructor.
+#: Base classes that turn annotated attributes into arguments of the constructor.
 _KINDS = {"NamedTuple": "tuple", "BaseModel": "model", "BaseSettings": "model"}
 
 
@@ -25,14 +25,14 @@ class _Field(NamedTuple):
 
 
 class _Record(NamedTuple):
-    """The fields of a class whose `kind` is "dataclass", "tuple" or (for pydantic) "model"."""
+    """The fields of a class. Its `kind` is "dataclass", "tuple" or, for pydantic, "model"."""
 
     kind: str
     fields: dict[str, _Field]
 
 
 def signature(node: Function, *, method: bool) -> str:
-    """Return a function's arguments with defaults and without annotations.
+    """Return the arguments of a function, with defaults but without annotations.
     A long list ends with "…".
     """
     given = node.args
@@ -66,7 +66,7 @@ def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> 
 def _record(
     node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], known: dict[str, _Record | None]
 ) -> _Record | None:
-    """Return a class's fields including inherited ones. `known` caches them and prevents cycles."""
+    """Return a class's fields, inherited ones too. `known` caches them and prevents cycles."""
     if node.name not in known:
         known[node.name] = None
         known[node.name] = _make_record(node, classes, known)
@@ -152,14 +152,15 @@ def _argument(name: str, default: ast.expr | None) -> str:
     return f"{name}={value if len(value) <= 30 else '…'}"
 
 
-#: Minimum characters of a docstring. Shorter ones only repeat the name (benchmarks/installed.py).
+#: The minimum length of a docstring in characters. Shorter docstrings only repeat the name
+#: (benchmarks/installed.py).
 MIN_CHARS = 24
 _CHANGES = frozenset(("setter", "deleter"))
 
 
 @dataclass(frozen=True)
 class ModuleText:
-    """A module's documentation. `names` are the public names of what it documents, in order."""
+    """The documentation of a module. `names` are the documented public names, in order."""
 
     markdown: str
     summary: str
@@ -237,7 +238,7 @@ def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -
         if (text := _function(method, f"{node.name}.{method.name}", 3))
     ]
     if len(own) < MIN_CHARS and not inner:
-        # Such classes are mostly generated and documented elsewhere.
+        # Leave out such classes, because most of them are generated and documented elsewhere.
         return ""
     values = _values(node.body, node.name, 3)
     made = signature(init, method=True) if init else field_signature(node, classes)

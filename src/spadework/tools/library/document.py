@@ -21,7 +21,7 @@ from spadework.tools.ranking.statements import resemblance as similarity
 from spadework.tools.text.markdown import blocks
 from spadework.tools.text.passages import cut
 
-#: Maximum characters of a passage, except for code and tables.
+#: The maximum number of characters in a passage, except for code and tables.
 PASSAGE_CHARS = 1_500
 _VERSION = re.compile(r"-v?\d[^-]*$")
 _DEPTH = 12
@@ -31,7 +31,6 @@ _TOP = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)")
 @dataclass(frozen=True)
 class Document:
     """A document as clean Markdown.
-
     - `url`: library://<collection>/<relative path>.
     - `uses`: how often other documents use the names defined here, counting a name once per
       document.
@@ -70,7 +69,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Piece:
-    """A passage `start:end` of a document's Markdown, with the path of headings above it."""
+    """A passage `start:end` of a document's Markdown, with the headings above it."""
 
     start: int
     end: int
@@ -79,7 +78,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Cut:
-    """A document with its passages, its sketch, and the names its code uses and defines."""
+    """A document with its passages, its sketch, and the names that its code uses and defines."""
 
     document: Document
     passages: list[Piece]
@@ -89,7 +88,7 @@ class Cut:
 
 
 def cut_document(document: Document) -> Cut:
-    """Prepare a document for the index. Replaces lone surrogates, which cannot be stored."""
+    """Prepare a document for the index, replacing lone surrogates, which cannot be stored."""
     title, text = _storable(document.title), _storable(document.markdown)
     document = replace(document, title=title, markdown=text)
     names = used_names(text), tuple(defined_names(text))
@@ -102,7 +101,7 @@ def _storable(text: str) -> str:
 
 def pieces(document: Document, max_chars: int = PASSAGE_CHARS) -> list[Piece]:
     """Split a document into passages of at most `max_chars`, except for code and tables.
-    Small passages are joined with a neighbour.
+    A small passage is joined with a neighbour.
     """
     joined: list[Piece] = []
     spans = cut(document.markdown, max_chars)
@@ -141,7 +140,7 @@ def _near(above: str, below: str) -> bool:
 
 
 def packages_of(url: str) -> set[str]:
-    """Return the distribution and import names of a URL's package, if the URL names a version."""
+    """Return the distribution and import names of a URL's package, or nothing without a version."""
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)
@@ -242,7 +241,7 @@ class StoreReader:
     """Reads the documents of a finished folder. Thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        # A finished folder never changes.
+        # Open the file as immutable, because a finished folder never changes.
         address = f"{(folder / 'documents.db').absolute().as_uri()}?mode=ro&immutable=1"
         self._db = sqlite3.connect(address, uri=True, check_same_thread=False)
         self._lock = threading.Lock()
@@ -292,22 +291,23 @@ class StoreReader:
             return self._db.execute(query, values).fetchall()
 
 
-#: Texts are compared by the letters of their clauses. Clauses shorter than _CLAUSE are ignored.
+#: Texts are compared clause by clause, using only the letters. Clauses shorter than _CLAUSE are
+#: ignored.
 _ENDS = b".!?,;:()\n"
 _AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
 _LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)
 _CLAUSE = 12
-#: Hashes kept per text, and the minimum for a judgement. The smallest hashes are an unbiased sample
-#: (Broder 1997).
+#: The number of hashes kept per text, and the minimum number for a comparison. The smallest hashes
+#: are an unbiased sample (Broder 1997).
 _SAMPLE, _LEAST = 48, 4
-#: Fraction of clauses that two texts must share to be copies.
+#: The fraction of their clauses that two texts must share to be copies.
 COPY = 0.7
 
 T = TypeVar("T")
 
 
 def sketch(text: str) -> bytes:
-    """Return the smallest hashes of a text's clauses, 4 bytes each, sorted."""
+    """Return the smallest hashes of a text's clauses, sorted, with 4 bytes each."""
     clauses = set(
         text.lower().encode(errors="replace").translate(_AS_LINES, _LEFT_OUT).split(b"\n")
     )

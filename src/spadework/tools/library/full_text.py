@@ -18,18 +18,20 @@ from spadework.tools.library.source_reader import KINDS
 from spadework.tools.ranking.query_operators import Only
 from spadework.tools.ranking.relevance import query_terms
 
-#: Terms whose signs matter: C++, C#, .NET. Starting with the sign makes the patterns fast.
+#: Terms with meaningful signs: C++, C#, .NET. The patterns are fast, because they start with the
+#: sign.
 _DOT_FIRST = re.compile(r"\.(?<![\w.]\.)[A-Za-z]{2,}\b")
 _SIGNS_LAST = (re.compile(r"\+\+(?!\w)"), re.compile(r"#(?!\w)"))
-#: A capital that starts a word inside a name. Matching the letter before its context is faster.
+#: A capital that starts a word inside a name. Matching the letter first and then its context is
+#: faster.
 _CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
-#: Scripts without spaces, in which every character is indexed as a word.
+#: Scripts without spaces. Each of their characters is indexed as a word.
 _UNSPACED = re.compile(
     r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])"
 )
 _WORD = re.compile(r"[^\W_]+")
-#: Stems that are not a prefix of their words (dying: die), ignoring a changed last letter (happy:
-#: happi).
+#: Stems that are not a prefix of their words, such as die for dying. A changed last letter, as in
+#: happi for happy, is allowed.
 _IRREGULAR = frozenset(("die", "lie", "tie"))
 _NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
 
@@ -39,7 +41,6 @@ BOOSTS = {"title": 1.5, "heading": 1.2, "body": 1.0}
 @lru_cache(maxsize=1)
 def schema() -> tantivy.Schema:
     """Return the fields of an indexed passage. Its text is stored elsewhere.
-
     - `names`: the words of title, URL and headings as written.
     - `signed`: the terms whose signs matter.
     - `subject`: the title as one term, on the first passage of a document only.
@@ -62,7 +63,7 @@ def schema() -> tantivy.Schema:
 
 @lru_cache(maxsize=1)
 def word_analyzer() -> tantivy.TextAnalyzer:
-    """Return an analyzer that reduces words to English stems without case and accents."""
+    """Return an analyzer that reduces words to English stems and ignores case and accents."""
     only = tantivy.Filter
     filters = only.lowercase(), only.ascii_fold(), only.remove_long(60), only.stemmer("english")
     return _analyzer(tantivy.Tokenizer.simple(), *filters)
@@ -70,7 +71,7 @@ def word_analyzer() -> tantivy.TextAnalyzer:
 
 @lru_cache(maxsize=1)
 def name_analyzer() -> tantivy.TextAnalyzer:
-    """Return an analyzer that keeps names as written, in lower case."""
+    """Return an analyzer that keeps names as written, but in lower case."""
     return _analyzer(tantivy.Tokenizer.regex(_NAME), tantivy.Filter.lowercase())
 
 
@@ -83,7 +84,7 @@ def _analyzer(tokenizer: tantivy.Tokenizer, *filters: tantivy.Filter) -> tantivy
 
 @contextmanager
 def no_panic() -> Iterator[None]:
-    """Raise ValueError if tantivy panics over a damaged index. A panic is not an Exception."""
+    """Raise ValueError if tantivy panics on a damaged index, because a panic is no Exception."""
     try:
         yield
     except BaseException as error:
@@ -113,18 +114,18 @@ def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
 
 
 def space_signs(text: str) -> str:
-    """Put spaces around each character of scripts without spaces."""
+    """Put spaces around each character of a script without spaces."""
     return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
 
 
 def spread(text: str) -> str:
-    """Append the words inside names, so that "async client" finds AsyncClient."""
+    """Append the words inside names to the text, so that "async client" finds AsyncClient."""
     apart = _CAMEL.sub(r" \g<0>", text)
     return space_signs(text if apart == text else f"{text} {apart}")
 
 
 def stems(text: str) -> set[str]:
-    """Return a text's distinct stems, as `word_analyzer` finds them but faster."""
+    """Return the distinct stems of a text. They are those of `word_analyzer`, but found faster."""
     if not text.isascii():
         plain, odd = _split_ascii(text)
         return set(word_analyzer().analyze(space_signs(odd))) | stems(plain)
@@ -139,7 +140,7 @@ class StemFinder:
         self._words = [(stem, _stem_pattern(stem)) for stem in self._wanted if stem.isascii()]
 
     def find(self, text: str) -> set[str]:
-        """Return those of the wanted stems that occur in a text."""
+        """Return the wanted stems that occur in a text."""
         if text.isascii():
             lower = text.lower()
             return {
@@ -181,7 +182,7 @@ def all_terms(text: str) -> list[str]:
 
 
 def signed_terms(text: str) -> list[str]:
-    """Return the terms whose signs matter, such as C++, in lower case."""
+    """Return the terms with meaningful signs, such as C++, in lower case."""
     found = _DOT_FIRST.findall(text)
     for pattern in _SIGNS_LAST:
         for sign in pattern.finditer(text):
@@ -193,7 +194,7 @@ def signed_terms(text: str) -> list[str]:
     return [term.lower() for term in found]
 
 
-#: Words about the kind of answer. They help ranking, but are optional.
+#: Words about the kind of answer. They help with ranking, but are optional.
 _INTENT_WORDS = """
 advantages answer basic basics benefits best better case cases choose code common compare
 comparison concept concepts define definition describe detail details difference
@@ -210,10 +211,11 @@ _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|c
 _COMPARES = re.compile(
     r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I
 )
-#: Characters of a question that are read, since its subject comes first.
+#: Only this many characters of a question are read, because its subject comes first.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
-#: Maximum terms, rarest first. Each costs a lookup in four fields of every matching passage.
+#: The maximum number of terms. Only the rarest are kept, because each term costs a lookup in four
+#: fields of every matching passage.
 MOST_TERMS = 14
 _MAX_SUBJECT = 5
 _INTENT_WEIGHT = 0.3
@@ -222,7 +224,7 @@ _NAME_BOOST = 2.0
 
 @dataclass(frozen=True)
 class Term:
-    """A query term in lower case and as stems. A passage should contain it if it is `needed`."""
+    """A query term, in lower case and as stems. If it is `needed`, a passage should contain it."""
 
     text: str
     words: tuple[str, ...]
@@ -232,8 +234,11 @@ class Term:
 
 @dataclass(frozen=True)
 class Asked:
-    """A parsed question and what it may name: `subjects` as stems, and normalized package `names`.
-    A `practical` question asks how to do something. A `comparing` question compares.
+    """A parsed question.
+    - `subjects`: subjects that it may name, as stems.
+    - `names`: packages that it may name, normalized.
+    - `practical`: true if it asks how to do something.
+    - `comparing`: true if it compares.
     """
 
     terms: tuple[Term, ...]
@@ -270,7 +275,7 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
 
 
 def rarest_terms(question: Asked, weights: Mapping[str, float]) -> Asked:
-    """Limit a question to its MOST_TERMS rarest terms. Terms that are needed come first."""
+    """Limit a question to MOST_TERMS terms. Needed terms are kept first, and then the rarest."""
     if len(question.terms) <= MOST_TERMS:
         return question
     rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))
@@ -284,16 +289,14 @@ def _term(text: str, needed: bool) -> Term:
 
 
 def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages with any of the terms.
-    Passages with more of them score higher.
-    """
+    """Return a query for passages with any of the terms. Passages with more terms score higher."""
     weighed = ((_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in terms)
     parts = [tantivy.Query.boost_query(*each) for each in weighed]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts])
 
 
 def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages with all needed terms, scored like `any_of`."""
+    """Return a query for passages with all needed terms, scored as in `any_of`."""
     musts = [(tantivy.Occur.Must, _either(term)) for term in terms if term.needed]
     others = (_either(term) for term in terms if not term.needed)
     weighed = (tantivy.Query.boost_query(other, _INTENT_WEIGHT) for other in others)
@@ -301,13 +304,13 @@ def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for first passages of documents about the subjects, scored like `any_of`."""
+    """Return a query for first passages of documents about the subjects, scored as in `any_of`."""
     named = _kept_to("subject", sorted(subjects))
     return tantivy.Query.boolean_query([named, (tantivy.Occur.Should, any_of(terms))])
 
 
 def query_documents(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages of certain documents with any of the terms."""
+    """Return a query for passages with any of the terms in certain documents."""
     chosen = _kept_to("document", documents)
     return tantivy.Query.boolean_query([chosen, (tantivy.Occur.Must, any_of(terms))])
 

@@ -37,16 +37,16 @@ from spadework.tools.text.passages import headings
 from spadework.tools.text.tokens import is_ordinary
 
 MAX_DESCRIPTION = 300_000
-#: Left out, because our README quotes questions and would be their best hit.
+#: This package is left out, because its README quotes questions and would be their best hit.
 OURS = "spadework"
-#: A distribution's metadata folder (None: the standard library), and whether to read more than its
-#: description.
+#: The metadata folder of a distribution (None: the standard library), and whether to read more
+#: than the description.
 Wanted = tuple[Path | None, bool]
 
 
 @dataclass(frozen=True)
 class Package:
-    """A distribution or the standard library, with files relative to `root`."""
+    """A distribution or the standard library. The paths of its files are relative to `root`."""
 
     name: str
     version: str
@@ -58,12 +58,12 @@ class Package:
 
     @property
     def collection(self) -> str:
-        """The collection name, which is the first part of its documents' URLs."""
+        """The name of the collection, which begins the URLs of its documents."""
         return f"{self.name}-{self.version}"
 
 
 def installed_packages() -> list[Path]:
-    """Return every distribution's metadata folder, sorted by name, except ours and stubs."""
+    """Return the metadata folders of all distributions except ours and stubs, sorted by name."""
     found: dict[str, Path] = {}
     for place in map(Path, sys.path):
         if place.is_dir():
@@ -86,7 +86,7 @@ def packages_in(text: str) -> frozenset[str]:
     words = re.sub(r"[\W_]+", " ", text.lower())
     spelled = {name: f" {re.sub(r'[^a-z0-9]+', ' ', name)} " for name in installed}
     said = [name for name in installed if spelled[name] in f" {words} "]
-    # In a text about Python, "requests" is more likely the package than the word.
+    # In a text about Python, "requests" more likely means the package than the word.
     python = "python" in words.split()
     named = [name for name in said if python or not is_ordinary(name) or _is_name(text, name)]
     family = tuple(f"{name}-" for name in named)
@@ -109,13 +109,14 @@ def _is_code(text: str, name: str) -> bool:
 
 
 def package_at(place: Path | None) -> Package:
-    """Return the distribution with its metadata at `place`, or the standard library for None."""
+    """Return the distribution that has its metadata at `place`, or for None the stdlib."""
     if place is None:
         root = Path(sysconfig.get_path("stdlib"))
         files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
         return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))
     distribution = importlib.metadata.Distribution.at(place)
-    # Future Pythons raise an error for missing keys, except in this dict.
+    # Read the keys from this dict, because elsewhere future versions of Python raise an error for
+    # missing keys.
     said = {name: str(value) for name, value in distribution.metadata.json.items()}
     return Package(
         name=(said.get("name") or place.stem.partition("-")[0]).lower(),
@@ -256,7 +257,8 @@ _NOT_IMPORTED = frozenset((
     "nis", "ossaudiodev", "spwd",
 ))  # fmt: skip
 _NOT_SHOWN = frozenset(("__loader__", "__spec__", "__builtins__"))
-#: Exceptions from `inspect.signature`, which evaluates the signature text of compiled functions.
+#: Exceptions raised by `inspect.signature`, which evaluates the signature text of compiled
+#: functions.
 _NO_SIGNATURE = (ValueError, TypeError, AttributeError, NameError, LookupError, SyntaxError)
 
 
@@ -297,7 +299,7 @@ def _read_compiled(url: str, name: str) -> Document | None:
 
 
 def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Part]:
-    """Yield what Python modules re-export from C modules, such as `collections.deque`."""
+    """Yield the names that Python modules re-export from C modules, such as `collections.deque`."""
     for module in modules:
         if not module.private:
             url = _url(collection, module.name)

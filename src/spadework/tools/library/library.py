@@ -1,4 +1,4 @@
-"""Open the library: offline documents from the user's folders, or installed with Python."""
+"""Open the library: documents in the user's folders, or the documentation installed with Python."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from spadework.tools.ranking.vectors import Passage, Vectors
 from spadework.tools.web.background_threads import kill_group
 from spadework.values import Hit, SourceKind
 
-#: Version of the index format. Raise it when stored data, parsing or splitting changes.
+#: The version of the index format. Increase it when stored data, parsing or splitting changes.
 FORMAT = 5
 _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
@@ -61,13 +61,13 @@ class Plan:
 
     @property
     def relatives(self) -> list[Path]:
-        """Folders of the same sources in other states, newest first."""
+        """The folders of the same sources in other states, newest first."""
         others = [path for path in self.shelf.glob(f"{self.family}-*") if path != self.folder]
         return sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)
 
     @property
     def outdated(self) -> list[Path]:
-        """Folders in older formats, which can no longer be read."""
+        """The folders in older formats, which can no longer be read."""
         return [
             path
             for path in self.shelf.iterdir()
@@ -77,7 +77,7 @@ class Plan:
 
 def plan(paths: Sequence[Path], home: Path) -> Plan:
     """Return the current plan for these paths.
-    Raises SettingsError if one is missing or unreadable.
+    Raises SettingsError if a path is missing or unreadable.
     """
     shelf = home / "library"
     if not paths:
@@ -95,7 +95,7 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
 
 
 def narrowed(whole: Plan, named: frozenset[str]) -> Plan:
-    """Return a plan of the installed documentation that reads only the `named` packages whole."""
+    """Return a plan of the installed documentation that reads only the `named` packages in full."""
     words = f"{whole.words}, in full for the packages that a question names"
     state = _digest([whole.state, *sorted(named)])
     return replace(whole, state=state, words=words, named=named)
@@ -109,13 +109,13 @@ def _digest(lines: Iterable[str]) -> str:
 
 
 BUILD_SECONDS = 1_800
-#: Attempts to build a wider index before the open one is used as it is.
+#: The number of attempts to build a wider index. After that, the open index is used as it is.
 TRIES = 2
 PAUSE_SECONDS = 10.0
 
 
 async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
-    """Build a plan's folder in a child process, which does not outlive this call.
+    """Build the folder of a plan in a child process, which does not outlive this call.
     Raises SettingsError.
     """
     # -P keeps the current folder out of the module path. PYTHONPATH gives the child the same
@@ -172,7 +172,7 @@ _UNDERSTOOD = frozenset(("python",))
 
 
 class Shelved:
-    """The index of a plan. `searcher` reads it, and is None until the index is built."""
+    """The index of a plan. `searcher` reads the index, and is None until the index is built."""
 
     searcher: Searcher | None = None
 
@@ -283,7 +283,7 @@ class Shelved:
             self.searcher, self._plan = searcher, wanted
 
     async def close(self) -> None:
-        """Close the index in all its states, and cancel a running build."""
+        """Close the current index and all earlier ones, and cancel a running build."""
         for task in filter(None, (self._building, self._widening)):
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -291,8 +291,8 @@ class Shelved:
             searcher.store.close()
 
     async def ask(self, work: Callable[[Searcher], T]) -> T:
-        """Run `work` on the index in a thread.
-        A damaged index is rebuilt first. Raises SearchError if it is still damaged.
+        """Run `work` on the index in a thread. If the index is damaged, it is rebuilt and `work`
+        runs again. Raises SearchError if the index is still damaged.
         """
         searcher = await self.built()
         try:
@@ -309,7 +309,7 @@ class Shelved:
             raise self._given_up() from error
 
     async def _made_anew(self, wanted: Plan, damage: Exception) -> Searcher:
-        """Move the index aside, so that the next build deletes it, and build it again."""
+        """Move a damaged index aside, to be deleted by the next build, and build it again."""
         if self._anew:
             raise self._given_up() from damage
         with suppress(FileNotFoundError):  # another process has moved it
@@ -339,7 +339,7 @@ class Library:
 
     @property
     def documents(self) -> int:
-        """The number of documents in the index; 0 until it is built."""
+        """The number of documents in the index, or 0 until it is built."""
         return self._index.searcher.documents if self._index.searcher else 0
 
     @property
@@ -349,7 +349,7 @@ class Library:
 
     @property
     def skipped(self) -> Sequence[Skipped]:
-        """Files and packages that could not be read."""
+        """The files and packages that could not be read."""
         return self._index.searcher.skipped if self._index.searcher else ()
 
     @classmethod
@@ -379,7 +379,7 @@ class Library:
 
     @classmethod
     async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
-        """Return a description of the library, and the library as last built.
+        """Return a description of the library, and the library as it was last built.
         The library is None if its index must be built or updated. Raises the errors of `open`, and
         SearchError if the index is damaged.
         """
@@ -397,12 +397,12 @@ class Library:
         await self._index.built()
 
     async def widen(self, text: str) -> None:
-        """Read whole the packages that a text names. Raises SettingsError or SearchError."""
+        """Read in full the packages that a text names. Raises SettingsError or SearchError."""
         await self._index.widen(text)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
-        """Return at most `limit` documents for a question as hits, best first.
-        Relevance is 0..1.
+        """Return at most `limit` documents for a question as hits, best first. Their relevance is
+        0..1.
         """
         await self._index.widen(text)
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else no_passages

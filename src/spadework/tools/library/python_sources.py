@@ -13,14 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-#: Characters above which a source is skipped as generated.
+#: A source with more characters than this is skipped, because it is probably generated.
 MAX_CHARS = 2_000_000
 
 
 @dataclass
 class Module:
     """The names that a module defines and re-exports.
-    `imports` maps names to (module, name). `stars` are the modules imported with `*`.
+    - `imports`: maps names to (module, name).
+    - `stars`: the modules imported with `*`.
     """
 
     name: str
@@ -33,7 +34,7 @@ class Module:
 
     @property
     def private(self) -> bool:
-        """Whether a part of the module's name starts with an underscore."""
+        """True if a part of the module's name starts with an underscore."""
         return is_private(self.name)
 
 
@@ -79,7 +80,7 @@ class Sources:
                 yield module
 
     def get(self, name: str) -> Module | None:
-        """Return a module, or None if it is missing, invalid or has no docstrings."""
+        """Return a module, or None if it is missing, cannot be parsed or has no docstrings."""
         if name not in self._read:
             file = self.files.get(name)
             self._read[name] = self._survey(name, file) if file else None
@@ -140,7 +141,7 @@ def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) 
         return
     parts = list(ast.walk(node.value))
     if any(isinstance(part, ast.Name | ast.Attribute) for part in parts):
-        # The names in other modules' lists are found through the imports.
+        # The names in the `__all__` of another module are found through the imports.
         return
     constants = {part.value for part in parts if isinstance(part, ast.Constant)}
     names = {value for value in constants if isinstance(value, str)}
@@ -151,7 +152,7 @@ _MAX_HOPS = 5
 
 
 def public_names(sources: Sources) -> dict[tuple[str, str], str]:
-    """Map each (module, name) that public modules re-export to its shortest public dotted name."""
+    """Map re-exported names, as (module, name), to their shortest public dotted names."""
     found: dict[tuple[str, str], str] = {}
     for module in sources.public():
         for name in _passed_on(module, sources):
@@ -164,8 +165,8 @@ def public_names(sources: Sources) -> dict[tuple[str, str], str]:
 
 
 def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
-    """Yield a module's re-exported public names.
-    Without `__all__`, only packages count as re-exporting their imports.
+    """Yield the public names that a module re-exports.
+    Without `__all__`, only the imports of packages count as re-exported.
     """
     if module.listed is not None:
         yield from module.listed - module.defined
@@ -180,7 +181,7 @@ def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
 
 
 def _origin(sources: Sources, where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
-    """Return the module that defines `where.name`, and its name there; None if outside."""
+    """Return the module that defines `where.name` and its name there, or None if outside."""
     module = sources.get(where)
     if module is None or hops > _MAX_HOPS:
         return None

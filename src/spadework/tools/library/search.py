@@ -46,26 +46,28 @@ from spadework.tools.ranking.vectors import MOST_PLACES, Near, Passage, Vectors
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Fraction of the word score that every passage keeps (benchmarks/installed.py).
+#: The fraction of the word score that every passage keeps (benchmarks/installed.py).
 _FLOOR = 0.1
-#: Power of the fraction of needed words in a passage, with which the rest of its score grows.
+#: The rest of the score is multiplied by this power of the fraction of needed words in the
+#: passage.
 _POWER = 3
-#: Needed terms up to which passages that contain all of them come first.
+#: If a question has at most this many needed terms, documents with all of them come first.
 _FEW = 2
 _WHOLE = 1 - 1e-9
-#: Factors for documents whose subject or package the question names.
+#: Factors for documents with a subject or package that the question names.
 _SUBJECT = 1.4
 _PACKAGE = 1.3
-#: Fraction of a comparison that a document about one side counts as answering.
+#: A document about one side of a comparison counts as answering at least this fraction of the
+#: question.
 _SIDE = 0.75
-#: Weight of a document's further passages.
+#: The weight of the further passages of a document.
 _FURTHER = 0.05
-#: Factors for code if a how-to is asked for, for outdated documents, and for the standard library
-#: (benchmarks/installed.py).
+#: Factors for documents with code if the question asks how to do something, for outdated
+#: documents, and for the standard library (benchmarks/installed.py).
 _CODE = 1.2
 _OUTDATED = 0.75
 _STANDARD = 1.2
-#: Gain per doubling of the documents that use what this one documents, and its maximum.
+#: The gain each time the number of uses in other documents doubles, and the maximum gain.
 _USED = 0.1
 _MOST_USED = 0.5
 
@@ -129,8 +131,8 @@ def rank(
 
 
 def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
-    """Scale scores so that both sides of a comparison are equal.
-    The rarer name would win otherwise.
+    """Scale the scores so that both sides of a comparison are equal.
+    Otherwise the rarer name would win.
     """
     sides = {each.document.url: _side(each, question) for each in ranked}
     best: dict[str, float] = {}
@@ -154,8 +156,8 @@ def _side(each: Ranked, question: Asked) -> str:
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Return whether the question only names subjects that documents introduce.
-    All of them together count for a comparison, otherwise only one.
+    """Return whether the question only names subjects that documents introduce. In a comparison,
+    all these subjects together must cover the question. Otherwise a single subject must cover it.
     """
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named
@@ -204,7 +206,7 @@ class _Judge:
         return prior * (_PACKAGE if self.names.intersection(packages_of(document.url)) else 1.0)
 
     def _named(self, document: Document) -> bool:
-        """Return whether the question names the document's subject.
+        """Return whether the question names the subject of a document.
         Packages must be named exactly: `request` is not requests.
         """
         about = subject(document.title)
@@ -223,7 +225,7 @@ def _weigh_match(match: Match, share: float) -> float:
 
 MAX_CHARS = 300
 _SENTENCES = 6
-#: Characters of Markdown markup. A text without any is already plain.
+#: Characters of Markdown markup. A text without any of them is already plain.
 _MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 
@@ -267,11 +269,12 @@ def _flat(text: str) -> str:
     return " ".join((plain(text) if _MARKED.search(text) else text).split())
 
 
-#: Passages proposed by vectors, and the weight of their ranking relative to that by words.
+#: The number of passages proposed by vectors, and the weight of their ranking. The ranking by
+#: words has a weight of 1.
 PROPOSED, WEIGHT = 120, 0.7
 
-#: Returns the passages nearest to a question, given the word matches and the documents to search
-#: (None: all).
+#: A function that returns the passages nearest to a question. It takes the word matches and the
+#: documents to search (None: all).
 Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]
 
 
@@ -282,8 +285,8 @@ def no_passages(matches: Sequence[Match], within: Collection[int] | None) -> lis
 
 @dataclass(frozen=True)
 class Dense:
-    """An index's vectors and the model that embeds questions.
-    `remedy` says how to create vectors.
+    """The vectors of an index, and the model that embeds questions.
+    `remedy` says how to create the vectors.
     """
 
     vectors: Vectors
@@ -292,7 +295,7 @@ class Dense:
 
     async def nearest(self, question: str) -> Nearest:
         """Return a function that finds the passages nearest to a question.
-        After a fault, which is reported, it finds none.
+        After an error, which is reported, the function finds none.
         """
         try:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
@@ -340,7 +343,7 @@ def passages(number: int, document: Document) -> list[Passage]:
 def with_near(
     matches: Sequence[Match], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Match]:
-    """Add the nearest passage of each document without word matches, with score 0."""
+    """Add the nearest passage of each document without word matches. Its score is 0."""
     known = {match.number for match in matches}
     nearest: dict[int, Near] = {}
     for one in near:
@@ -352,13 +355,13 @@ def with_near(
 def blend_rankings(
     ranked: list[Ranked], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Ranked]:
-    """Fuse the rankings by words and by vectors. Without near passages, return the first."""
+    """Fuse the rankings by words and by vectors. Without near passages, return `ranked`."""
     if not near:
         return ranked
     by_words = [each.best.number for each in ranked if each.best.score]
     by_meaning = dict.fromkeys(one.number for one in near if _stands(one, documents))
     scores = rank_scores([by_words, by_meaning], weights=[1.0, WEIGHT])
-    # Documents found only by their subject are in neither ranking.
+    # Documents found only by their subject are in neither ranking, so their score is 0.
     return sorted(ranked, key=lambda each: -scores.get(each.best.number, 0.0))
 
 
@@ -366,17 +369,18 @@ def _stands(one: Near, documents: Mapping[int, Document]) -> bool:
     return one.number in documents and one.stands_in(documents[one.number].markdown)
 
 
-#: Maximum passages proposed with any term, with all needed terms, and about a named subject.
+#: The maximum number of passages with any term, with all needed terms, and about a named subject.
 _PROPOSED = (120, 60, 20)
-#: Maximum documents of named packages to search on their own: those most used in code.
+#: The maximum number of documents of named packages to search separately. The most used documents
+#: are searched.
 _CENTRAL = 6
-#: Maximum passages proposed from these documents.
+#: The maximum number of passages proposed from the documents of named packages.
 _WITHIN = 40
 
 
 @dataclass(frozen=True)
 class Found:
-    """A document that answers a question, its best passage as text, and a `score`, 0..1."""
+    """A document that answers a question, with its best passage as text and a `score`, 0..1."""
 
     document: Document
     snippet: str
@@ -384,8 +388,8 @@ class Found:
 
 
 class Searcher:
-    """Searches one built folder.
-    Thread-safe. `documents` is their number, and `skipped` lists what could not be read.
+    """Searches one built folder. Thread-safe.
+    `documents` is the number of documents, and `skipped` lists what could not be read.
     """
 
     def __init__(self, folder: Path, understood: frozenset[str] = frozenset()) -> None:
@@ -402,8 +406,8 @@ class Searcher:
 
     def search(self, text: str, limit: int, nearest: Nearest = no_passages) -> list[Found]:
         """Return at most `limit` documents that contain a word of the question or are near it.
-        They are sorted best first, without copies. Operators in the text are filters (see `Only`);
-        an invalid one raises SearchError.
+        The documents are sorted best first, without copies. Operators in the text are filters (see
+        `Only`). An invalid operator raises SearchError.
         """
         question = parse_question(without_operators(text), self._understood)
         within = kept_to(only(text))
@@ -442,7 +446,7 @@ def propose_passages(
     searcher: tantivy.Searcher, question: Asked, most: tuple[int, int, int], kept: Limits
 ) -> Iterator[Match]:
     """Yield passages with any term, with all needed terms, and about a named subject.
-    `most` limits each group.
+    `most` limits each of the three groups.
     """
     yield from find_passages(searcher, any_of(question.terms), most[0], kept)
     if sum(term.needed for term in question.terms) > 1:
@@ -455,7 +459,7 @@ def propose_passages(
 def find_passages(
     searcher: tantivy.Searcher, query: tantivy.Query, most: int, kept: Limits
 ) -> Iterator[Match]:
-    """Yield the `most` best passages for a query that pass the filters `kept`."""
+    """Yield at most `most` passages for a query that pass the filters `kept`, best first."""
     must = (tantivy.Occur.Must, query)
     wanted = tantivy.Query.boolean_query([must, *kept]) if kept else query
     hits = searcher.search(wanted, most, count=False).hits
@@ -468,8 +472,8 @@ def find_passages(
 
 
 def rarity(searcher: tantivy.Searcher, term: Term, others: int = 0) -> float:
-    """Return a term's rarity: BM25's inverse document frequency.
-    `others` counts further passages without the term.
+    """Return the rarity of a term, which is BM25's inverse document frequency.
+    `others` is the number of further passages without the term.
     """
     counts = [searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
     count = min(counts, default=searcher.doc_freq("signed", term.text))

@@ -43,14 +43,15 @@ MEDIA_TYPES = {
     ".csv": "text/csv", ".tsv": "text/tab-separated-values",
     ".ipynb": "application/x-ipynb+json", ".eml": "message/rfc822",
 }  # fmt: skip
-#: File kinds for filters such as `kind:pdf`: the first extension of each media type.
+#: The kinds of files for filters such as `kind:pdf`. A kind is the first extension of a media
+#: type.
 KINDS = {
     suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:]
     for suffix, kind in MEDIA_TYPES.items()
 }
-#: Folders without documents, or with the sources of HTML pages (Sphinx).
+#: Folders that hold no documents, or only the sources of HTML pages (Sphinx).
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
-#: Extensions of pages and of their sources. If both have the same name, the page is read.
+#: The extensions of pages and of their sources. If both have the same name, only the page is read.
 _PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
 #: Names of text files without an extension.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
@@ -117,8 +118,8 @@ def _check(path: Path) -> None:
 
 def files(paths: Sequence[Path]) -> Iterator[File]:
     """Yield every document in the paths, ordered by name.
-    Skips hidden files and folders, links that lead outside, and texts next to an HTML page of the
-    same name. Raises the errors of `collections`.
+    Hidden files and folders, links that lead outside, and texts next to an HTML page of the same
+    name are skipped. Raises the errors of `collections`.
     """
     return _files(collections(paths))
 
@@ -133,7 +134,7 @@ def _files(named: dict[str, Path]) -> Iterator[File]:
 
 
 def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
-    """Yield a folder's files. Written for speed, because each start may visit a million."""
+    """Yield a folder's files. This is fast, because each start may visit a million."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
@@ -159,7 +160,7 @@ def _is_left_out(name: str, pages: Collection[str]) -> bool:
 
 
 def _quoted(name: str) -> str:
-    """Return a name escaped for a URL by its bytes, which may not be UTF-8."""
+    """Return a name escaped for a URL. The bytes are escaped, because they may not be UTF-8."""
     return name if _PLAIN(name) else quote(os.fsencode(name))
 
 
@@ -176,7 +177,7 @@ def _file(name: str, path: str, url: str, state: os.stat_result) -> File | None:
 
 
 MAX_FILE_BYTES = 50_000_000
-#: Seconds after which a file is skipped.
+#: The number of seconds after which a file is skipped.
 FILE_SECONDS = 60
 
 T = TypeVar("T")
@@ -184,8 +185,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SourceText:
-    """The documents of a file or package, and what could not be read of it.
-    `digest` is set for files. `same` means that the file has not changed and was not parsed.
+    """The documents of a file or package, and the parts that could not be read.
+    - `digest`: the hash of a file.
+    - `same`: true if the file has not changed and was not parsed.
     """
 
     cuts: list[Cut]
@@ -195,13 +197,13 @@ class SourceText:
 
     @classmethod
     def lost(cls, url: str, reason: str, digest: str = "") -> SourceText:
-        """Return a result without documents, with the reason."""
+        """Return a result that contains no documents but the reason for that."""
         return cls([], [Skipped(url, reason)], digest)
 
 
 def start_worker() -> None:
     """Disable garbage collection in a worker process.
-    Syntax trees have no cycles, and looking for them takes half the time.
+    Syntax trees have no cycles, but looking for cycles takes half of the time.
     """
     gc.disable()
 
@@ -224,7 +226,7 @@ def cut_package(wanted: Wanted) -> SourceText:
 
 
 def package_url(place: Path | None) -> str:
-    """Return the beginning of the URLs of a package's documents."""
+    """Return the start of the URLs of a package's documents."""
     name = place.stem if place else "python-" + ".".join(map(str, sys.version_info[:3]))
     return f"library://{name}"
 
@@ -300,10 +302,10 @@ def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
 
 
 WORKERS = 2
-#: Maximum submitted sources, which keeps workers busy without piling up results.
+#: The maximum number of submitted sources, so that workers stay busy but results do not pile up.
 _AT_ONCE = 8 * WORKERS
-#: Size and types of texts read in this process: they cannot crash it, and a worker takes a second
-#: to start.
+#: The maximum size and the types of texts that are read in this process. Such texts cannot crash
+#: it, and starting a worker takes a second.
 PLAIN_BYTES, PLAIN = 50_000, frozenset(("text/plain", "text/markdown"))
 _SPAWN = multiprocessing.get_context("spawn")
 _BROKEN = "the reader crashed or took too long"
@@ -318,7 +320,7 @@ def workers(count: int = WORKERS) -> ProcessPoolExecutor:
 
 
 def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, SourceText]]:
-    """Read files, each given with its last digest or ""."""
+    """Read files. Each file is given with its last digest, or with ""."""
     waiting = deque[tuple[File, str]]()
     for file, known in files:
         if file.media_type in PLAIN and file.size <= PLAIN_BYTES:
@@ -330,7 +332,7 @@ def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, Source
 
 
 def read_packages(wanted: Iterable[Wanted]) -> Iterator[tuple[Wanted, SourceText]]:
-    """Read packages, either whole or only their description."""
+    """Read packages, each either in full or only its description."""
     reader = Reader(cut_package, lambda one, why: SourceText.lost(package_url(one[0]), why))
     return reader.read(deque(wanted))
 

@@ -39,12 +39,12 @@ from spadework.values import Conflict, Evidence, Side
 
 Kind = Literal["number", "date", "negation", "value", ""]
 
-#: Fraction and number of the shorter statement's content words that two statements must share to be
-#: about the same thing.
+#: Two statements are about the same thing if they share at least this fraction and this number of
+#: the shorter statement's content words.
 SAME, LEAST = 0.6, 2
-#: Fraction of the longer sentence's words that a sentence and its denial share.
+#: A sentence and its denial share at least this fraction of the longer sentence's words.
 SAME_BUT_DENIED = 0.8
-#: Fraction of a title's words that a statement about it contains.
+#: A statement is about a title if it contains at least this fraction of the title's words.
 TITLED = 0.5
 
 
@@ -84,8 +84,8 @@ def compare(
 
 
 def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | None:
-    """Return the figures on which two statements differ, as written, or None.
-    With `years`, compare dates instead.
+    """Return the figures in which two statements differ, as written, or None.
+    If `years` is true, dates are compared instead.
     """
     code = spoken(one, other)
     for a, b in product(statements(one, code), statements(other, code)):
@@ -96,15 +96,15 @@ def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | Non
 
 
 def agree(one: str, other: str) -> bool:
-    """Return whether two statements share a figure or date of the same unit."""
+    """Return whether two statements contain the same figure or date, in the same unit."""
     code = spoken(one, other)
     pairs = product(statements(one, code), statements(other, code))
     return any(not _differ(x, y) for a, b in pairs for x, y in _likes(a, b))
 
 
 def keys(statement: Statement) -> Iterator[tuple[tuple[str, ...], Hashable]]:
-    """Yield the statement's index keys and values.
-    Statements that disagree have a key in common with different values.
+    """Yield the index keys and values of a statement.
+    Statements that disagree have a common key with different values.
     """
     for value in statement.values:
         for word in value.near - statement.names:
@@ -116,7 +116,7 @@ def keys(statement: Statement) -> Iterator[tuple[tuple[str, ...], Hashable]]:
 
 
 def about_the_same(one: str, other: str) -> bool:
-    """Return whether two statements share most words of the shorter one."""
+    """Return whether two statements share most of the shorter statement's words."""
     code = spoken(one, other)
     a, b = content_stems(one, code), content_stems(other, code)
     return bool(a and b) and len(a & b) >= SAME * min(len(a), len(b))
@@ -232,18 +232,20 @@ def _denies(a: Statement, b: Statement) -> bool:
     return alike and a.denied != b.denied
 
 
-#: Minimum words and similarity at which statements count once, even from independent sources.
+#: The minimum number of words and the minimum similarity at which statements count only once, even
+#: if their sources are independent.
 REPEATED_WORDS, REPEATED = 8, 0.8
-#: Weight of an unread page, and factor for a page that instructs its readers.
+#: The weight of an unread page, and the factor for a page that gives its readers instructions.
 UNKNOWN, SUSPECT = 0.25, 0.25
-#: Values near one word above which they are a list, and statements compared per value.
+#: If there are more than MOST_VALUES values near one word, they are a list. At most MOST_COMPARED
+#: statements are compared per value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 
 
 @dataclass(frozen=True)
 class Heard:
-    """A page that was read, the page of which it is a copy, and its weight (0..1)."""
+    """A page that was read, with a weight of 0..1. `origin` is the page that it copies."""
 
     origin: str
     weight: float
@@ -268,8 +270,11 @@ def conflicts(
     heard: Mapping[str, Heard] | None = None,
     late: Late = lambda: False,
 ) -> list[Conflict]:
-    """Return the disagreements within each topic without repetition, heavier side first.
-    `heard` maps URLs to the pages read. `asked` are the stems that a factual question asks for.
+    """Return the disagreements within each topic, without repetition, heavier side first.
+
+    - `heard`: the pages that were read, by URL.
+    - `asked`: the stems that a factual question asks for.
+
     Comparing stops when `late` returns True.
     """
     known = {e.id: e for e in ledger if e.kind != "code"}
@@ -312,7 +317,7 @@ def _side_by_side(
     entries: Collection[Evidence], texts: Mapping[str, str]
 ) -> Iterator[tuple[_Told, _Told]]:
     """Yield pairs of statements in one topic that have different values for an index key.
-    Only a few per value are compared.
+    Only a few statements per value are compared.
     """
     index: dict[tuple[str, ...], dict[Hashable, list[_Told]]] = {}
     usual, numbered = spoken(*texts.values()), count()
@@ -390,7 +395,7 @@ class _Weighing:
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
         """Return the claims that a page supports, each with the supporting sentence.
-        Such a sentence agrees with one claim and contradicts another. Only lines with a figure or
+        The sentence agrees with one claim and contradicts another. Only lines with a figure or
         name on which the claims differ are read.
         """
         of = numbers if kind in ("number", "date") else names

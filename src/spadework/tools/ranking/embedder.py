@@ -26,12 +26,12 @@ from spadework.tools.web.connections import (
 from spadework.tools.web.fair_queue import far_place
 from spadework.values import Problem
 
-#: Texts per request. Every known server accepts this many.
+#: Maximum number of texts per request. Every known server accepts this many.
 BATCH = 64
 _BATCH_SECONDS = 60.0
 #: Maximum characters per text. Models accept about 8,000 tokens.
 MAX_CHARS = 16_000
-#: Attempts per request, and concurrent requests.
+#: Maximum attempts per request, and maximum number of concurrent requests.
 ATTEMPTS, PARALLEL = 3, 4
 _OPENAI = "https://api.openai.com/v1"
 _WORDS_CHARS = 200
@@ -58,7 +58,7 @@ class Answer(BaseModel):
 
 
 class Passing(ModelError):
-    """A transient fault. Retry after `after` seconds, or with exponential backoff if True."""
+    """A transient fault. Retry after `after` seconds, or with exponential backoff if it is True."""
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)
@@ -117,8 +117,8 @@ class EndpointEmbedder:
             raise
         tokens = answer.usage.total_tokens if answer.usage else 0
         self.tokens += tokens
-        # Record the cost before the vectors are stored. A resumed run does not pay for stored
-        # vectors.
+        # Record the cost before the vectors are stored, because a resumed run does not pay for
+        # stored vectors.
         await self.spend(1, tokens)
         return answer
 
@@ -161,7 +161,7 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
             hint=f"To install it, run {how_to_install('embeddings')}.",
         )
     own = settings.embeddings_url
-    # The OpenAI key is not sent to `embeddings_url`.
+    # Do not send the OpenAI key to `embeddings_url`, which may be another server.
     secret = settings.embeddings_api_key or (None if own else settings.openai_api_key)
     url = own or settings.openai_base_url
     if not url and not secret:
@@ -212,7 +212,7 @@ def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
 
 
 QUESTION_SECONDS = 2.0
-#: Seconds to wait for further questions to share a request.
+#: Seconds to wait for further questions, so that several questions share a request.
 TOGETHER_SECONDS = 0.01
 
 
@@ -230,7 +230,7 @@ class Meaning:
 
     @property
     def problems(self) -> list[Problem]:
-        """The problems of this run, each reason once."""
+        """The problems of this run, one for each reason."""
         return list(self._problems.values())
 
     async def of(self, question: str) -> list[float] | None:
@@ -286,7 +286,7 @@ def meaning_of(settings: Settings) -> Meaning | None:
     return Meaning(embeds) if embeds else None
 
 
-#: Minimum passages per batch: as many as an endpoint takes at once.
+#: Minimum number of passages per batch, so that an endpoint receives as many as it takes at once.
 LEAST = BATCH * PARALLEL
 
 

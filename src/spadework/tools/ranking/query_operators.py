@@ -12,7 +12,7 @@ from spadework.errors import SearchError
 from spadework.tools.web.urls import addresses
 from spadework.values import Freshness, Query
 
-#: Operators start a word. The value follows directly, in quotes if it contains spaces.
+#: An operator starts a word. The value follows directly, in quotes if it contains spaces.
 _OPERATOR = re.compile(
     r"(?<!\S)(-?)(site|path|kind|after|before):(?:\"([^\"]+)\"|([^\s\"]\S*))", re.I
 )
@@ -58,7 +58,7 @@ def only(query: str) -> Only:
     for minus, name, quoted, plain in _OPERATOR.findall(query):
         name, value = name.lower(), (quoted or plain).strip().lower()
         if name in ("after", "before"):
-            # Not after a day means before it, and vice versa.
+            # "Not after a day" means before that day, and vice versa.
             meant = {"after": "before", "before": "after"}[name] if minus else name
             dates[meant] = _day(name, value)
         else:
@@ -81,7 +81,7 @@ def _day(name: str, value: str) -> date:
         ) from None
 
 
-#: Maximum age of pages in days: a month for "now", a year for "recent".
+#: The maximum age of pages in days: a month for "now", and a year for "recent".
 DAYS: dict[Freshness, int] = {"now": 30, "recent": 365}
 
 Reach = Literal["day", "week", "month", "year"]
@@ -100,12 +100,12 @@ def about_now(text: str) -> bool:
 
 
 def freshness_of(query: Query) -> Freshness:
-    """Return how recent pages must be, according to the plan or else the query's words."""
+    """Return how recent pages must be, by the plan or else by the query's words."""
     return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
 
 
 def period(query: Query) -> tuple[date | None, date | None]:
-    """Return the first and last day that pages may have, or None for an open end.
+    """Return the first and the last day that pages may have, or None for an open end.
     Requested dates take precedence over freshness.
     """
     if query.since or query.until:
@@ -119,12 +119,12 @@ def is_dated(query: Query) -> bool:
 
 
 def news_wanted(query: Query) -> bool:
-    """Return whether the query requests news, or is about current events and undated."""
+    """Return whether the query requests news, or is about current events and requests no dates."""
     return query.news or (freshness_of(query) == "now" and not is_dated(query))
 
 
 def reach(query: Query, today: date | None = None) -> Reach | None:
-    """Return the shortest range ending today that covers the period, or None if none does."""
+    """Return the shortest range up to today that covers the period, or None."""
     first, _ = period(query)
     if first is None:
         return None

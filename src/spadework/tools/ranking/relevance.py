@@ -26,7 +26,7 @@ MIN_TERM_CHARS = 3
 
 STOP_WORDS = language(DEFAULT).stop
 # fmt: off
-#: Two- and three-letter terms that count in any case.
+#: Terms of two or three letters that count in upper and lower case.
 SHORT_TERMS = frozenset((
     "ai", "ci", "cd", "cv", "db", "eu", "ev", "hr", "ip", "js", "llm", "ml", "nlp", "os", "pc",
     "pr", "qa", "rl", "tv", "ts", "ui", "uk", "un", "ux", "vm", "vr",
@@ -35,7 +35,7 @@ SHORT_TERMS = frozenset((
 
 _TOKEN = re.compile(r"(?:(?<![\w.])\.(?=[^\W\d_]))?\w(?:[\w.+#&'\u2019/-]*[\w+#])?")
 _SPLIT = re.compile(r"[/&#]|\.{2,}|-{2,}|\+(?=[^+\d])")
-#: Endings of possessives and contractions. What remains of "don't" or "we're" is a stop word.
+#: The endings of possessives and contractions. The rest of "don't" or "we're" is a stop word.
 _ENDING = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
 Key = TypeVar("Key", bound=Hashable)
 
@@ -56,10 +56,13 @@ def query_terms(query: str) -> list[str]:
 
 def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> float:
     """Return a hit's relevance, 0..1 with 3 decimals.
-    It is 0.40 position + 0.30 title + 0.30 snippet, where the last two are the fractions of terms
-    found there. Without terms it is the position score. Terms match whole words in any case,
-    English plurals and other hyphenation (`gpt-5`, `GPT 5`), but not longer words (`java`,
-    `javascript`). In scripts without spaces, the fraction of character pairs counts.
+
+    It is 0.40 position + 0.30 title + 0.30 snippet. Title and snippet count as the fraction of
+    terms found there. Without terms, the relevance is the position score.
+
+    Terms match whole words in any case, English plurals and other hyphenation (`gpt-5`, `GPT 5`),
+    but not longer words (`java`, `javascript`). In scripts without spaces, the fraction of
+    character pairs counts.
     """
     place = position_score(position)
     if not terms:
@@ -69,8 +72,8 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
 
 
 def priority(domain: float, relevance: float, cached: bool, quality: float) -> float:
-    """Return how urgent it is to read a hit when time is short, 0..1 with 3 decimals.
-    It is 0.4 domain trust + 0.3 relevance + 0.2 if cached + 0.1 quality of its known text.
+    """Return how urgent it is to read a hit when time is short, 0..1 with 3 decimals. The urgency
+    is 0.4 domain trust + 0.3 relevance + 0.2 if cached + 0.1 quality of the known text.
     """
     parts = {"domain": domain, "relevance": relevance, "cached": cached, "quality": quality}
     return round(sum(PRIORITY[name] * part for name, part in parts.items()), 3)
@@ -79,7 +82,7 @@ def priority(domain: float, relevance: float, cached: bool, quality: float) -> f
 def relevance_parts(
     title: str, snippet: str, position: int, terms: Sequence[str]
 ) -> dict[str, float]:
-    """Return the unweighted parts of `relevance`. Without terms, it is only the position."""
+    """Return the unweighted parts of `relevance`. Without terms, return only the position."""
     parts = {"position": position_score(position)}
     if terms:
         parts |= {"title": _share(title, terms), "snippet": _share(snippet, terms)}
@@ -98,7 +101,7 @@ def _cut(query: str, known: Language) -> str:
 
 
 def _terms(token: str, mixed: bool, known: Language) -> Iterator[str]:
-    """Yield a token's terms without stop words. Signs that only join words split the token."""
+    """Yield the terms in a token, without stop words. Signs between words split it."""
     whole = token.isupper() or not _SPLIT.search(token)
     for part in [token] if whole else _SPLIT.split(token):
         word = _ENDING.sub("", part.replace("\u2019", "'"))
@@ -141,7 +144,8 @@ def _forms(term: str) -> re.Pattern[str]:
     return re.compile(rf"{stem}(?:s|es)?")
 
 
-#: Usual BM25 constants (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009).
+#: The usual constants of BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework,
+#: 2009).
 K1 = 1.2
 B = 0.75
 
@@ -163,7 +167,7 @@ class Bm25:
         """Return the BM25 score of each text, in order, or 0 if no word matches.
         The query is split according to the language of each text. Repeated words count once.
         """
-        # Keep the query's order, because the sum of floats depends on it.
+        # Keep the words in the query's order, because the sum of floats depends on the order.
         asked = {code: [*dict.fromkeys(terms(query, code))] for code in set(self._languages)}
         words = {word for own in asked.values() for word in own}
         rare = {word: self._rarity(word) for word in words}
@@ -182,7 +186,7 @@ class Bm25:
 def rank_scores(
     lists: Sequence[Iterable[Key]], k: int = 60, weights: Sequence[float] | None = None
 ) -> dict[Key, float]:
-    """Return each key's score, the sum of weight / (k + rank) over its lists."""
+    """Return the score of each key: the sum of weight / (k + rank) over the lists with it."""
     parts: dict[Key, list[float]] = {}
     weights = [1.0] * len(lists) if weights is None else weights
     for ranked, weight in zip(lists, weights, strict=True):
@@ -198,7 +202,6 @@ def reciprocal_rank_fusion(
     lists: Sequence[Iterable[Hit | str]], k: int = 60, weights: Sequence[float] | None = None
 ) -> list[Hit]:
     """Return one list, best first, with `rrf` = Σ weight / (k + rank) where ranks start at 1.
-
     - `lists` hold hits or URLs, best first; `weights` has one number per list, 1 by default.
     - Variants of a URL are one page, which counts once per list, at its best rank.
     - The most relevant copy is kept, with the `found_by` of all copies.

@@ -27,10 +27,10 @@ from spadework.tools.web.urls import canonical_url, domain_of, host_of, is_offic
 from spadework.values import Evidence, Found, Hit, Page, Query, SourceKind
 
 WEIGHTS = {"authority": 0.4, "consistency": 0.3, "publisher": 0.2, "recency": 0.1}
-#: Authority by domain suffix. Other suffixes have MIDDLE.
+#: The authority of a page by its domain suffix. Other suffixes have the authority MIDDLE.
 PRIORS = {".gov": 0.9, ".edu": 0.85, ".ac.uk": 0.85, ".int": 0.85, ".mil": 0.8, ".org": 0.6}
 MIDDLE = 0.5
-#: Fraction of its missing authority that the page with the highest PageRank gains.
+#: The page with the highest PageRank gains this fraction of the authority that it lacks.
 LINKED = 0.6
 HALF_LIFE_DAYS = 730.0
 
@@ -39,7 +39,7 @@ def trust(
     page: Page, quotes: Sequence[Evidence], disputed: Sequence[str], *, now: datetime | None = None
 ) -> dict[str, float]:
     """Return the parts of a page's trust and their weighted sum "trust", 0..1.
-    `quotes` are the page's own, and `disputed` the ids of contradicted evidence.
+    `quotes` are the quotes from the page, and `disputed` are the ids of contradicted evidence.
     """
     prior = domain_prior(page.url)
     parts = {
@@ -58,7 +58,7 @@ def trust(
 
 
 def by_page(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
-    """Group quotes by page URL. A page without quotes has []."""
+    """Group quotes by the URL of their page. For a page without quotes, the list is empty."""
     found: dict[str, list[Evidence]] = defaultdict(list)
     for e in evidence:
         found[e.url].append(e)
@@ -89,7 +89,7 @@ def _recency(page: Page, now: datetime) -> float:
     return math.pow(0.5, max(0.0, days) / HALF_LIFE_DAYS)
 
 
-#: Minimum relevance of a page (0..1), and maximum number of pages.
+#: The minimum relevance of a page (0..1), and the maximum number of pages.
 Preset = tuple[float, int]
 PRESETS: dict[str, Preset] = {
     "default": (0.3, 10),
@@ -97,21 +97,23 @@ PRESETS: dict[str, Preset] = {
     "balanced": (0.3, 8),
     "recall": (0.1, 12),
 }
-#: The threshold is lowered in steps of STEP until ENOUGH hits pass.
+#: The relevance threshold is lowered in steps of STEP until ENOUGH hits pass.
 ENOUGH = 3
 STEP = 0.1
 LOCAL = "library://"
-#: Minimum rank at which a page whose title equals the query is always read.
+#: A page is always read if its title equals the query and it ranks this high or higher.
 NAMED_RANK = 5
 KNOWLEDGE = "knowledge"
-#: First hits for the original question, which are always read.
+#: The number of first hits for the original question that are always read.
 ASKED_HITS = 5
-#: The site name or kind that follows a page's name in its title.
+#: The site name or kind that follows the name of a page in its title.
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
-#: Maximum pages of a domain per topic while others wait, and factor on the fused score of more.
+#: The maximum number of pages of a domain per topic while other domains wait, and the factor on
+#: the fused score of further pages.
 PAGES_PER_DOMAIN = 3
 CROWDED = 0.25
-#: Minimum pages when time is short, and characters at which a snippet has full quality.
+#: The minimum number of pages when time is short, and the number of characters that give a snippet
+#: full quality.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 
@@ -151,7 +153,7 @@ def select(
     ranked, named = _first_of(sorted(hits, key=lambda hit: -hit.rrf), asked)
     bent = _threshold(ranked, max(0.0, round(floor - STEP * steps, 3)), min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, bent)]
-    # Other pages of its domain do not displace a page that the query names.
+    # A page that the query names is not displaced by other pages of its domain.
     free = sum(1 for n in fit if n < named)
     spread = _spread([ranked[n] for n in fit[free:]], most - free)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
@@ -172,7 +174,7 @@ def select(
 
 
 def preset_of(settings: Settings) -> Preset:
-    """Return the settings' preset, with their minimum relevance if set."""
+    """Return the preset of the settings, with their minimum relevance if they have one."""
     floor, most = _preset(settings.preset)
     return (floor if settings.min_relevance is None else settings.min_relevance), most
 
@@ -184,7 +186,7 @@ def _preset(name: str) -> Preset:
 
 
 def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
-    """Limit a selection to `most` hits not yet `paid` for. The others lead the reserve."""
+    """Keep at most `most` selected hits not yet `paid` for. The others lead the reserve."""
     dear = [hit for hit in made.chosen if hit.url not in paid][most:]
     kept = tuple(hit for hit in made.chosen if hit not in dear)
     return replace(made, chosen=kept, reserve=(*dear, *made.reserve))
@@ -206,8 +208,8 @@ def _priority(hit: Hit, cached: Collection[str]) -> float:
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
-    """Move hits whose title equals a query, and the question's first hits, to the front.
-    Return the hits and how many were moved.
+    """Move hits to the front if their title equals a query.
+    The first hits for the question are moved, too. Return the hits and how many were moved.
     """
     found: dict[str, int] = {}
     own: set[int] = set()
@@ -229,8 +231,8 @@ def bare(title: str) -> str:
 
 
 def fits(hit: Hit, least: float) -> bool:
-    """Return whether a hit is worth reading.
-    Library documents always are, since they cost nothing.
+    """Return whether a hit is worth reading. Library documents always are, because they cost
+    nothing.
     """
     return hit.relevance >= least or hit.url.startswith(LOCAL)
 
@@ -285,17 +287,19 @@ def _fit(hit: Hit, made: Selection) -> str:
     return f"its relevance of {hit.relevance:.2f} is below the threshold of {made.threshold:.2f}"
 
 
-#: Links stored per page. The first are mostly in its text, not in lists.
+#: The number of links stored per page. The first links are mostly in the text, not in lists.
 MOST_KEPT = 400
-#: Links followed per task, and the minimum fraction of a query's terms in a link's text.
+#: The maximum number of links followed per task, and the minimum fraction of a query's terms in
+#: the text of a link.
 MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
 PROVIDER = "links"
-#: PageRank's damping factor (Brin and Page 1998), and iterations until the order is stable.
+#: PageRank's damping factor (Brin and Page 1998), and the number of iterations until the order is
+#: stable.
 DAMPING, ROUNDS = 0.85, 40
 
 
 class LinkStore:
-    """The links of pages, in one JSON file per page in `folder`; long texts are cut."""
+    """The links of pages, stored in `folder` as one JSON file per page. Long texts are cut."""
 
     def __init__(self, folder: Path, most_chars: int = 200) -> None:
         self.folder, self._most_chars = folder, most_chars

@@ -298,16 +298,17 @@ def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
     ), months
 
 
-#: Words per shingle.
+#: The number of words in a shingle.
 SHINGLE = 5
-#: Fraction of shingles that two texts must share to be copies.
+#: The fraction of shingles that two texts must share to be copies.
 COPY = 0.6
-#: Fraction of an excerpt's shingles found in the other text, and the minimum of comparable
-#: shingles.
+#: The minimum fraction of an excerpt's shingles that the other text contains, and the minimum
+#: number of shingles that can be compared.
 EXCERPT, EXCERPT_LEAST = 0.8, 20
-#: Minimum words of a scrambled copy, and the fraction of its counted words found in the other text.
+#: The minimum number of words in a scrambled copy, and the minimum fraction of its counted words
+#: that the other text contains.
 SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
-#: Shingles kept per text. The smallest hashes are an unbiased sample (Broder 1997).
+#: The number of shingles kept per text. The smallest hashes are an unbiased sample (Broder 1997).
 SAMPLE = 400
 
 Sketch = frozenset[int]
@@ -316,7 +317,7 @@ _WORD, _DIGITS = re.compile(r"\w+"), re.compile(r"\d+")
 
 def sketch(text: str) -> Sketch:
     """Return the smallest hashes of a text's shingles.
-    All digits are equal, because numbers may change.
+    All digits count as equal, because numbers may have been changed.
     """
     words = _words(text)
     return _sample(
@@ -334,25 +335,25 @@ def bag(text: str) -> Sketch:
 
 
 def resemblance(a: Sketch, b: Sketch, sample: int = SAMPLE) -> float:
-    """Return an estimate of two texts' Jaccard similarity from their sketches, 0..1."""
+    """Estimate the Jaccard similarity of two texts from their sketches, 0..1."""
     smallest = set(sorted(a | b)[:sample])
     return len(smallest & a & b) / len(smallest) if smallest else 1.0
 
 
 def containment(part: Sketch, whole: Sketch) -> float:
-    """Return the estimated fraction of `part` in `whole`, 0..1; 0 if too little is comparable."""
+    """Estimate the fraction of `part` that is in `whole`, 0..1; 0 if too little is comparable."""
     last = max(whole, default=0)
     seen = {shingle for shingle in part if len(whole) < SAMPLE or shingle <= last}
     return len(seen & whole) / len(seen) if len(seen) >= EXCERPT_LEAST else 0.0
 
 
 def group_near_duplicates(texts: Mapping[str, str], late: Late = lambda: False) -> dict[str, str]:
-    """Map each key to the first key whose text it copies or excerpts, or to itself.
-    Comparing stops when `late` returns True.
+    """Map each key to the first key with a text that it copies or excerpts.
+    Other keys map to themselves. Comparing stops when `late` returns True.
     """
     found = {key: key for key in texts}
     firsts: list[tuple[str, Sketch, Sketch]] = []
-    # Index the first texts by hash, so that only texts with enough in common are compared.
+    # Index the originals by hash, so that only texts with enough in common are compared.
     shingles, words = (defaultdict[int, list[int]](list) for _ in "ab")
     for key, text in texts.items():
         if late():

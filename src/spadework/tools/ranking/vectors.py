@@ -47,7 +47,7 @@ PRAGMA user_version = 1;
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """Open the file, or yield None if it does not exist. Raises ModelError if it is unusable."""
+    """Open the file, or yield None if it does not exist. Raises ModelError if unusable."""
     if not path.exists():
         yield None
         return
@@ -57,10 +57,8 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open or create the file.
-    Each statement commits at once.
-
-    Raises ModelError if the file is unusable, and deletes it if it is damaged.
+    """Open or create the file. Each statement commits at once.
+    Raises ModelError if the file is unusable, and deletes a damaged file.
     """
     try:
         private_file(path)
@@ -72,7 +70,8 @@ def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
     except (sqlite3.Error, OSError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error)
         said = said or type(error).__name__
-        # Damaged, or not a database. The vectors can be computed again.
+        # The file is damaged or not a database. Delete it, because the vectors can be computed
+        # again.
         if type(error) is sqlite3.DatabaseError:
             for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
                 path.with_name(name).unlink(missing_ok=True)
@@ -85,18 +84,18 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
         return
     with FileLock(path.with_name(f".{path.stem}.making"), BUSY_SECONDS, 0o600):
         if db.execute("PRAGMA user_version").fetchone() == (0,):
-            # must be set, like auto_vacuum, before the first table exists
+            # The page size and auto_vacuum must be set before the first table exists.
             db.execute("PRAGMA page_size = 16384")
             db.execute("PRAGMA auto_vacuum = FULL")
             db.execute("PRAGMA journal_mode = WAL")
             db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
 
-#: Passages above which only those found by words are compared.
+#: If an index has more passages, only passages found by words are compared.
 MOST_PLACES = 100_000
-#: Maximum seconds of a scan. The hits found by words wait for it.
+#: Maximum seconds of a scan, because the hits found by words wait for the scan.
 SCAN_SECONDS = 2.0
-#: Vectors compared at a time, few enough for a CPU cache.
+#: Number of vectors compared at a time, so that they fit into a CPU cache.
 _BLOCK = 256
 _JOINED = "FROM places JOIN vectors ON id = places.vector"
 _Row = tuple[int, int, int, int, bytes]
@@ -104,7 +103,7 @@ _Row = tuple[int, int, int, int, bytes]
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage `start:end` of document `number`. `text` is its `body` with its headings."""
+    """The passage `start:end` of document `number`. `text` is the `body` with its headings."""
 
     number: int
     start: int
@@ -115,7 +114,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Near:
-    """A passage `start:end` of document `number`, with its cosine similarity to a question."""
+    """The passage `start:end` of document `number`, with its cosine similarity to a question."""
 
     number: int
     start: int
@@ -130,9 +129,7 @@ class Near:
 
 class Vectors:
     """The vectors of `model` for the index `mark`, in the file at `path`.
-    Thread-safe.
-
-    All methods raise ModelError if the file is unusable.
+    All methods are thread-safe, and raise ModelError if the file is unusable.
     """
 
     def __init__(self, path: Path, mark: str, model: str) -> None:
@@ -141,7 +138,7 @@ class Vectors:
         self._key = (mark, model)
 
     def count(self, most: int) -> int:
-        """Return how many passages have vectors, counting only up to `most`."""
+        """Return the number of passages that have vectors, counting only up to `most`."""
         query = "SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE mark = ? AND model = ? LIMIT ?)"
         with open_to_read(self.path) as db:
             return int(db.execute(query, (*self._key, most)).fetchone()[0]) if db else 0
@@ -227,13 +224,13 @@ class Vectors:
         ]
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Delete documents from this index for all models, with the vectors no longer used."""
+        """Delete documents from this index for all models, and vectors that are no longer used."""
         if gone := list(numbers):
             which = "mark = ? AND number IN (SELECT value FROM json_each(?))"
             self._forget(which, (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
-        """Delete all indexes except `marks`, with the vectors no longer used."""
+        """Delete all indexes except `marks`, and vectors that are no longer used."""
         self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
 
     def _forget(self, which: str, values: tuple[str, ...]) -> None:

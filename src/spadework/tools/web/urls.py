@@ -98,7 +98,6 @@ _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 @lru_cache(maxsize=10_000)
 def canonical_url(url: str) -> str:
     """Return a working URL shared by all variants of a page. Never raises; idempotent.
-
     - Normalized: scheme (https, except for IP addresses, names without a dot and other ports),
       case, default port, escapes, `.` and `..`, and the order of parameters.
     - Removed: user name, fragment, tracking parameters, `www.`, trailing slash, AMP and mobile

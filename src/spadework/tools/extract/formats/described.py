@@ -70,14 +70,14 @@ def package(
 
 
 def read_readme(text: object, media_type: str, url: str) -> Extracted | None:
-    """Read a README by media type, defaulting to Markdown. Return None if it has no text."""
+    """Read a README by media type, with Markdown as the default. Return None without text."""
     kind = media_type.partition(";")[0].strip().lower()
     read = text_reader(_WRITTEN.get(kind, "markdown"))
     return read(text, url) if read and isinstance(text, str) and text.strip() else None
 
 
 def unpack_base64(content: object) -> bytes:
-    """Decode base64 text. Anything but text gives b"". Raises Unreadable if the text is invalid."""
+    """Decode base64 text; anything else gives b"". Raises Unreadable if the text is invalid."""
     try:
         return base64.b64decode(content if isinstance(content, str) else "", validate=False)
     except (binascii.Error, ValueError):

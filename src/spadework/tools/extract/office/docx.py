@@ -19,7 +19,8 @@ _CODE = re.compile(
 )
 _FIXED = re.compile(r"\bmono|courier|consolas|menlo|lucida console", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
-#: Maximum ancestors followed from a style, because damaged files may have cycles.
+#: Maximum number of ancestors followed from a style, because styles may form a cycle in damaged
+#: files.
 _ANCESTORS = 10
 _PLACES = {"superscript": Place.RAISED, "subscript": Place.LOWERED}
 #: Outline level of body text.
@@ -40,7 +41,7 @@ class Style:
 
     @property
     def listed(self) -> bool:
-        """Whether the paragraph is a list item."""
+        """True if the paragraph is a list item."""
         return self.list_id not in ("", "0")
 
 
@@ -55,7 +56,7 @@ class Styles:
         self._placed: dict[str, Place] = {}
 
     def place(self, run: Element) -> Place:
-        """Return a run's vertical position by its settings, or else by its style."""
+        """Return the vertical position of a run, from its settings or else from its style."""
         settings = child(run, "rPr")
         own = attribute(child(settings, "vertAlign"), "val")
         if own:
@@ -90,7 +91,7 @@ class Styles:
 
 
 def by_name(style: Style, name: str) -> Style:
-    """Return `style` adjusted by its name. Heading styles have English names in all languages."""
+    """Return `style` adjusted to its name. Heading styles have English names in all languages."""
     if found := _HEADING.match(name):
         return replace(style, level=int(found[1]))
     if name.lower() == "title":
@@ -110,7 +111,7 @@ def _change_style(style: Style, settings: Element | None) -> Style:
 
 
 def is_fixed_font(name: str) -> bool:
-    """Return whether a font's name is that of a fixed-width font."""
+    """Return whether a font name belongs to a fixed-width font."""
     return bool(_FIXED.search(name))
 
 
@@ -140,7 +141,7 @@ def _numbered_lists(numbering: Element | None) -> frozenset[tuple[str, int]]:
     return frozenset(lists)
 
 
-#: Elements left out: deleted text, settings and fallback drawings.
+#: Elements that are left out: deleted text, settings and fallback drawings.
 _UNSEEN = frozenset(
     {"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"}
 )

@@ -25,7 +25,7 @@ _UNSEEN = frozenset((
 ))  # fmt: skip
 _CODE = "Preformatted"
 _MAX_SPACES = 100
-#: Maximum size of a sheet, which bounds repeated rows and columns.
+#: Maximum rows and columns of a sheet, which limit how often a row or column is repeated.
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 
 

@@ -96,8 +96,8 @@ class Package:
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 
     def read(self, name: str, limit: int = MAX_PART) -> bytes:
-        """Return a part, or b"" if missing. Raises Unreadable if damaged, TooLarge beyond `limit`
-        bytes.
+        """Return a part, or b"" if it is missing.
+        Raises Unreadable if the part is damaged, and TooLarge beyond `limit` bytes.
         """
         if name not in self.names:
             return b""
@@ -128,7 +128,7 @@ class Package:
         return ""
 
     def relations(self, name: str) -> dict[str, str]:
-        """Return a part's relationships: part names or URLs, by id."""
+        """Return the relationships of a part: names of parts or URLs, by id."""
         folder, _, file = name.rpartition("/")
         found = self.tree(f"{folder}/_rels/{file}.rels")
         relations = {}
@@ -140,7 +140,7 @@ class Package:
         return relations
 
     def about(self, markdown: str, *, title: str = "", kind: str) -> Extracted:
-        """Return an Office file with its metadata. `title` is used if the metadata has none."""
+        """Return an Office file with its metadata. `title` is used if the metadata has no title."""
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
         if said.get("creator") in _TEMPLATES:

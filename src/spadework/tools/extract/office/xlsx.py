@@ -44,12 +44,12 @@ from spadework.tools.extract.xml import (
 
 MAX_SHEETS = 50
 
-#: Built-in date formats, by number.
+#: Numbers of the built-in date formats.
 _DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
-#: Letters that mark a date format, outside quotes and brackets.
+#: Letters that mark a date format if they stand outside quotes and brackets.
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
-#: The built-in number format for elapsed time, and the letters in custom ones.
+#: Number of the built-in format for elapsed time, and the letters that mark custom formats for it.
 _LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b")
 _PLACE = re.compile(r"([A-Z]{1,3})\d+")
@@ -96,7 +96,7 @@ def _first_rows(xml: bytes) -> tuple[bytes, int]:
 
 
 class _Values:
-    """Displayed cell values, from shared strings and number formats."""
+    """Cell values as displayed, which are read from shared strings and number formats."""
 
     def __init__(self, package: Package, *, from_1904: bool) -> None:
         self._what = package.what
@@ -122,7 +122,7 @@ class _Values:
             if tag(cell) == "c":
                 cells[column] = self._value(cell)
         width = max((column for column, value in cells.items() if value), default=-1) + 1
-        # The widest row is returned whole, so that columns can be counted.
+        # Return the widest row whole, so that the cut columns can be counted.
         shown = width if width > self._widest else min(width, MAX_COLUMNS)
         self._widest = max(self._widest, width)
         return [cells.get(column, "") for column in range(shown)]
@@ -228,7 +228,7 @@ def _place(run: Element) -> Place:
 
 
 def _date_styles(styles: Element | None) -> dict[str, bool]:
-    """Return the styles of dates and times. True marks elapsed time."""
+    """Return the styles for dates and times, with True for elapsed time."""
     if styles is None:
         return {}
     dates = {str(number): number == _LAPSE for number in _DATES}

@@ -21,12 +21,12 @@ _STEPS = "abcdefghijk"
 
 
 def size(chars: int) -> str:
-    """Return a length as one of eleven letters. Each letter doubles the one before."""
+    """Return a length as one of eleven letters, on a logarithmic scale to base 2."""
     return _STEPS[min(10, (chars >> 2).bit_length())]
 
 
 def density(link_chars: int, chars: int) -> str:
-    """Return link density as one of five digits."""
+    """Return the share of link text as a digit from 0 to 4."""
     if not link_chars:
         return "0"
     share = link_chars / max(1, chars)
@@ -90,7 +90,7 @@ class PageView:
         return found
 
     def of_block(self, i: int) -> list[str]:
-        """Return the features of block `i`, without those of the elements around it."""
+        """Return the features of block `i`, without the features of the elements around it."""
         own = self._own
         after = i - self._first_h1
         found = ["block " + own[i + 1], "before " + own[i], "after " + own[i + 2]]
@@ -139,7 +139,7 @@ class Sums:
 
 
 def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
-    """Return the element with the best expected F1 by characters, preferring inner elements."""
+    """Return the element with the best expected F1 in characters; inner elements win ties."""
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]
@@ -165,7 +165,7 @@ def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
 
 
 def levelled(chances: list[float], masses: Sequence[float], alike: list[list[int]]) -> list[float]:
-    """Move each probability towards its group's weighted mean."""
+    """Move each probability towards the mean of its group in `alike`, weighted by `masses`."""
     found = list(chances)
     for places in alike:
         if len(places) > 1:

@@ -26,7 +26,7 @@ _BODIES = ("articleBody", "text", "reviewBody", "description", "acceptedAnswer")
 #: Meta tags that may hold the page text.
 _META = ("articlebody", "text")
 _CODE_LIKE = re.compile(r"[{};<>=]|\\u00|https?://\S+$")
-#: Names of initial state in frameworks such as Next.js, Nuxt, Redux, Apollo and Remix.
+#: Names of the initial state in frameworks such as Next.js, Nuxt, Redux, Apollo and Remix.
 _STATE = re.compile(
     r"__[A-Z][A-Z0-9_]+__|__next_f|__remix\w*|\b(?:initial|preloaded|server|app)_?(?:state|data|props)\b",
     re.IGNORECASE,
@@ -37,7 +37,7 @@ _ATTRIBUTES = (
 )  # fmt: skip
 _ANY = ",".join(f"[{name}]" for name in _ATTRIBUTES)
 _LITERAL = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
-#: The start of a string that is itself JSON. Next.js puts a number first.
+#: The start of a string that is JSON itself. Next.js puts a number first.
 _DATA = re.compile(r"\s*(?:\w{1,8}:)?[\[{]\s*[\"\[{\]}]")
 _HEXADECIMAL = re.compile(r"\\x([0-9a-fA-F]{2})")
 #: Maximum levels of JSON nested in JSON strings.

@@ -13,10 +13,11 @@ from spadework.tools.extract.page.inline_markup import escaped
 from spadework.tools.extract.xml import xml_tree
 
 _RAISED = "sup,sub,[style*=vertical-align]"
-#: A numbered link touching the word before may be a note mark without `<sup>`.
+#: A numbered link that directly follows a word may be a note mark without `<sup>`.
 _TOUCHING = re.compile(r"<a\s[^<>]{0,300}#[^<>]{0,300}>\d{1,3}</a>")
 _ALIGNED = re.compile(r"vertical-align\s*:\s*(super|sub|text-top)\b")
-#: Maximum characters examined of an image's address. A data URL holds the whole image.
+#: Maximum characters of an image's address that are examined, because a data URL holds the whole
+#: image.
 _MOST_ADDRESS = 200
 _NUMBER = re.compile(r"\d{1,3}")
 _NOTES = re.compile(r"(?:foot|end)-?note|note-?ref|fn-?ref|\breference\b|\bcit(?:e|ation)", re.I)
@@ -24,7 +25,8 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: Maximum steps in a search for neighbouring text, and characters used of that text.
+#: Maximum steps in a search for neighbouring text, and maximum characters that are used of this
+#: text.
 _STEPS, _NEAR = 8, 40
 _MOST_MARK = 12
 
@@ -35,7 +37,7 @@ _DRAWN = (
 #: Words for formulas in an element's class or an image's address.
 _CALLED = re.compile(r"math|equation|\bformula|(?:^|[\s/.])(?:la)?tex\b|[?&]cht=tx", re.IGNORECASE)
 _SOURCES = ("data-tex", "data-latex", "data-formula", "data-equation", "data-equation-content")
-#: Unmistakable TeX: a command with an operand, or a script in braces.
+#: Unmistakable TeX: a command with an operand, or a superscript or subscript in braces.
 _TEX = re.compile(r"\\[A-Za-z]+\s*\{|[\w)}][\^_]\{")
 _FRACTION = re.compile(r"(?:^|[\s_-])s?frac(?:tion)?(?=$|[\s_-])", re.IGNORECASE)
 #: Fraction bars in table cells.
@@ -45,7 +47,7 @@ _WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
 
 
 def flatten(tree: LexborHTMLParser, source: str) -> None:
-    """Replace superscripts, subscripts, note marks and drawn formulas in the tree by text."""
+    """Replace superscripts, subscripts, note marks and drawn formulas in the tree with text."""
     noted = ",a[href*='#']" if _TOUCHING.search(source) else ""
     done: set[int] = set()
     for node in reversed(tree.css(_RAISED + noted)):  # Inner elements come first.

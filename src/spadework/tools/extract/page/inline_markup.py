@@ -18,7 +18,7 @@ _ENCODED = str.maketrans(
 
 
 class Addresses:
-    """A resolver of `href` values against a page's address or its `<base>`."""
+    """Resolves `href` values against the address or the `<base>` of a page."""
 
     def __init__(self, url: str, base: str = "") -> None:
         self._known: dict[str, str] = {}
@@ -99,7 +99,7 @@ def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) ->
 
 
 def lines_of(node: LexborNode) -> str:
-    """Return a listing's code. If all its children are `<div>`s, each is one line."""
+    """Return a listing's code. If all children are `<div>`s, each `<div>` is one line."""
     inside = list(node.iter())
     are_lines = inside and all(part.tag == "div" for part in inside)
     lines = map(code_text, inside) if are_lines else [code_text(node)]
@@ -144,7 +144,8 @@ def language(node: LexborNode) -> str:
             if attributes.get(name):
                 return _clean(attributes[name] or "")
         for match in _LANGUAGE.finditer(attributes.get("class") or ""):
-            # Layout classes such as `code-block` look like language classes.
+            # Accept only known languages here, because layout classes such as `code-block` look
+            # like language classes.
             found = _clean(match["name"])
             if found and (not match["layout"] or is_language(found)):
                 return found
@@ -227,14 +228,14 @@ class Line:
             self.link_chars += chars
 
     def code(self, text: str) -> None:
-        """Add inline code, or white space as text."""
+        """Add inline code. If there is only white space, add it as text."""
         if text.strip():
             self.raw(code_span(text), len(text))
         elif text:
             self.text(text)
 
     def line_break(self) -> bool:
-        """Add a `<br>`. Return True for a second one in a row, which ends the paragraph."""
+        """Add a `<br>`. Return True if it follows another `<br>`, which ends the paragraph."""
         if not self.parts:
             return False
         if self.parts[-1] == "\n":

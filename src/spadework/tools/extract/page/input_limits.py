@@ -22,11 +22,11 @@ from spadework.tools.extract.page.constants import (
 )
 from spadework.tools.extract.page.formulas import holds_formula_alone
 
-#: Characters that do not occur in text. More than 1 in 20 means binary data.
+#: Characters that do not occur in text. If they make up more than 1 in 20, the data is binary.
 _BINARY = [chr(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32), 0xFFFD)]
 _SAMPLE = 2_000
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
-#: Maximum quoted values in a tag, and maximum characters outside quotes.
+#: Maximum number of quoted values in a tag, and maximum characters outside quotes.
 _MOST_QUOTED, _MOST_BARE = 15_000, 100_000
 _LONG_TAG = re.compile(
     rf"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){{{_MOST_QUOTED}}}|[^<>"']{{{_MOST_BARE}}})"""
@@ -55,7 +55,7 @@ def bounded(html: str) -> tuple[str, int]:
         raise Unreadable("this is binary data, not a page", hint="check its type")
     text = html[:MOST_CHARS].replace("\0", "")
     if "<iframe" in text or "<IFRAME" in text:
-        # An unclosed iframe would swallow the rest of the page.
+        # Remove the iframe tags, because an unclosed iframe would swallow the rest of the page.
         text = _FRAME_TAG.sub("", text)
     if _may_hold_long_tag(text) and _LONG_TAG.search(_NO_TAGS.sub("", text)):
         raise TooLarge("an element of the page has too many attributes")
@@ -120,15 +120,16 @@ _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
     re.I,
 )
-#: Values that may hide an element. They are faster to search for than _HIDING.
+#: Values that may hide an element. Searching for these values first is faster than searching for
+#: _HIDING.
 _MAY_HIDE = re.compile(r":\s*(?:none|hidden|0[\d.]*|-\d{3,})", re.I)
-#: Maximum length of the property name before such a value.
+#: Maximum length of a property name before a value that hides an element.
 _NAME = 20
 _CLASS = re.compile(r"\.([\w-]+)")
 
 
 def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
-    """Return the classes that the page's own style sheets hide, ignoring `@media` rules."""
+    """Return the classes that the style sheets in a page hide, ignoring `@media` rules."""
     css = "".join(node.text() for node in tree.css("style"))[:MOST_STYLE_CHARS]
     found: set[str] = set()
     depth = at = 0

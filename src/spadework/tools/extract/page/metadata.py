@@ -24,7 +24,8 @@ if TYPE_CHECKING:  # Importing pydantic would slow down the processes that read 
     from spadework.values import SourceKind
 
 _MOST_NODES = 5_000
-#: Maximum h1 headings considered as the title. The site's name is often an h1 too.
+#: Maximum number of h1 headings considered as the title, because the site's name is often an h1
+#: too.
 _MOST_HEADINGS = 5
 #: Headings outside the main text.
 _BESIDE = "footer h1, nav h1, aside h1"
@@ -89,7 +90,7 @@ def _text(node: LexborNode | None) -> str:
 
 
 def json_objects(text: str) -> list[Json]:
-    """Return all objects in JSON text, outermost first, or [] if it is invalid."""
+    """Return all objects in JSON text, outermost first, or [] if the text is invalid."""
     try:
         return list(_objects(json.loads(_COMMENT.sub("", text), strict=False)))
     except (ValueError, RecursionError):
@@ -219,7 +220,7 @@ def source_kind_of(found: Metadata) -> SourceKind:
 
 KINDS = ("article", "collection", "documentation", "forum", "listing", "product", "service")
 _PAGE_KINDS_WORD = re.compile(r"[a-z]{2,}")
-#: Minimum probability of a page kind to be considered.
+#: Minimum probability at which a page kind is considered.
 UNLIKELY = 0.1
 Told = dict[str, list[tuple[str, float]]]
 
@@ -231,12 +232,12 @@ def kinds_of(url: str, found: Metadata, view: PageView) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def clue_weights() -> Told:
-    """Return each clue's page kinds and weights, as fitted."""
+    """Return the page kinds and the fitted weights of each clue."""
     return told_by(weights())
 
 
 def told_by(table: dict[str, float]) -> Told:
-    """Return each clue's page kinds and weights from a table of weights."""
+    """Return the page kinds and weights of each clue, taken from a table of weights."""
     found: Told = {}
     for name, value in table.items():
         kind, _, clue = name.partition(": ")

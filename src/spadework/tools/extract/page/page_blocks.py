@@ -81,7 +81,7 @@ BLOCKS = frozenset((
     "td", "tfoot", "th", "thead", "tr", "ul", "dir", "pre", "listing", "xmp", "plaintext",
 ))  # fmt: skip
 
-#: Block kind of text directly inside each element; the default is "p".
+#: The block kind of text directly inside an element, by the element's tag. The default is "p".
 KINDS = {
     **{name: name for name in HEADINGS},
     "li": "li", "dt": "dt", "dd": "dd", "button": "button", "label": "label", "legend": "label",
@@ -90,7 +90,8 @@ KINDS = {
 }  # fmt: skip
 
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
-#: Classes that documentation generators, wikis and code hosts give their content container.
+#: Classes that documentation generators, wikis and code hosts give to the container of the
+#: content.
 KNOWN_CONTAINERS = frozenset((
     "rst-content", "theme-doc-markdown", "md-content__inner", "markdown-body", "mw-parser-output",
     "mw-content-text", "docs-body", "docContent", "apicontent", "devsite-article-body",
@@ -158,7 +159,7 @@ def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
 
 
 def captioned(block: Block) -> str:
-    """Return the address of the image whose caption a block is, or ""."""
+    """Return the address of the image that a block is a caption for, or ""."""
     frame, inside = block.frame, False
     while frame.parent and frame.tag != "figure":
         inside |= frame.tag == "figcaption"

@@ -44,7 +44,7 @@ class Surroundings:
     def __init__(
         self, blocks: list[Block], frames: list[Frame], scores: list[float], kind: str
     ) -> None:
-        """Compute sums. `frames` are all elements with blocks, parents first."""
+        """Compute the sums. `frames` lists all elements that contain blocks, parents first."""
         self.blocks, self.scores, self._frames = blocks, scores, frames
         self._masses = masses = [math.sqrt(block.chars + 1) for block in blocks]
         self._squashed = squashed = [math.tanh(score / 2) for score in scores]
@@ -82,7 +82,7 @@ class Surroundings:
             )
 
     def levelled(self, chances: list[float]) -> list[float]:
-        """Return the probabilities, moved closer together among structurally equal blocks."""
+        """Return the probabilities, after moving structurally equal blocks closer to each other."""
         return levelled(chances, self._masses, self._same)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:

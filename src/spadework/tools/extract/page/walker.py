@@ -35,7 +35,7 @@ from spadework.tools.extract.page.input_limits import is_hidden
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item, assemble
 from spadework.tools.text.tables import NAMES, NO_NAMES
 
-#: A bold cell. A first row of only bold cells counts as a header.
+#: Matches a bold cell. A first row that has only bold cells counts as a header.
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _LAYOUT = "table,pre,h1,h2,form,article,textarea,iframe"
@@ -60,7 +60,7 @@ def is_data(table: LexborNode) -> bool:
 
 
 def leads_on(table: LexborNode) -> bool:
-    """Return whether a table is DocBook navigation, whose links have access keys."""
+    """Return whether a table is DocBook navigation, which contains links with access keys."""
     return table.css_first("a[accesskey]") is not None
 
 
@@ -112,7 +112,8 @@ def read_table(
             links += block.links
     if not lines:
         return blocks
-    # Forums put each comment in a table beside empty cells for votes and depth.
+    # Read a table with a single filled cell as text, because forums put each comment beside empty
+    # cells for votes and depth.
     alone = not header and len(lines[0]) > 1 and sum(map(bool, chain(*lines))) == 1
     kind, text = ("p", assemble(last).strip()) if alone else ("table", _markdown(lines, header))
     return [*blocks, Block(kind, text, chars, link_chars, frame, inside, tuple(links))]
@@ -190,7 +191,7 @@ class Walker:
         return self.blocks
 
     def _enter(self, node: LexborNode, tag: str) -> Close | None:
-        """Return what to do at the element's end, or None to skip its children."""
+        """Return a function to call at the element's end, or None to skip the children."""
         if tag in elements.BLOCKS:
             return self._block(node, tag)
         if tag in elements.SKIPPED:
@@ -284,7 +285,8 @@ class Walker:
 
     def _image(self, node: LexborNode, tag: str) -> str:
         images = (image.attributes for image in (node.css("img") if tag == "figure" else ()))
-        # Images that load late stand beside a placeholder, and again for readers without scripts.
+        # Count equal addresses once and prefer data-src, because an image that loads late has a
+        # placeholder, and a copy for readers without scripts.
         sources = {self._addresses.absolute(a.get("data-src") or a.get("src")) for a in images}
         return sources.pop() if len(sources) == 1 else ""
 

@@ -21,14 +21,15 @@ from spadework.tools.extract.office.docx import is_fixed_font
 BROKEN = "\ufffe"
 #: Minimum gap between columns, in letter heights.
 WIDE_GAP = 1.2
-#: Minimum number of lines with a gap at the same position for it to be a gutter.
+#: Minimum number of lines that must have a gap at the same position to form a gutter.
 LEAST_LINES = 4
 #: Minimum median length of the text beside a gutter. Shorter texts are values in a table.
 LEAST_LETTERS = 20
 
-#: Maximum height of a small letter, and minimum rise of a superscript, in usual letter heights.
+#: Maximum height of a small letter, and minimum offset of a superscript or subscript, as shares of
+#: the usual letter height.
 SMALL, RISEN = 0.9, 0.08
-#: Maximum gaps within a line and within a word, in letter heights.
+#: Maximum gap within a line, and maximum gap within a word, in letter heights.
 SPACED, SET_APART = 0.5, 0.15
 
 _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.

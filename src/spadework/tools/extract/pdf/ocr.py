@@ -32,13 +32,15 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-#: Maximum pixels; larger images are scaled down. A page at 200 dpi has half as many.
+#: Maximum pixels of an image. Larger images are scaled down. A page at 200 dpi has half as many
+#: pixels.
 MAX_PIXELS = 8_000_000
-#: Images whose longer side is below SMALL_SIDE pixels are enlarged by this factor.
+#: An image with its longer side below SMALL_SIDE pixels is enlarged by the factor ENLARGED.
 SMALL_SIDE, ENLARGED = 1_200, 2
-#: Minimum confidence (0–100) of a line, as the median of its words, and of a word.
+#: Minimum confidence (0–100) of a line, measured as the median of its words, and minimum
+#: confidence of a word.
 SURE, LEAST_SURE = 60, 20
-#: Seconds that one picture may take.
+#: Maximum seconds that one picture may take.
 SECONDS = 20.0
 #: Maximum languages recognized at once, because each takes time.
 MAX_LANGUAGES = 3
@@ -100,7 +102,7 @@ def text_in(image: Image.Image) -> str:
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """Return an image in grey on white. Transparency would turn black."""
+    """Return an image in grey on white, because transparent parts would otherwise turn black."""
     if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
         return image.convert("L")
     from PIL import Image  # Pillow is optional.
@@ -142,7 +144,7 @@ def _place(word: dict[str, str]) -> tuple[str, str, str]:
     return word["block_num"], word["par_num"], word["line_num"]
 
 
-#: Maximum pixels in an image. Each takes up to 8 bytes while the image is read.
+#: Maximum pixels in an image. A pixel takes up to 8 bytes while the image is read.
 MAX_IMAGE_PIXELS = 40_000_000
 
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "AVIF", "BMP")

@@ -34,16 +34,17 @@ from spadework.tools.extract.pdf.tables import CAPTION, with_aligned_tables, wit
 from spadework.tools.extract.process import reading_until
 
 _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
-#: Pixels rendered per point.
+#: Number of pixels per point when a page is rendered.
 DOTS = 200 / 72
 #: Maximum letters on a scanned page, and minimum share of the page that its picture covers.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: Scanned lines whose size differs from the usual one by a smaller share get the usual size.
+#: A scanned line gets the usual size if its size differs from the usual size by less than this
+#: share.
 ALIKE = 0.35
 
 
 def is_scan(page: Any, lines: list[Line]) -> bool:
-    """Return whether a page is probably a picture of text. `lines` is the text it contains."""
+    """Return whether a page is probably a picture of text. `lines` is the text found there."""
     if not lines:
         return next(iter(page.get_objects(max_depth=1)), None) is not None
     if sum(len(line.text or line.table) for line in lines) > FEW_LETTERS:
@@ -88,17 +89,19 @@ def _of_few_sizes(lines: list[Line]) -> list[Line]:
     ]
 
 
-#: A paragraph starts after a gap above this multiple of both the usual gap and the font size.
+#: A paragraph starts after a gap that exceeds this multiple of both the usual gap and the font
+#: size.
 PARAGRAPH_GAP = 1.35
-#: A line shorter than this share of the long lines ends a paragraph.
+#: A line that is shorter than this share of a long line ends a paragraph.
 SHORT_LINE = 0.7
-#: Minimum sizes of a heading and of a bold heading, relative to the text.
+#: Minimum size of a heading, and minimum size of a bold heading, relative to the text.
 LARGER, SMALLER = 1.12, 0.97
-#: Headings share a level if the smaller has at least this share of the larger's size.
+#: Two headings share a level if the smaller size is at least this share of the larger size.
 SAME = 0.94
-#: Maximum letters in a heading, and in a heading that is only bold.
+#: Maximum letters in a heading, and maximum letters in a heading that is bold but not larger.
 LONGEST, LONGEST_BOLD = 200, 100
-#: Code lines more than this many line heights apart get a blank line between them.
+#: If two lines of code are more than this many line heights apart, a blank line is put between
+#: them.
 CODE_GAP = 1.9
 
 _BULLETS = frozenset("•▪‣–*-")
@@ -166,7 +169,7 @@ def _parts(above: Line, below: Line) -> bool:
 
 
 def _begins(above: Line, below: Line, *, gap: float, short: float) -> bool:
-    """Return whether `below` starts a paragraph. It may be in the next column or page."""
+    """Return whether `below` starts a paragraph, even in the next column or on the next page."""
     if above.text.endswith(BROKEN):
         return False
     ended = len(above.text) < short and (above.text[-1] in ".!?:;)" or not below.text[0].islower())
@@ -213,7 +216,7 @@ def _code(group: list[Line]) -> str:
 
 
 def _whole_words(group: list[Line], known: set[str]) -> str:
-    """Join lines and broken words, keeping hyphens of words in `known`."""
+    """Join lines and broken words. Words in `known` keep their hyphens."""
     text = group[0].text
     for above, below in pairwise(group):
         text += ("" if above.text.endswith(BROKEN) else " ") + below.text
@@ -228,9 +231,9 @@ def _whole_words(group: list[Line], known: set[str]) -> str:
 MAX_PAGES = 2_000
 #: Minimum gap between cells in a table without rules, in letter heights.
 CELL_GAP = 0.7
-#: Minimum pages that share a first or last line for it to be a running head.
+#: Minimum number of pages that must share a first or last line to make it a running head.
 RUNNING = 3
-#: Maximum length of a first block that can be the title.
+#: Maximum length of a document's first block if the block is to be the title.
 LONGEST_TITLE = 150
 
 _PdfDocument: Any = pdfium.PdfDocument  # PdfDocument has no types.

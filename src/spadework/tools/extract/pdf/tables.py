@@ -1,4 +1,4 @@
-"""Find tables on a PDF page, by their rules or by columns next to a caption."""
+"""Find tables on a PDF page, by ruled lines or by columns next to a caption."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ THICK = 3.0
 LONG = 6.0
 #: Maximum distance between rules that meet, in points.
 NEAR = 3.0
-#: Maximum objects examined on a page, and maximum rules. A page with more rules is a drawing.
+#: Maximum number of objects examined on a page, and maximum number of rules. A page with more
+#: rules is a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
@@ -31,7 +32,7 @@ class _Unproven(Exception):
 
 @dataclass
 class _Grid:
-    """Rules that meet. Vertical ones are (x, bottom, top), horizontal ones (y, left, right)."""
+    """Rules that meet: vertical ones as (x, bottom, top), horizontal ones as (y, left, right)."""
 
     upright: list[tuple[float, float, float]] = field(default_factory=list)
     level: list[tuple[float, float, float]] = field(default_factory=list)
@@ -194,7 +195,7 @@ def _cells(grid: _Grid, words: list[Line], across: list[float], middle: float) -
 CAPTION = re.compile(r"(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela|Tabella)\s+[\dIVXA-Z][\w.]*\b")
 #: Maximum lines of a caption before its table begins.
 CAPTION_LINES = 4
-#: Minimum rows with several cells in a table.
+#: Minimum number of rows with several cells in a table.
 LEAST_ROWS = 3
 #: Maximum distance between table rows, in line heights.
 ROW_GAP = 3.0
@@ -252,7 +253,7 @@ def _trim_rows(lines: Sequence[Parts], first: int, end: int) -> tuple[int, int]:
 
 
 def _table(rows: Sequence[Parts]) -> str:
-    """Return rows as a table, or "" if they have no columns or figures would share a cell."""
+    """Return rows as a table, or "" if there are no columns or if figures would share a cell."""
     full = [row for row in rows if len(row) > 1]
     if len(full) < LEAST_ROWS:
         return ""

@@ -19,9 +19,10 @@ from spadework.tools.extract.markdown_writer import (
 )
 from spadework.tools.extract.notation import lowered, raised
 
-#: Nesting depth below which text is shown unchanged.
+#: The maximum nesting depth. Deeper text is shown unchanged.
 MAX_DEPTH = 8
-#: Heading level from which a title becomes a label within one function or attribute.
+#: The heading level from which a title is written as a label, because it is inside a function or
+#: attribute.
 LABEL_LEVEL = 3
 
 _FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")
@@ -32,7 +33,7 @@ _CODE = frozenset((
     "code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math", "parsed-literal",
     "productionlist", "testoutput", "prompt", "code-cell",
 ))  # fmt: skip
-#: Directives that control a site, name a file or hold raw markup, and those whose argument does.
+#: Directives that are dropped, because they control a site, name a file or hold raw markup.
 _DROPPED = re.compile(
     r"toctree|contents|image|image-sg|include|literalinclude|raw|highlight|index|meta|auto\w+"
     r"|(?:current)?module|graphviz|plot|title|sectnum|header|footer|(?:default-)?role|mermaid"
@@ -55,7 +56,7 @@ _UNDERLINE = re.compile(r"([-=~^*+\"])\1{2,}$")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _FIELD = re.compile(r":(\w+)(?:\s+([^:]+))?:(?:\s+(.*)|$)")
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
-#: An argument in numpy style, described on the following lines.
+#: An argument in numpy style. The following lines describe it.
 _TYPED = re.compile(r"[*\w, ]+ : [^:]+$")
 _ITEM = re.compile(r"(?:[-*+\u2022]|#\.|(\d{1,3})[.)])\s+(?=\S)")
 _GRID = re.compile(r"[+=][-=+ ]{4,}$|\|")
@@ -281,7 +282,7 @@ class _Docstring:
 
 
 def _grid(lines: list[str]) -> str:
-    """Return a grid table or a simple table as a pipe table, or "" if it has merged cells."""
+    """Return a grid table or simple table as a pipe table, or "" if it has merged cells."""
     boxed = lines[0].startswith("+")
     spans = [slice(*mark.span()) for mark in _COLUMN.finditer(lines[0])]
     if not boxed:

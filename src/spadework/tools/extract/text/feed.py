@@ -16,7 +16,7 @@ from spadework.tools.extract.text.markdown import html_markdown
 from spadework.tools.extract.xml import Element, attribute, below, tag, text, xml_tree
 from spadework.tools.text.facts import moment
 
-#: Root elements of RSS 2, Atom and RSS 1.
+#: The root elements of RSS 2, Atom and RSS 1.
 FEEDS = ("rss", "feed", "RDF")
 MAX_ENTRIES = 200
 
@@ -25,7 +25,7 @@ _CONTENTS = ("encoded", "content", "description", "summary", "subtitle", "taglin
 
 
 def read_feed(root: Element, url: str) -> Extracted:
-    """Return a feed with one section per entry. `published_at` is the newest entry's date."""
+    """Return a feed with one section per entry. `published_at` is the date of the newest entry."""
     found = list(below(root, "item", "entry"))
     entries = found[:MAX_ENTRIES]
     about = next(below(root, "channel"), root)
@@ -94,7 +94,7 @@ def _link(element: Element, url: str) -> str:
     return target if leads else ""
 
 
-#: XML with a line longer than this many characters is indented.
+#: XML is indented if one of its lines has more characters than this.
 LONG_LINE = 1_000
 
 

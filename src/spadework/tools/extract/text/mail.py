@@ -1,4 +1,7 @@
-"""Convert e-mails (RFC 822, Outlook) to Markdown. HTML is read only if there is no plain text."""
+"""Convert e-mails (RFC 822 and Outlook) to Markdown.
+
+HTML is read only if there is no plain text.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from spadework.tools.extract.markdown_writer import blocks, plain, write_heading
 from spadework.tools.extract.text.plain_text import extract_text
 from spadework.tools.text.facts import moment
 
-#: Maximum characters read from a header, because decoding takes quadratic time.
+#: The maximum number of characters read from a header, because decoding takes quadratic time.
 MAX_HEADER = 2_000
 MAX_NAMES = 20
 
@@ -94,12 +97,12 @@ def _header(message: Message, name: str) -> str:
     return " ".join(value.split())
 
 
-# Property numbers (MS-OXPROPS).
+# The numbers of Outlook properties (MS-OXPROPS).
 _SUBJECT, _SENDER, _SMTP, _ADDRESS = "0037", "0C1A", "5D01", "0C1F"
 _BODY, _HTML, _RTF = "1000", "1013", "1009"
 _FILE_NAMES = ("3707", "3704", "3001")
 _SENT, _DELIVERED, _CODE_PAGE = 0x0039_0040, 0x0E06_0040, 0x3FFD_0003
-#: Header size, and the layout of the fixed properties after it: tag, flags, value.
+#: The size of the header, and the layout of each fixed property after it: tag, flags, value.
 _HEADER, _ENTRY = 32, struct.Struct("<I4xQ")
 _TICKS_FROM = datetime(1601, 1, 1, tzinfo=UTC)
 _OUTLOOK = "The Outlook message"
@@ -133,7 +136,7 @@ def _read(message: _Properties, url: str) -> Extracted:
 
 
 class _Properties:
-    """An Outlook message's properties by number."""
+    """The properties of an Outlook message, by number."""
 
     def __init__(self, storage: Any) -> None:
         self._storage = storage
@@ -155,7 +158,7 @@ class _Properties:
 
     @property
     def sent(self) -> datetime | None:
-        """The time of sending or, failing that, of delivery."""
+        """The time when the message was sent or, failing that, delivered."""
         ticks = self._fixed.get(_SENT) or self._fixed.get(_DELIVERED)
         return _TICKS_FROM + timedelta(microseconds=ticks // 10) if ticks else None
 

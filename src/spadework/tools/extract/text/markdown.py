@@ -1,4 +1,4 @@
-"""Clean Markdown files by removing badges, comments, link lists and HTML tags, but not code."""
+"""Remove badges, comments, link lists and HTML tags from Markdown, but keep code unchanged."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _KNOWN, _UNKNOWN = re.compile(f"<(?:{_NAMED})", re.I), re.compile(f"<(?!{_NAMED}
 
 
 def is_known_tag(tag: str) -> bool:
-    """Return whether `tag` is HTML rather than a placeholder such as `<name>`."""
+    """Return whether `tag` is an HTML tag and not a placeholder such as `<name>`."""
     return _KNOWN.match(tag) is not None
 
 
@@ -45,7 +45,7 @@ def html_markdown(source: str) -> str:
     """Return HTML as Markdown, including placeholders such as `<name>`.
     Raises TooLarge or Unreadable beyond the limits of a page.
     """
-    # Most notes hold no HTML and need no reader of pages.
+    # Imported here, because most notes contain no HTML and do not need the HTML reader.
     from spadework.tools.extract.html import read_fragment
 
     return read_fragment(_UNKNOWN.sub("&lt;", source))
@@ -76,7 +76,7 @@ class Words:
 
     @property
     def empty(self) -> bool:
-        """Whether the block has no words, ignoring punctuation around images."""
+        """True if the block has no words. Punctuation around images is ignored."""
         return not _WORD.search(self.text) and (self.pictured or not self.text.strip())
 
 
@@ -146,15 +146,15 @@ class _Writer:
             self.pictured = True
 
     def _image(self, token: Token) -> None:
-        # Images in links or at the start are badges and logos. Other images may belong to a
-        # sentence.
+        # Images in links or at the start are badges and logos. The text of other images is kept,
+        # because they may belong to a sentence.
         self.pictured = True
         if not self._open and self.unlinked:
             self._add(token.content)
 
 
 def absolute(href: str, base: str) -> str:
-    """Return a link's absolute http(s) URL, or ""."""
+    """Return the absolute http(s) URL of a link, or "" if there is none."""
     try:
         url = urljoin(base, href)
         return url if urlsplit(url).scheme in ("http", "https") else ""
@@ -189,7 +189,7 @@ _FRONT_MATTER = re.compile(
 _FIELD = re.compile(r"^([A-Za-z][\w-]*)\s*[:=]\s*(.*?)\s*$", re.M)
 _NOTE = re.compile(r"^ {0,3}\[\^([\w-]{1,40})\]:[ \t]*", re.M)
 _CALL = re.compile(r"\[\^([\w-]{1,40})\]")
-#: Maximum depth of fences that hold Markdown, such as MyST directives and tabs.
+#: The maximum nesting depth of fences that contain Markdown, such as MyST directives and tabs.
 _MAX_NESTED = 3
 
 
@@ -234,7 +234,7 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
 
 
 class _Reader:
-    """A reader of blocks. `title` is the first level 1 heading, or a heading at the start."""
+    """Reads the blocks of a file. `title` is the first level-1 heading, or a first heading."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -291,7 +291,7 @@ class _Reader:
         found = self._words(cursor)
         cursor.next()
         only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
-        # Above the first section, a paragraph of links is site navigation.
+        # A paragraph of links above the first section is site navigation.
         navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 

@@ -26,14 +26,14 @@ _UNDERLINE = re.compile(r"([=\-~*^#])\1{2,}\s*$")
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
-#: The start of a line of a log, and a label in front of a column of prose.
+#: The start of a line in a log, or a label in front of a column of prose.
 _ENTRY = re.compile(r"(?:\d{1,4}[./-]\d\d?[./-]\d{1,4}\b|\S.{0,30}? {2,}(?=(?:\S+ ){4}))")
-#: Minimum share of lines that start an entry, in a block of entries.
+#: The minimum fraction of lines that start an entry in a block of entries.
 _ENTRIES = 0.75
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
-#: Minimum length of a line that an editor wrapped.
+#: The minimum length in characters of a line that an editor wrapped.
 _WRAPPED = 45
-#: Minimum indentation of code and tables, in spaces.
+#: The minimum indentation of code and tables, in spaces.
 _INDENTED = 4
 
 
@@ -91,7 +91,7 @@ def _list(lines: list[str]) -> str:
 
 
 def _unwrap_lines(lines: list[str]) -> str:
-    """Join lines that an editor wrapped, but not addresses and verse."""
+    """Join lines that an editor wrapped, but not the lines of addresses and verse."""
     text = lines[0].strip()
     for before, line in pairwise(lines):
         text += (" " if len(before) >= _WRAPPED else "\n") + line.strip()
@@ -116,7 +116,7 @@ def _title(parts: list[str], found: list[str]) -> str:
     return first if 2 < len(first) <= 100 and alone else ""
 
 
-#: A title of reStructuredText, with or without a line above it.
+#: A title in reStructuredText: a line with a rule below it, and perhaps one above it.
 _RST_TITLE = re.compile(
     r"^(?:(?P<above>([=\-~^*+\"'`#_])\2+)[ \t]*\n)?[ \t]*(?P<title>\S.*)\n"
     r"(?P<below>([=\-~^*+\"'`#_])\5+)[ \t]*$",
@@ -163,7 +163,7 @@ def extract_rst(text: str, url: str) -> Extracted:
 
 
 _SIGNS = ",;\t|"
-#: Maximum rows examined to find the delimiter.
+#: The maximum number of rows examined to find the delimiter.
 _SAMPLE = 30
 
 
@@ -177,13 +177,15 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """Return how many sample rows `sign` splits into the same number of cells, at least two."""
+    """Return how many sample rows have the most common number of cells if `sign` is the delimiter.
+    Rows with a single cell do not count.
+    """
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 class _Rows:
-    """Rows of delimited data. An overlong cell ends them and is reported in `damage`."""
+    """The rows of delimited data. An overlong cell ends the rows and is reported in `damage`."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""

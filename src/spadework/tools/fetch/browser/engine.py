@@ -1,4 +1,4 @@
-"""Run one Chromium per process in its own thread, so that it outlives any event loop."""
+"""Run one Chromium per process in a separate thread, so that it outlives any event loop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spadework.tools.web.chromium import HOW_TO_INSTALL, runs_as_root
 
 T = TypeVar("T")
 START_SECONDS = 20.0
-#: Seconds after which a closing Chromium is killed.
+#: The number of seconds after which a closing Chromium is killed.
 CLOSE_SECONDS = 5.0
 GONE_SECONDS = 3.0
 
@@ -41,7 +41,7 @@ class Engine:
         return asyncio.run_coroutine_threadsafe(self._do(work), self._loop)
 
     def close(self) -> None:
-        """Close everything within about CLOSE_SECONDS. Blocks."""
+        """Close everything within about CLOSE_SECONDS. This call blocks."""
         closing = asyncio.run_coroutine_threadsafe(self._close(), self._loop)
         with contextlib.suppress(FutureTimeout):
             closing.result(CLOSE_SECONDS)
@@ -105,7 +105,7 @@ class _Running:
         self.note_processes()
 
     def note_processes(self) -> None:
-        """Remember the current processes, which could not be found once orphaned."""
+        """Remember the current processes, because they cannot be found once they are orphaned."""
         self.processes = list({*self.processes, *_processes_of(self._address)})
 
 

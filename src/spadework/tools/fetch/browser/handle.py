@@ -30,7 +30,7 @@ class _Holder:
     gone = False
 
 
-#: Maximum open pages, and bytes that a page may load and send.
+#: The maximum number of open pages, and the maximum number of bytes that a page may load and send.
 PAGES, MOST_BYTES = 4, 50_000_000
 _lock = threading.Lock()
 _holders: set[_Holder] = set()
@@ -38,13 +38,13 @@ _engines: dict[str, Engine] = {}
 
 
 class Browser:
-    """Reads pages at level 2. Use as a context manager. `resolve` looks up a host's addresses."""
+    """Reads pages at level 2, as a context manager. `resolve` looks up the addresses of a host."""
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings, self._resolve = settings, resolve
         self.max_level = settings.max_level
         self._holder = _Holder()
-        # Also runs when the process exits and when an event loop is dropped.
+        # The finalizer also runs when the process exits or an event loop is dropped.
         self._let_go = weakref.finalize(self, _release, self._holder)
 
     async def __aenter__(self) -> Self:
@@ -55,7 +55,7 @@ class Browser:
 
     @cached_property
     def what_is_missing(self) -> str:
-        """What must be installed first, as a sentence, or "" if nothing."""
+        """A sentence that says what must be installed first, or "" if nothing is missing."""
         if importlib.util.find_spec("playwright") is None:
             return f"Browsing needs the `browser` extra: {how_to_install('browser')}."
         if not installed_chromium(self._settings.chromium):
@@ -65,14 +65,14 @@ class Browser:
         return ""
 
     async def visit(self, url: str, *, seconds: float) -> Fetched:
-        """Return the page's HTML after its scripts have run, within `seconds`.
-        Raises SettingsError without a browser, or FetchError.
+        """Return the HTML of the page after its scripts have run, within `seconds`.
+        Raises SettingsError if there is no browser, or FetchError.
         """
         if self.what_is_missing:
             raise SettingsError("No browser is available.", hint=self.what_is_missing)
         url = check_url(url)
         try:
-            # All sessions share a host's slots.
+            # All sessions share the slots of a host.
             most, what = self._settings.parallel_per_host, f"{urlsplit(url).netloc} in the browser"
             async with asyncio.timeout(seconds) as limit, far_place(what, id(self), most):
                 engine = await aside(_hold_engine, self._holder, self._settings)
@@ -101,7 +101,7 @@ async def _visit_page(
 
 
 def choose_browser(settings: Settings) -> str:
-    """Return the path of the configured or else the best installed browser, or ""."""
+    """Return the path of the configured browser, or of the best installed one, or ""."""
     shell = "" if settings.chromium else headless_shell()
     return shell or installed_chromium(settings.chromium)
 
@@ -121,7 +121,7 @@ def _hold_engine(holder: _Holder, settings: Settings) -> Engine:
 
 
 def _release(holder: _Holder) -> None:
-    """Unregister `holder`. If it is the last, close the browser, which blocks."""
+    """Unregister `holder`. If it was the last one, close the browser, which blocks."""
     with _lock:
         holder.gone = True
         _holders.discard(holder)

@@ -38,7 +38,7 @@ class Permission:
         self.begin("")
 
     def begin(self, site: str) -> None:
-        """Start a visit to the host `site`, resetting counts and reasons."""
+        """Start a visit to the host `site`, and reset the counts and reasons."""
         if site != self._site:
             self._site, self._inside = site, False
         self.received = 0
@@ -48,7 +48,7 @@ class Permission:
 
     @property
     def spent(self) -> bool:
-        """Whether the page has loaded more bytes than allowed."""
+        """True if the page has loaded more bytes than allowed."""
         return self.received > self._most_bytes
 
     async def connect(self, host: str, port: int) -> httpcore.AsyncNetworkStream:
@@ -90,7 +90,7 @@ _OF_THE_HOP = frozenset(
         *(b"proxy-authenticate", b"te", b"trailer", b"upgrade"),
     )
 )
-#: File extensions of audio and video. Encrypted requests hide them.
+#: File extensions of audio and video. They are not visible in encrypted requests.
 _MEDIA = re.compile(r"\.(?:mp4|webm|m3u8|mpd|mov|avi|mp3|m4a|ogg|wav|flac)(?:\?|$)", re.IGNORECASE)
 _AUTHORITY_ENDS = re.compile(r"[/?#]")
 
@@ -101,8 +101,9 @@ class Unfit(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """A request.
-    `target` is the path on the server ("" for a tunnel); `body` is its length in bytes.
+    """A request to the proxy.
+    - `target`: the path on the server, or "" for a tunnel.
+    - `body`: the length of the body in bytes.
     """
 
     method: str
@@ -116,22 +117,22 @@ class Request:
 
     @property
     def tunnel(self) -> bool:
-        """Whether later bytes pass unchanged, as for TLS or a WebSocket."""
+        """True if all later bytes pass unchanged, because they belong to TLS or a WebSocket."""
         return self.method == "CONNECT"
 
     @property
     def media(self) -> bool:
-        """Whether the request is for audio or video."""
+        """True if the request is for audio or video."""
         return bool(_MEDIA.search(self.target))
 
     def onward(self) -> bytes:
-        """Return the request head to send to the server."""
+        """Return the request head as it is sent to the server."""
         first = f"{self.method} {self.target} HTTP/1.1".encode("latin-1")
         return b"\r\n".join([first, *_passed_on(self.headers), b"Connection: close", b"", b""])
 
 
 def parse_request(head: bytes) -> Request:
-    """Parse a request head, including its final empty line.
+    """Parse the head of a request, including the empty line at the end.
     Raises Unfit, or NotAllowed because of the scheme or host.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
@@ -150,8 +151,8 @@ def parse_request(head: bytes) -> Request:
 
 
 def answer_head(head: bytes) -> bytes:
-    """Return a response head for the browser.
-    A 407 becomes 403, because only this proxy may send 407.
+    """Return the head of a response for the browser.
+    A 407 becomes a 403, because only this proxy may send a 407.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     if first[8:13].strip() == b"407":

@@ -1,4 +1,4 @@
-"""Keep browser contexts warm: emptied after each visit, with a new page for another host."""
+"""Reuse browser contexts, emptied after each visit and with a new page for another host."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from spadework.tools.fetch.browser.proxy import Permission, Proxy
 #: Playwright disables, except storage partitioning. Only the last such flag counts, so
 #: Playwright's are repeated.
 _OFF = (
-    # Pages that each window loads for its address bar, which is most of the cost of a new context.
+    # Pages that each window loads for its address bar. They are most of the cost of a new context.
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "PreloadTopChromeWebUI"),
     *("SpareRendererForSitePerProcess", "AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect"),
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose"),
     *("HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "MediaRouter"),
     *("NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
 )
-#: The proxy is the security boundary. These flags close other routes and unused features.
+#: The proxy is the security boundary. These flags close other routes and turn off unused features.
 FLAGS = (
     "--disable-quic",
-    # Only the proxy resolves names.
+    # Only the proxy may resolve names.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -44,7 +44,7 @@ FLAGS = (
     "--js-flags=--max-old-space-size=512",
     f"--disable-features={','.join(_OFF)}",
 )
-#: A flag of Playwright's that would let pages open windows.
+#: A default flag of Playwright that would let pages open windows.
 NOT_WANTED = ("--disable-popup-blocking",)
 VIEWPORT = {"width": 1366, "height": 900}
 CONTEXT: dict[str, Any] = {
@@ -126,9 +126,9 @@ async def renew_page(
     return fresh, await context.new_cdp_session(fresh)
 
 
-#: Visits after which a context is closed, to bound memory leaks.
+#: The number of visits after which a context is closed, to limit memory leaks.
 MOST_VISITS = 50
-#: Seconds after which opening, emptying or closing a context is abandoned.
+#: The number of seconds after which opening, emptying or closing a context is abandoned.
 OPEN_SECONDS = 15.0
 EMPTY_SECONDS = 15.0
 
@@ -147,7 +147,7 @@ class Tab:
 
 
 class Tabs:
-    """The contexts of one browser, of which `most` are in use at once."""
+    """The contexts of one browser. At most `most` of them are in use at once."""
 
     def __init__(self, browser: Browser, proxy: Proxy, most: int) -> None:
         self._browser, self._proxy = browser, proxy
@@ -157,7 +157,7 @@ class Tabs:
 
     @asynccontextmanager
     async def tab(self, owner: object, host: str, permission: Permission) -> AsyncIterator[Tab]:
-        """Yield a blank page for `host`, in an idle context of this owner or a new one."""
+        """Yield a blank page for `host`, in an idle context of this owner or in a new one."""
         await self._slots.acquire()
         tab: Tab | None = None
         try:
@@ -165,11 +165,11 @@ class Tabs:
             tab.host = host
             yield tab
         finally:
-            # Not awaited, because a cancelled visit must not wait for it.
+            # This is not awaited, because a cancelled visit must not wait for it.
             self._later(self._give_back(tab))
 
     async def aclose(self) -> None:
-        """Stop emptying contexts. Closing the browser closes them."""
+        """Stop emptying contexts. They are closed together with the browser."""
         for task in self._emptying:
             task.cancel()
         await asyncio.gather(*self._emptying, return_exceptions=True)
@@ -214,8 +214,9 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a context for its next visit, or close it if that fails or after MOST_VISITS.
-        The page is kept, because a new process would take longer than reading most pages.
+        """Empty a context for its next visit, or close it.
+        The context is closed if emptying it fails, and after MOST_VISITS visits. Otherwise the
+        page is kept, because a new process would take longer than reading most pages.
         """
         tab.visits += 1
         try:

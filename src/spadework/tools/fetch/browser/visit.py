@@ -1,4 +1,4 @@
-"""Visit one page in the browser: open it, wait, close banners, scroll, return its HTML."""
+"""Visit one page in the browser: open it, wait, close banners, scroll, and return its HTML."""
 
 from __future__ import annotations
 
@@ -22,40 +22,43 @@ from spadework.tools.fetch.exchange import Answer, Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
 
 LEVEL = 2
-#: Milliseconds without new text after which a page counts as settled.
+#: A page counts as settled after this many milliseconds without new text.
 QUIET = 250
-#: The same for a page that is still loading.
+#: A page that is still loading counts as settled after this many milliseconds without new text.
 LONG_QUIET = 1_500
-#: Characters below which to wait longer: SETTLE seconds while the page loads, then EMPTY.
+#: A page with fewer characters than this gets more time: SETTLE seconds while it loads, then EMPTY
+#: seconds.
 LEAST = 50
 SETTLE = 10.0
 EMPTY = 3.0
-#: Screens to scroll, seconds for it, and milliseconds to wait at the end of the page.
+#: The maximum number of screens to scroll, the maximum seconds for scrolling, and the milliseconds
+#: to wait at the end of the page.
 SCREENS = 40
 SCROLL = 8.0
 PATIENCE = 300
 CHECK = 10.0
-#: Seconds reserved for returning the page's HTML.
+#: The number of seconds reserved for returning the page's HTML.
 RESERVE = 3.0
 _SETTLE, _SCROLL, _BANNERS, _WHOLE = (
     (files("spadework.tools.fetch.browser") / f"{name}.js").read_text("utf-8")
     for name in ("settle", "scroll", "banners", "whole")
 )
-#: The proxy's statuses for a forbidden host and for an unreachable one.
+#: The statuses that the proxy returns for a forbidden host and for an unreachable host.
 REFUSED, FAILED = 403, 502
 _CODE = re.compile(r"ERR_\w+")
 _CHARS = "document.body ? document.body.innerText.trim().length : 0"
 _BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
 _ERROR_PAGE = "chrome-error:"
 _GONE = ("Execution context was destroyed", "frame was detached", "Cannot find context")
-#: Errors from converting results that our scripts never return.
+#: Errors from converting an invalid result. Our scripts never return one, but a page can falsify
+#: it.
 _ODD = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Errand:
-    """A page to visit. `most_bytes` limits its HTML."""
+    """A page to visit. `most_bytes` is the maximum size of its HTML."""
 
     url: str
     seconds: float
@@ -73,7 +76,8 @@ async def visit(tab: Tab, errand: Errand) -> Fetched:
     until = asyncio.get_running_loop().time() + errand.seconds
     tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
-        # Chromium remembers the credentials after a context's first visit.
+        # Authenticate only in the first visit of a context, because Chromium remembers the
+        # credentials.
         first = nullcontext() if tab.visits else authenticate_proxy(tab.devtools, tab.permission)
         async with asyncio.timeout_at(until), first:
             response = await _open_page(tab, errand, until)
@@ -137,8 +141,8 @@ async def _let_pass(page: Page) -> None:
 
 
 async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
-    """Wait at most `most` s until `least` characters are stable for `quiet` ms.
-    Return their number.
+    """Wait at most `most` s until `least` characters have been stable for `quiet` ms.
+    Return the number of characters.
     """
     asked = {"quiet": quiet, "most": most * 1000, "least": least}
     return await _run(page, _SETTLE, int, asked)
