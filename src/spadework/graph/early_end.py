@@ -27,7 +27,7 @@ LATE_TOPIC = "Time ran out before the pages read for this topic were judged."
 
 async def closed_by_code(context: SessionContext, state: ResearchState, question: str) -> Result:
     """Return the result of a run that was cut off, and keep it for follow-ups.
-    Code composes the report, or adds the new findings to the report that was followed up.
+    Code composes the report or, in a follow-up, adds the new findings to the earlier report.
     """
     before, closed = state.get("before"), await _judge_unjudged(context, state)
     if before is None:

@@ -137,7 +137,7 @@ class _Place:
 
 
 class PostgresRooms:
-    """This process's slots. Each database has one instance, in one event loop."""
+    """The run slots that this process holds, one instance for each database and event loop."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

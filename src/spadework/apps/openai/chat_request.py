@@ -186,7 +186,7 @@ class ChatRequest(BaseModel):
 
     @property
     def most_tokens(self) -> int:
-        """Maximum tokens of the answer; 0 for no limit."""
+        """The maximum number of tokens in the answer, or 0 for no limit."""
         return min((n for n in (self.max_tokens, self.max_completion_tokens) if n), default=0)
 
     @property

@@ -181,7 +181,7 @@ def _span(low: float, high: float, most: float) -> Span:
 
 
 class Took(NamedTuple):
-    """A finished run: its kind, its machine, and its usage by the names in DIGITS."""
+    """A finished run: its kind, its machine, and what it used of each quantity in DIGITS."""
 
     kind: str
     machine: str

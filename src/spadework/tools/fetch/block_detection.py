@@ -1,4 +1,4 @@
-"""Detect pages without the content: bot walls, notices, empty shells and partial pages."""
+"""Detect what is not the wanted page: bot walls, notices, empty shells and partial pages."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ class Journal:
             await self._put(Request(kind, key), tape, None, Bill())
 
     async def paid(self, **amounts: float) -> None:
-        """Record and charge usage without an answer. `amounts` are fields of Usage."""
+        """Record and charge usage that has no answer to record. `amounts` are fields of Usage."""
         with self._budget.metered() as bill:
             self._budget.add(**amounts)
             await self._put(Request("paid", ""), Tape(), None, bill)

@@ -174,7 +174,7 @@ _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 
 def assemble(blocks: Sequence[Block]) -> str:
-    """Return blocks as Markdown, joining paragraphs that continue each other.
+    """Return blocks as Markdown, joining the parts of a paragraph.
     If a list item's first block was dropped, its marker goes to the first block kept.
     """
     going_on = _going_on(blocks)
