@@ -1,7 +1,7 @@
 """What further rounds bring without a model, and when it is worth to ask again:
 `python benchmarks/rounds_sweep.py DATA collect`, then `fit`, which prints what further rounds
 brought by what was known before them, what every least gain would have brought (`LEAST` in
-`src/spadework/graph/effort/expected_gain.py`), and which queries found pages that are quoted.
+`src/spadework/graph/routes.py`), and which queries found pages that are quoted.
 
 Only the *dev* half of `answers/questions.jsonl` is used. `collect` asks every question for three
 rounds, whatever is answered after the first, and keeps after each what is known of every topic and
@@ -26,8 +26,7 @@ from answers_match import blocks, body, met
 from answers_web import english
 
 from spadework.agents.extractive.question_parts import names_in
-from spadework.graph import research as loop, routes
-from spadework.graph.effort import expected_gain as again
+from spadework.graph import research as loop, routes, routes as again
 from spadework.graph.nodes.assess import after
 from spadework.graph.report import draft
 from spadework.graph.state import ResearchState

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from spadework.budget import Budget
-from spadework.graph.effort.expected_gain import gain, lacks, no_better, share, worth_asking
+from spadework.graph.routes import gain, lacks, no_better, share, worth_asking
 from spadework.graph.state import ResearchState
 from spadework.values import (
     Coverage,

@@ -14,10 +14,9 @@ from spadework.agents.critic import describe_review
 from spadework.budget import Budget
 from spadework.deadline import ACCELERATE
 from spadework.graph.context import SessionContext
-from spadework.graph.effort.expected_gain import open_topics, worth_asking
 from spadework.graph.nodes.verify import Verified
 from spadework.graph.report import build_report, list_unreached, sources_of, unread_hits
-from spadework.graph.routes import KNOWN
+from spadework.graph.routes import KNOWN, open_topics, worth_asking
 from spadework.graph.state import ResearchState, WorkerState, proofs, queries_of
 from spadework.settings import Settings
 from spadework.tools.export.markdown_report import sentences_markdown, to_markdown

@@ -27,7 +27,6 @@ from spadework.errors import SpadeworkError
 from spadework.events import Assessed, Finished, Foreseen, Planned, Wrote
 from spadework.graph import routes
 from spadework.graph.context import checked_session_id, context_of, emitter, new_session_id
-from spadework.graph.effort.expected_gain import price
 from spadework.graph.effort.model_policy import begin, judge, judge_in_time, leave_out
 from spadework.graph.finish import DiskStopped, nothing_left, result_of, stopped_by
 from spadework.graph.followup.earlier_report import keep
@@ -62,6 +61,7 @@ from spadework.graph.nodes.write import compose_report
 from spadework.graph.pages.fetch import attached_pages
 from spadework.graph.pictures import fetch_pictures
 from spadework.graph.report import draft
+from spadework.graph.routes import price
 from spadework.graph.state import (
     GIVEN,
     ResearchInput,

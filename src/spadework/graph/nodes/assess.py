@@ -24,7 +24,6 @@ from spadework.agents.extractive.writer import columns_of
 from spadework.deadline import Late
 from spadework.events import Scored
 from spadework.graph.context import SessionContext
-from spadework.graph.effort.expected_gain import no_better
 from spadework.graph.effort.model_policy import ANSWER_TOKENS, payable
 from spadework.graph.evidence import entries
 from spadework.graph.nodes.distil import (
@@ -39,7 +38,7 @@ from spadework.graph.nodes.distil import (
 )
 from spadework.graph.nodes.plan import plan_again
 from spadework.graph.pages.deep_reading import in_shares
-from spadework.graph.routes import question_of
+from spadework.graph.routes import no_better, question_of
 from spadework.graph.state import ResearchState
 from spadework.tools.ranking.relevance import reciprocal_rank_fusion
 from spadework.tools.ranking.selection import page_rank
