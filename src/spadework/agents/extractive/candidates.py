@@ -108,9 +108,6 @@ class _Passage:
 
     def candidates(self) -> Iterator[Candidate]:
         parts = blocks(self.text)
-        yield from self._candidates(parts)
-
-    def _candidates(self, parts: Sequence[Block]) -> Iterator[Candidate]:
         for block, after in zip_longest(parts, parts[1:]):
             if block.kind == "heading":
                 self.lead, self.led, self.term, self.begun = None, (), None, None
@@ -207,8 +204,7 @@ class _Passage:
     def _code(self, block: Block) -> Iterator[Candidate]:
         inner, self.begun = _inside(self.text, block), ()
         if inner and inner[1] - inner[0] <= CODE_CHARS:
-            open_ = () if is_ended(self._read(self.lead)) else self.led
-            self.begun = (*open_, inner)
+            self.begun = (*self.led, inner)
             yield self._build("code", (inner,), self.text[slice(*inner)], block)
 
     def _build(self, kind: Kind, spans: tuple[Span, ...], text: str, block: Block) -> Candidate:

@@ -80,7 +80,7 @@ def without_article(text: str, spoken: Language) -> str:
 def _joined(text: str, spoken: Language) -> list[str]:
     items = re.split(rf"{spoken.joint.pattern}|{_COMMA}", text, flags=re.IGNORECASE)
     last = spoken.joint.search(text, max(0, text.rfind(",")))
-    if last and len(items) >= LEAST_LISTED and all(is_nominal(item, spoken) for item in items):
+    if last and len(items) >= LEAST_LISTED:
         return [item.strip() for item in items]
     return [part.strip(" ,") for part in spoken.joint.split(text)]
 
@@ -109,7 +109,7 @@ def _shared(text: str, spoken: Language) -> tuple[str, str, str] | None:
     joint = spoken.joint.search(things[0]) if len(things) == 1 else None
     bare = without_article(what, spoken)
     named = bare == what if spoken.nouns_in_capitals else bare != bare.casefold()
-    if named or not joint or spoken.regarding.search(what):
+    if named or not joint:
         return None
     return bare, things[0][: joint.start()], things[0][joint.end() :]
 

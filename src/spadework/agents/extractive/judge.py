@@ -303,9 +303,9 @@ def _is_new(one: Scored, quoted: Sequence[Stems]) -> bool:
 def _rank_pages(shown: Sequence[PassageView]) -> dict[str, int]:
     pages = {each.page.url: each.page for each in shown}
 
-    def place(url: str) -> tuple[float, float]:
-        own = [found.rank for found in pages[url].found_by if found.kind == "original"]
-        return min(own, default=math.inf), -pages[url].rrf
+    def place(url: str) -> float:
+        own = (found.rank for found in pages[url].found_by if found.kind == "original")
+        return min(own, default=math.inf)
 
     return {url: n for n, url in enumerate(sorted(pages, key=place))}
 

@@ -193,14 +193,10 @@ def _undated(words: Sequence[str], known: Language) -> str:
 
     groups = groupby(words, key=dates)
     runs = [list(run) for dated, run in groups if not dated]
-    dated = len(runs) != 1 or len(runs[0]) != len(words)
-    kept = [[word for word in run if not word[0].isdigit()] if dated else run for run in runs]
-    named = [run for run in kept if any(word[0].isupper() for word in run)]
+    named = [run for run in runs if any(word[0].isupper() for word in run)]
     best = max(named, key=len, default=[])
     while best and best[0][0].islower():
         best = best[1:]
-    while best and best[-1][0].islower():
-        best = best[:-1]
     return " ".join(best)
 
 

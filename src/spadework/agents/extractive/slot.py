@@ -132,7 +132,7 @@ class Slot:
         """
         if one.kind == "list":
             return self.kind not in VALUES
-        return one.kind != "text" or fits or self._is_polar or len(own - self.stems) >= LEAST_NEW
+        return one.kind != "text" or fits or len(own - self.stems) >= LEAST_NEW
 
     def _tells_number(self, text: str, code: str) -> bool:
         if not (numbers(text, code) | spelled_numbers(text, code)) - self._numbers:
