@@ -85,8 +85,7 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
         async for part in stream:
             queue.put_nowait(part)
     except asyncio.CancelledError as cancelled:
-        # LangGraph passes on a task that is still saving. The task must end before the file is
-        # closed.
+        # LangGraph passes on a task that is still saving. It must end before the file is closed.
         saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
         if saving:
             await asyncio.wait(saving, timeout=SAVING_SECONDS)
@@ -192,8 +191,7 @@ def _of_change(change: Any) -> list[Event]:
     ]
 
 
-#: Maximum seconds for a run to close its files and connections, and the minimum for a finished
-#: run.
+#: Maximum seconds for a run to close its files and connections, and minimum for a finished run.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
 
 Tell = Callable[[Event], None]

@@ -77,8 +77,7 @@ LOGS = "logs"
 #: The topic of a log, the fields to log, and further fields to log at level debug.
 Told = tuple[Concern, Mapping[str, object], Mapping[str, object]]
 
-#: For each type of event: the topic of the log, the fields to log, and further fields to log at
-#: level debug.
+#: For each event type, the log's topic, the fields, and more fields at level debug.
 _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
     Searched: ("search", "provider kind round hits", "topic query"),
     Unanswered: ("search", "provider kind round", "topic query reason"),

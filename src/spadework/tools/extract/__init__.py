@@ -73,8 +73,7 @@ def _load(name: str) -> Any:
 
 #: Nesting depth that each kind of container adds.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
-#: Maximum depth at which a container is opened. The tar in a .tar.gz is opened, but no nested
-#: archive.
+#: Maximum depth of an opened container: the tar in a .tar.gz, but no nested archive.
 _OPENED = 1
 #: Maximum characters of a document's Markdown, because repeated cells can inflate a small file.
 MAX_CHARS = 20_000_000

@@ -163,8 +163,7 @@ def _of_tls(error: BaseException) -> ssl.SSLError | None:
     return cause
 
 
-#: The number of bytes to unpack at a time, so that even a decompression bomb takes only
-#: milliseconds.
+#: Bytes unpacked at a time. Even a decompression bomb then takes milliseconds.
 SLICE = 16_384
 #: Statuses with which servers refuse clients that do not look like browsers.
 TURNED_AWAY = frozenset({403, 406, 429, 503})

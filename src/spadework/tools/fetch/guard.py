@@ -35,8 +35,7 @@ _REFUSED_V4 = tuple(IPv4Network(network) for network in (
 #: The global IPv6 network, and the special ranges in it: Teredo, benchmarks and documentation.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
-#: IPv6 networks that embed an IPv4 address, each with the number of bits to the right of that
-#: address.
+#: IPv6 networks that embed an IPv4 address, and the number of bits to its right.
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
@@ -161,8 +160,7 @@ def printable_url(url: str) -> str:
     return url.partition("?")[0].rpartition("@")[2].removeprefix("//")[:120]
 
 
-#: A function that returns the addresses of a host name, best first. Raises OSError if there are
-#: none.
+#: Returns a host name's addresses, best first. Raises OSError if it has none.
 Resolve = Callable[[str], Awaitable[list[str]]]
 MAX_ADDRESSES = 4
 CONNECT_SECONDS = 10.0

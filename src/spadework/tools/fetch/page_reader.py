@@ -33,8 +33,7 @@ class Way(NamedTuple):
     media_type: str = ""
 
 
-#: A function that returns the alternative URLs of a page, best first, or none if the page is from
-#: another site.
+#: Returns a page's alternative URLs, best first; none for pages of other sites.
 Site = Callable[[str], Sequence[Way]]
 _PREPRINT = r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
 _ARXIV = rf"(?P<form>abs|pdf)/(?P<id>{_PREPRINT})(?:\.pdf)?"

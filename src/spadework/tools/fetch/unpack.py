@@ -9,8 +9,7 @@ from typing import Protocol
 from spadework.errors import TooLarge, Unreachable, Unreadable
 
 ACCEPT_ENCODING = "gzip, deflate"
-#: The maximum expansion of data beyond RATIO_FREE bytes. Text expands about 30 times, but bombs
-#: expand 1,000 times.
+#: Maximum expansion beyond RATIO_FREE bytes. Text expands about 30 times, bombs 1,000 times.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 MAX_LAYERS = 3

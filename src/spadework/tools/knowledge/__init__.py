@@ -19,8 +19,7 @@ __all__ = ["Entry", "Knowledge", "Recalled", "Which", "knowledge_of", "store_of"
 SERVER_SECONDS = 2.0
 #: The collection on a Qdrant server. The collection of a user has a suffix.
 COLLECTION = "spadework"
-#: The maximum size of all pages in bytes, after compression. The least recently used pages are
-#: deleted first.
+#: Maximum bytes (compressed). The least recently used pages are deleted first.
 MOST_BYTES = 200_000_000
 
 

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 
 PAGE, PASSAGE = "page", "passage"
-#: The names of a passage's vectors: one for its words and, with an embedder, one for its
-#: embedding.
+#: Names of a passage's vectors: its words and, with an embedder, its embedding.
 WORDS, MEANING = "words", "meaning"
 
 
@@ -192,8 +191,7 @@ def nothing_there() -> Iterator[None]:
 #: The number of passages proposed for a question, and the weight of an optional word.
 PROPOSED, OPTIONAL = 60, 0.3
 BATCH = 64
-#: The maximum number of seconds for a whole response, because a response that trickles in would
-#: never time out.
+#: Seconds for a whole response, because one that trickles in never times out.
 WHOLE_SECONDS = 10.0
 
 

@@ -61,8 +61,7 @@ from spadework.tools.library.source_reader import (
 )
 from spadework.tools.stores.private_files import private_folder
 
-#: The maximum passages and seconds between commits. They limit what is lost when the process is
-#: killed.
+#: Passages and seconds between commits, which limit what a killed process loses.
 COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0
 _HEAP_BYTES = 64_000_000
 

@@ -152,8 +152,7 @@ def _argument(name: str, default: ast.expr | None) -> str:
     return f"{name}={value if len(value) <= 30 else '…'}"
 
 
-#: The minimum length of a docstring in characters. Shorter docstrings only repeat the name
-#: (benchmarks/installed.py).
+#: Minimum characters of a docstring. Shorter ones only repeat the name (benchmarks/installed.py).
 MIN_CHARS = 24
 _CHANGES = frozenset(("setter", "deleter"))
 

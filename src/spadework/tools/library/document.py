@@ -291,8 +291,7 @@ class StoreReader:
             return self._db.execute(query, values).fetchall()
 
 
-#: Texts are compared clause by clause, using only the letters. Clauses shorter than _CLAUSE are
-#: ignored.
+#: Texts are compared by the letters of their clauses. Clauses shorter than _CLAUSE are ignored.
 _ENDS = b".!?,;:()\n"
 _AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
 _LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)

@@ -18,8 +18,7 @@ from spadework.tools.library.source_reader import KINDS
 from spadework.tools.ranking.query_operators import Only
 from spadework.tools.ranking.relevance import query_terms
 
-#: Terms with meaningful signs: C++, C#, .NET. The patterns are fast, because they start with the
-#: sign.
+#: Terms whose signs matter: C++, C#, .NET. Starting with the sign makes the patterns fast.
 _DOT_FIRST = re.compile(r"\.(?<![\w.]\.)[A-Za-z]{2,}\b")
 _SIGNS_LAST = (re.compile(r"\+\+(?!\w)"), re.compile(r"#(?!\w)"))
 #: A capital that starts a word inside a name. Matching the letter first and then its context is

@@ -144,8 +144,7 @@ def _forms(term: str) -> re.Pattern[str]:
     return re.compile(rf"{stem}(?:s|es)?")
 
 
-#: The usual constants of BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework,
-#: 2009).
+#: Usual BM25 constants (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009).
 K1 = 1.2
 B = 0.75
 

@@ -293,8 +293,7 @@ MOST_KEPT = 400
 #: the text of a link.
 MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
 PROVIDER = "links"
-#: PageRank's damping factor (Brin and Page 1998), and the number of iterations until the order is
-#: stable.
+#: PageRank's damping factor (Brin and Page 1998), and iterations until the order is stable.
 DAMPING, ROUNDS = 0.85, 40
 
 

@@ -19,8 +19,7 @@ _CODE = re.compile(
 )
 _FIXED = re.compile(r"\bmono|courier|consolas|menlo|lucida console", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
-#: Maximum number of ancestors followed from a style, because styles may form a cycle in damaged
-#: files.
+#: Maximum ancestors followed from a style, because damaged files may have cycles.
 _ANCESTORS = 10
 _PLACES = {"superscript": Place.RAISED, "subscript": Place.LOWERED}
 #: Outline level of body text.

@@ -19,8 +19,7 @@ MOST_CHARS = 10_000_000
 MOST_TAGS = 80_000
 #: Maximum nesting of elements. Lexbor parses 6,000 levels in 50 ms and 40,000 in 2.3 s.
 MOST_NESTING = 6_000
-#: Maximum formatting elements that the parser reopens. Reopening 250,000 elements takes 0.5 s and
-#: 60 MB.
+#: Maximum formatting elements that the parser reopens. 250,000 take 0.5 s and 60 MB.
 MOST_REOPENED = 250_000
 #: Pages with fewer opening tags are not checked for nesting.
 HARMLESS_TAGS = 1_000
@@ -38,8 +37,7 @@ CONTAINER_BAR = 0.1
 #: Minimum probability at which a block is kept, as a multiple of the threshold with the best
 #: expected F1.
 BAR = 1.2
-#: Exceptions to BAR by page kind, because articles contain more noise and documentation contains
-#: less.
+#: Exceptions to BAR. Articles have more noise, documentation has less.
 BARS = {"article": 1.3, "documentation": 1.0}
 #: Share of the distance by which a block's probability moves towards the mean of similar blocks
 #: (0–1).

@@ -16,8 +16,7 @@ _RAISED = "sup,sub,[style*=vertical-align]"
 #: A numbered link that directly follows a word may be a note mark without `<sup>`.
 _TOUCHING = re.compile(r"<a\s[^<>]{0,300}#[^<>]{0,300}>\d{1,3}</a>")
 _ALIGNED = re.compile(r"vertical-align\s*:\s*(super|sub|text-top)\b")
-#: Maximum characters of an image's address that are examined, because a data URL holds the whole
-#: image.
+#: Maximum characters examined of an image's address. A data URL holds the whole image.
 _MOST_ADDRESS = 200
 _NUMBER = re.compile(r"\d{1,3}")
 _NOTES = re.compile(r"(?:foot|end)-?note|note-?ref|fn-?ref|\breference\b|\bcit(?:e|ation)", re.I)

@@ -24,8 +24,7 @@ if TYPE_CHECKING:  # Importing pydantic would slow down the processes that read 
     from spadework.values import SourceKind
 
 _MOST_NODES = 5_000
-#: Maximum number of h1 headings considered as the title, because the site's name is often an h1
-#: too.
+#: Maximum h1 headings considered as the title. The site's name is often an h1 too.
 _MOST_HEADINGS = 5
 #: Headings outside the main text.
 _BESIDE = "footer h1, nav h1, aside h1"

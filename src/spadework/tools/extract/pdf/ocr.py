@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-#: Maximum pixels of an image. Larger images are scaled down. A page at 200 dpi has half as many
-#: pixels.
+#: Maximum pixels; larger images are scaled down. A page at 200 dpi has half as many.
 MAX_PIXELS = 8_000_000
 #: An image with its longer side below SMALL_SIDE pixels is enlarged by the factor ENLARGED.
 SMALL_SIDE, ENLARGED = 1_200, 2

@@ -89,8 +89,7 @@ def _of_few_sizes(lines: list[Line]) -> list[Line]:
     ]
 
 
-#: A paragraph starts after a gap that exceeds this multiple of both the usual gap and the font
-#: size.
+#: A paragraph starts after a gap above this multiple of both the usual gap and the font size.
 PARAGRAPH_GAP = 1.35
 #: A line that is shorter than this share of a long line ends a paragraph.
 SHORT_LINE = 0.7

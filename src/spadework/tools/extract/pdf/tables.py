@@ -21,8 +21,7 @@ THICK = 3.0
 LONG = 6.0
 #: Maximum distance between rules that meet, in points.
 NEAR = 3.0
-#: Maximum number of objects examined on a page, and maximum number of rules. A page with more
-#: rules is a drawing.
+#: Maximum objects examined on a page, and maximum rules. A page with more rules is a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
