@@ -21,6 +21,7 @@ from spadework.agents.report.checks import Known, find_unfounded, note_doubts, r
 from spadework.agents.report.material import entries_of
 from spadework.agents.verifier import VerdictsAnswer
 from spadework.prompts import render
+from spadework.tools.text.page_text import PageText
 from spadework.values import Evidence, Sentence
 
 TRUE, BEYOND = "supported", "inference or beyond its quotes"
@@ -46,7 +47,10 @@ def evidence(case: dict[str, Any]) -> tuple[list[Evidence], dict[str, str]]:
     made, pages = [], {}
     for one in case["evidence"]:
         pages[one["id"]] = one["before"] + one["quote"] + one["after"]
-        start = len(one["before"])
+        start, is_row = len(one["before"]), one["quote"].startswith("|")
+        text = PageText(pages[one["id"]])
+        # A row is cited with its column names, and other quotes with the sentences around them.
+        near = (one["before"], "") if is_row else text.neighbours(start, start + len(one["quote"]))
         made.append(
             Evidence(
                 id=one["id"],
@@ -61,8 +65,9 @@ def evidence(case: dict[str, Any]) -> tuple[list[Evidence], dict[str, str]]:
                 origin=one["url"],
                 title=one["title"],
                 heading=one["heading"],
-                before=one["before"],
-                after=one["after"],
+                before=near[0],
+                after=near[1],
+                kind="row" if is_row else "text",
             )
         )
     return made, pages
@@ -95,7 +100,7 @@ def requests(path: Path, half: str) -> Iterator[tuple[list[int], str]]:
         for number, case in group:
             cited, _ = evidence(case)
             own = [e.model_copy(update={"id": f"E{number}{e.id.lower()}"}) for e in cited]
-            entries += entries_of(own)
+            entries += entries_of(own, around=True)
             refused, note = found_by_code(case)
             items.append(
                 {

@@ -72,9 +72,16 @@ def test_a_gap_that_another_section_answers_is_none() -> None:
     left = not_found(plan, coverage, ["b", "c", "the tax"])
     assert [one.text for one in left.sentences] == [
         "“Prices” was not answered. Missing: the tax.",
-        "Missing: b.",
+        "“Owners” was not answered. Nothing was found.",
+        "Missing: b; c.",
     ]
-    assert not not_found(plan, coverage, []).sentences
+    partly = {"Prices": coverage["Prices"].model_copy(update={"evidence_ids": ("E1",)})}
+    some = plan.model_copy(update={"topics": (PLAN.topics[1],)})
+    assert [one.text for one in not_found(some, partly, ["the tax"]).sentences] == [
+        "Missing: the tax."
+    ]
+    [vague] = not_found(some, partly, []).sentences
+    assert vague.text == "“Prices” was only partly answered."
 
 
 @pytest.mark.parametrize(

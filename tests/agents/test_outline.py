@@ -39,7 +39,8 @@ PLAN = Plan(
     ),
 )
 GAP = "who rang the bells"
-WANTED = _wanted(PLAN, {"Bells": Coverage(topic="Bells", covered=True, score=0.9, gaps=(GAP,))})
+BELLS = Coverage(topic="Bells", covered=True, score=0.9, gaps=(GAP,))
+WANTED = [*_wanted(PLAN, {"Bells": BELLS})]
 LEDGER = [
     entry("E1", "The lamp was lit in 1887."),
     entry("E2", "The bridge of Port Alder is open."),
@@ -91,23 +92,17 @@ FORGOTTEN = [
 ]
 
 
-def composed(left_out: tuple[str, ...] = (), answers: tuple[int, ...] = ()) -> Outline:
+def composed(left_out: tuple[str, ...] = (), open_: tuple[int, ...] = ()) -> Outline:
     """The outline of a model that names the first two entries."""
     sections: list[dict[str, Any]] = [
-        {
-            "heading": heading,
-            "shows": shows,
-            "form": "prose",
-            "evidence_ids": [id_],
-            "answers": list(answers),
-            "words": 9,
-        }
+        {"heading": heading, "shows": shows, "form": "prose", "evidence_ids": [id_], "words": 9}
         for heading, shows, id_ in (
             ("The lamp", "Wick and light of the lamp.", "E1"),
             ("The bridge", "What the bridge is of.", "E2"),
         )
     ]
-    told = {"title": "", "answer": "", "sections": sections, "left_out": list(left_out)}
+    told = {"title": "", "answer": "", "sections": sections}
+    told |= {"left_out": list(left_out), "open": list(open_)}
     made = _check_outline(OutlineAnswer.model_validate(told), FORGOTTEN, PLAN, WANTED)
     assert made
     return made
@@ -123,30 +118,15 @@ def test_an_entry_that_is_named_nowhere_goes_to_the_first_section_of_its_topic()
     assert made.left_out == ("E5",)
 
 
-def test_what_must_be_told_and_no_section_answers_is_missing() -> None:
-    assert composed(answers=(1,)).missing == ("colour of the lamp", GAP)
-    assert composed(answers=(1, 3)).missing == ("colour of the lamp",)
-    assert composed(answers=(1, 2, 3)).missing == ()
+def test_an_open_point_exists_is_named_once_and_no_entry_says_it() -> None:
+    assert composed(open_=(3, 2, 3, 9, 0)).missing == (GAP, "colour of the lamp")
+    assert composed().missing == ()
     ledger = [*FORGOTTEN, entry("E7", "The colour of the lamp is known to be green.")]
-    answer = OutlineAnswer.model_validate(
-        {
-            "title": "",
-            "answer": "",
-            "sections": [
-                {
-                    "heading": "The lamp",
-                    "shows": "",
-                    "form": "prose",
-                    "evidence_ids": ["E7"],
-                    "answers": [],
-                    "words": 9,
-                }
-            ],
-        }
-    )
-    made = _check_outline(answer, ledger, PLAN, WANTED)
+    lamp = {"heading": "Lamp", "shows": "", "form": "prose", "evidence_ids": ["E7"], "words": 9}
+    told = {"title": "", "answer": "", "sections": [lamp], "open": [1, 2]}
+    made = _check_outline(OutlineAnswer.model_validate(told), ledger, PLAN, WANTED)
     assert made
-    assert made.missing == ("keeper", GAP), "what an entry says in the same words is told"
+    assert made.missing == ("keeper",), "what an entry says in the same words is told"
 
 
 def test_a_topic_of_which_all_is_left_out_has_no_section() -> None:

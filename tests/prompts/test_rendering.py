@@ -129,6 +129,7 @@ SHOWN: dict[str, dict[str, Any]] = {
         "conflicts": ["Definition: It has one blade. / It has two blades."],
         "words": 400,
         "most_words": 400,
+        "most_open": 4,
         "asked_on": "2026-03-04",
     },
     "turn": {

@@ -143,31 +143,25 @@ def not_found(
     say: Phrases = ENGLISH,
 ) -> Section:
     """Return a section on what the answer lacks, with each gap once.
-    - `outlined`: the aspects and gaps that no section answers, or None without an outline. Only
-      the outline knows whether another topic's section answers a gap.
+    - `outlined`: the aspects and gaps that no entry answers, or None without an outline. Only the
+      outline knows whether another topic answers a gap.
     - `unread`: topics with pages that could not be read.
     """
-    gaps = {
-        name: [gap for gap in found.gaps if outlined is None or gap in outlined]
-        for name, found in coverage.items()
-    }
-    lines, told, beside = [], "", list[str]()
+    lines, told, listed, lacking = [], "", set[str](), [*(outlined or ())]
     for topic in plan.topics:
         found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
-        left = gaps.get(topic.name, [])
+        left = [gap for gap in found.gaps if outlined is None or gap in outlined]
         if found.state == "answered":
             # For an answered topic, readers want only the most important gap, which comes first.
-            beside += left[1:]
-        elif left or not found.gaps:
+            lacking += left[:1] if outlined is None else []
+        elif found.state == "open" or not {*left, *topic.must_cover} & {*lacking}:
             new = [gap for gap in left if _bare(gap) not in told]
             lines.append(_gap_of(topic, found, new, topic.name in unread, plan, say))
             told = _bare(" ".join([told, *lines]))
-            # The line about an unanswered topic already tells what it lacks, so this is not listed
-            # again.
-            beside += [*left, *(topic.must_cover if left else ())]
+            # This line already tells what the topic lacks.
+            listed |= {*left, *(topic.must_cover if left else ())}
     said = stems(told, plan.language)
-    first = [gap for own in gaps.values() for gap in own[:1]]
-    lacking = [one for one in dict.fromkeys([*(outlined or ()), *first]) if one not in beside]
+    lacking = [one for one in dict.fromkeys(lacking) if one not in listed]
     rest = "; ".join(one.rstrip(".") for one in lacking if not stems(one, plan.language) <= said)
     lines += [say("missing", gaps=rest)] if rest else []
     asked = language(spoken(plan.question)).latest.search(plan.question)

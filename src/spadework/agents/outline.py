@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -23,6 +23,8 @@ from spadework.values import CODE, Conflict, Coverage, Evidence, Plan, Problem, 
 #: The form of a section decides its layout.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
 MOST_SECTIONS, MOST_COLUMNS = 12, 6
+#: The maximum number of open points that a report names, so that they are read.
+MOST_OPEN = 4
 MOST_NAMES = 12
 #: The target number of words in a report, by its requested length.
 WORDS: Mapping[str, int] = {"short": 200, "normal": 700, "long": 1_800}
@@ -36,7 +38,6 @@ class OutlinedAnswer(Visible):
     form: SectionForm
     columns: list[str] = at_most(MOST_COLUMNS, [])
     evidence_ids: list[str]
-    answers: list[int] = Field([])
     words: int
 
 
@@ -47,6 +48,7 @@ class OutlineAnswer(Reply):
     answer: str
     sections: list[OutlinedAnswer] = at_most(MOST_SECTIONS)
     left_out: list[str] = Field([])
+    open: list[int] = at_most(MOST_OPEN, [])
     names: list[str] = at_most(MOST_NAMES, [])
 
 
@@ -67,7 +69,8 @@ class Outline:
     """The plan of a report.
     - `answer`: the short answer with citation marks, written by `author`.
     - `left_out`: the ids of unused entries.
-    - `missing`: the aspects and gaps that no section covers, or None if this was not checked.
+    - `missing`: the most important aspects and gaps that no entry answers, or None if this was not
+      checked.
     - `names`: the names that the code in the sections shares.
     """
 
@@ -119,6 +122,7 @@ async def outline(
             *(_sides_of(conflict, ledger) for conflict in known.conflicts),
             *(f"{c.topic}: {one}" for c in known.coverage.values() for one in c.differences),
         ],
+        most_open=MOST_OPEN,
         words=known.words,
         most_words=known.most_words,
         asked_on=known.asked_on,
@@ -126,7 +130,7 @@ async def outline(
 
     async def ask(model: Model) -> Outline:
         answer = await model.ask("writer", prompt, OutlineAnswer, seconds=seconds)
-        return await asyncio.to_thread(_check_outline, answer, ledger, plan, wanted) or instead()
+        return await asyncio.to_thread(_check_outline, answer, ledger, plan, [*wanted]) or instead()
 
     def instead() -> Outline:
         return by_topic(plan, ledger, known.words)
@@ -160,7 +164,7 @@ def _wanted(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]
 
 
 def _check_outline(
-    answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan, wanted: Iterable[str]
+    answer: OutlineAnswer, ledger: Sequence[Evidence], plan: Plan, wanted: Sequence[str]
 ) -> Outline | None:
     """Validate the model's outline, or return None if no section has evidence.
     - Sections with the same heading are merged.
@@ -199,29 +203,10 @@ def _check_outline(
     named = {e.id for one in whole for e in one.evidence}
     left_out = tuple(e.id for e in once if e.id not in named and e.kind != "columns")
     title = keep_founded_heading(answer.title, texts, home)
-    missing = _unanswered(answer, known, wanted, whole)
+    asked = (wanted[n - 1] for n in dict.fromkeys(answer.open) if 1 <= n <= len(wanted))
+    missing = tuple(one for one in asked if not any(speaks_of(e, one) for e in once))
     names = tuple(name for name in answer.names[:MOST_NAMES] if not is_injection(name))
     return Outline(tuple(whole), title, answer.answer, answer.author, left_out, missing, names)
-
-
-def _unanswered(
-    answer: OutlineAnswer,
-    known: Container[str],
-    wanted: Iterable[str],
-    sections: Sequence[Outlined],
-) -> tuple[str, ...]:
-    answered = {
-        number
-        for one in answer.sections
-        if any(i in known for i in one.evidence_ids)
-        for number in one.answers
-    }
-    return tuple(
-        want
-        for number, want in enumerate(wanted, 1)
-        if number not in answered
-        and not any(speaks_of(e, want) for one in sections for e in one.evidence)
-    )
 
 
 def _of_forgotten_topics(

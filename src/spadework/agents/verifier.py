@@ -236,7 +236,7 @@ async def _batch(
     model: Model, batch: Sequence[Asked], material: Material, seconds: float
 ) -> dict[Asked, Finding]:
     cited = [material.cited(each.stated.ids) for each in batch]
-    entries = entries_of(list({e.id: e for own in cited for e in own}.values()))
+    entries = entries_of(list({e.id: e for own in cited for e in own}.values()), around=True)
     items = [
         {
             "sentence": one.in_words if one.sentence.code else plain(one.in_words),

@@ -46,19 +46,20 @@ class Entry(NamedTuple):
     claim: str = ""
 
 
-def entries_of(evidence: Sequence[Evidence]) -> list[Entry]:
+def entries_of(evidence: Sequence[Evidence], *, around: bool = False) -> list[Entry]:
     """Return the entries for one prompt, with the title, heading, author, host and date of their
     pages.
 
-    No text or claim is shown twice. The sentence before comes only with a quote that depends on
-    it, and the sentence after only if it depends on the quote ("However, …").
+    No text or claim is shown twice. Unless the sentences `around` each quote are wanted, the one
+    before comes only with a quote that depends on it, and the one after only if it depends on the
+    quote ("However, …").
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
         told[e.content_hash] += "\n" + " ".join(e.quote.split())
     for e in evidence:
         code = spoken(f"{e.before} {e.quote} {e.after}")
-        prose = e.kind in ("text", "item")
+        prose = e.kind in ("text", "item") and not around
         texts = [e.quote]
         for text, leaning in ((e.before, e.quote), (e.after, e.after)):
             near = text if not prose or language(code).needs_context(leaning) else ""

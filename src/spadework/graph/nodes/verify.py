@@ -175,7 +175,7 @@ async def _mend(
     failed = [one for one, finding in pairs if not finding.holds]
     if not failed:
         return {}, []
-    evidence = await asyncio.to_thread(closest_entries, failed, material)
+    evidence = await asyncio.to_thread(closest_entries, failed, checked.section, material)
     return await writer.mend(model, plan.question, checked, evidence, seconds=seconds)
 
 
