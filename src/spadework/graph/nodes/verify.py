@@ -172,8 +172,7 @@ async def _mend(
     model: Model, plan: Plan, checked: Checked, material: Material, seconds: float
 ) -> tuple[writer.Changes, list[Problem]]:
     pairs = zip(checked.section.sentences, checked.findings, strict=True)
-    failed = [one for one, finding in pairs if not finding.holds]
-    if not failed:
+    if not (failed := [one for one, finding in pairs if not finding.holds]):
         return {}, []
     evidence = await asyncio.to_thread(closest_entries, failed, checked.section, material)
     return await writer.mend(model, plan.question, checked, evidence, seconds=seconds)

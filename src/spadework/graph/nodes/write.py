@@ -49,15 +49,11 @@ def cited_by(section: Section, material: Material) -> list[Evidence]:
     return _cited_evidence(section, material) or topic
 
 
-def closest_entries(
-    failed: Sequence[Sentence], section: Section, material: Material
-) -> list[Evidence]:
-    """Return the entries that failed sentences cite, and the entries closest to each sentence.
-    Only entries of topics that the section cites are close.
-    """
+def closest_entries(failed: Sequence[Sentence], own: Section, material: Material) -> list[Evidence]:
+    """Return the entries that failed sentences cite, and the closest on the section's topics."""
     known = merged([*material.ledger.values()])
     chosen = [known[id_] for one in failed for id_ in one.evidence_ids if id_ in known]
-    topics = {known[i].topic for one in section.sentences for i in one.evidence_ids if i in known}
+    topics = {e.topic for e in cited_by(own, material)}
     others = [e for e in dict.fromkeys(known.values()) if e.topic in topics and e not in chosen]
     told = [f"{e.title} {e.heading} {e.claim} {e.quote}" for e in others]
     index = Bm25(told, map(spoken, told))
