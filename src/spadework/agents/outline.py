@@ -24,7 +24,7 @@ from spadework.values import CODE, Conflict, Coverage, Evidence, Plan, Problem, 
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
 MOST_SECTIONS, MOST_COLUMNS = 12, 6
 #: The maximum number of open points that a report names, so that they are read.
-MOST_OPEN = 4
+MOST_OPEN = 3
 MOST_NAMES = 12
 #: The target number of words in a report, by its requested length.
 WORDS: Mapping[str, int] = {"short": 200, "normal": 700, "long": 1_800}
