@@ -154,7 +154,7 @@ def not_found(
         if found.state == "answered":
             # For an answered topic, readers want only the most important gap, which comes first.
             lacking += left[:1] if outlined is None else []
-        elif found.state == "open" or not {*left, *topic.must_cover} & {*lacking}:
+        elif found.state == "open" or not outlined:
             new = [gap for gap in left if _bare(gap) not in told]
             lines.append(_gap_of(topic, found, new, topic.name in unread, plan, say))
             told = _bare(" ".join([told, *lines]))
