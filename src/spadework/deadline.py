@@ -49,7 +49,7 @@ CLOSING_DRAFTS = 4.0
 
 
 def shares_of(effort: str, *, model: bool) -> Shares:
-    """Return each phase's share of the run time. A model needs the most for writing."""
+    """Return each phase's share of the run time. With a model, writing gets the largest."""
     if not model:
         return BY_CODE
     return QUICK if effort == "quick" else WITH_MODEL

@@ -456,7 +456,7 @@ async def test_an_item_is_judged_with_the_line_that_leads_to_it(
     await verdicts(settings)
     [asked] = asked_of(model, "VerdictsAnswer")
     assert f"{LAMP} (it comes after “The lighthouse never had the following:”)" in asked.user
-    assert "The light was new. [E1]" in asked.user
+    assert f"The light was new. (it comes after “{LAMP}”) [E1]" in asked.user
 
 
 async def test_names_of_rows_and_lead_ins_are_judged_with_what_they_introduce(

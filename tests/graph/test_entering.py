@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from spadework.agents.evidence.passages import Spot
-from spadework.graph.evidence import split_quote
+from spadework.graph.evidence import _enter, split_quote
 from spadework.tools.text.page_text import PageText
-from spadework.values import Page
+from spadework.values import Page, Topic
 
 PAGE = Page(
     url="https://a.example/", fetched_at=datetime(2026, 3, 4, tzinfo=UTC), content_hash="h", chars=9
@@ -60,3 +60,19 @@ def test_rows_that_a_reader_quotes_together_are_one_entry_with_its_claim() -> No
     assert entry.claim == claim
     alone = split_quote(PageText(text), Spot(PAGE, start, len(text), text[start:]))
     assert [text[p.start : p.end] for p in alone if p.kind != "columns"] == rows
+
+
+def test_what_a_second_quote_adds_to_the_first_is_an_entry_with_its_claim() -> None:
+    text = "The lamp is old. It burns oil. It was lit in 1887."
+    first, second, whole = text[:16], text[:30], text
+    spots = [Spot(PAGE, 0, len(said), said, claim) for said, claim in ((first, "a"), (second, "b"))]
+    spots += [Spot(PAGE, 17, 30, text[17:30], "c"), Spot(PAGE, 0, len(whole), whole, "d")]
+    made, lost = _enter(
+        Topic(name="t", question="t"), spots, [], {"h": PageText(text)}, lambda: False
+    )
+    assert not lost
+    assert [(e.quote, e.claim) for e in made] == [
+        ("The lamp is old.", "a"),
+        ("It burns oil.", "b"),
+        ("It was lit in 1887.", "d"),
+    ]

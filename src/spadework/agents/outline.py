@@ -14,7 +14,7 @@ from spadework.agents.editor import day_of
 from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import Reply, at_most
 from spadework.agents.report.checks import Known as Text, keep_founded_heading
-from spadework.agents.report.material import line_of, merged, speaks_of
+from spadework.agents.report.material import line_of, merged, speaks_of, with_columns
 from spadework.prompts import render
 from spadework.tools.text.language import Phrases
 from spadework.tools.text.prompt_injection import is_injection
@@ -179,7 +179,7 @@ def _check_outline(
     home = plan.language.lower()[:2]
     made: dict[str, Outlined] = {}
     for one in answer.sections:
-        own = _with_columns([known[i] for i in one.evidence_ids if i in known], once)
+        own = with_columns([known[i] for i in one.evidence_ids if i in known], once)
         if not own:
             continue
         heading = keep_founded_heading(one.heading, texts, home) or own[0].topic
@@ -233,12 +233,6 @@ def _with_forgotten(
             )
             given[next(of_topic, 0)].append(e)
     return [
-        replace(one, evidence=_with_columns([*one.evidence, *given[n]], ledger))
+        replace(one, evidence=with_columns([*one.evidence, *given[n]], ledger))
         for n, one in enumerate(sections)
     ]
-
-
-def _with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    tables = {(e.content_hash, e.columns) for e in chosen if e.kind in ("row", "cells")}
-    named = [e for e in ledger if e.kind == "columns" and (e.content_hash, e.start) in tables]
-    return tuple(dict.fromkeys([*named, *chosen]))

@@ -63,7 +63,7 @@ _TITLE_WORDS, _TAGS = 6, 3
 
 class Chore(NamedTuple):
     """A chat client's request about a conversation.
-    - `task`: "text", unless it is a title, tags or follow-ups.
+    - `task`: a title, tags, follow-ups, or otherwise "text".
     - `key`: the JSON key of the answer, or "" for plain text.
     - `listed`: whether the answer is a list.
     - `shown`: the conversation.

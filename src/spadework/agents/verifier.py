@@ -20,7 +20,7 @@ from spadework.agents.extractive.writer import own_cell, own_words
 from spadework.agents.llm.client import Model
 from spadework.agents.llm.structured_output import Reply
 from spadework.agents.report.checks import note_doubts
-from spadework.agents.report.material import Entry, Material, entries_of
+from spadework.agents.report.material import Entry, Material, entries_of, with_columns
 from spadework.agents.report.sentence_context import LABEL_WORDS, Stated, leans, state_sentences
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
@@ -236,10 +236,11 @@ async def _batch(
     model: Model, batch: Sequence[Asked], material: Material, seconds: float
 ) -> dict[Asked, Finding]:
     cited = [material.cited(each.stated.ids) for each in batch]
-    entries = entries_of(list({e.id: e for own in cited for e in own}.values()), around=True)
+    shown = with_columns([e for own in cited for e in own], [*material.ledger.values()])
+    entries = entries_of(shown, around=True)
     items = [
         {
-            "sentence": one.in_words if one.sentence.code else plain(one.in_words),
+            "sentence": one.for_judge if one.sentence.code else plain(one.for_judge),
             "code": one.sentence.code,
             "ids": [e.id for e in own],
             "inferred": one.sentence.inferred,

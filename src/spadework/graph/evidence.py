@@ -79,12 +79,23 @@ def _enter(
             return made, len(spots) - n
         text, own = texts[spot.page.content_hash], taken.setdefault(spot.page.content_hash, [])
         for place in split_quote(text, spot) if text[spot.start : spot.end] == spot.quote else ():
-            start, end = place.start, place.end
-            if not any(start < e and s < end for s, e in own):
-                own.append((start, end))
+            new = _untaken(place, own, text)
+            if new and (new == place or place.kind in ("text", "item")):
+                own.append((new.start, new.end))
                 id_ = f"E{len(ledger) + len(made) + 1}"
-                made.append(_entry(id_, topic, spot.page, text, place))
+                made.append(_entry(id_, topic, spot.page, text, new))
     return made, 0
+
+
+def _untaken(place: _Place, own: Sequence[tuple[int, int]], text: PageText) -> _Place | None:
+    """Return the first part of a place that no entry has yet."""
+    start, end = place.start, place.end
+    for s, e in sorted(own):
+        if s <= start < e:
+            start = e + len(text[e:end]) - len(text[e:end].lstrip())
+        elif start < s < end:
+            end = s - (len(text[start:s]) - len(text[start:s].rstrip()))
+    return place._replace(start=start, end=end) if start < end else None
 
 
 def split_quote(text: PageText, spot: Spot) -> list[_Place]:

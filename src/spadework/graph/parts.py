@@ -1,6 +1,7 @@
-"""Open the parts of a session: journal, models, search providers and their fallbacks, and pages.
-A replay uses the recording.
-Look for pages in earlier runs before the web, and store new pages. Failures never stop a run.
+"""Open what a session works with: journal, models, search providers and their fallbacks, and pages.
+
+A replay reads the recording. Other runs look for a page in earlier runs before they fetch it from
+the web, and store new pages. A store that fails never stops a run.
 """
 
 from __future__ import annotations

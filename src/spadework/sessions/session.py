@@ -358,7 +358,7 @@ class Session:
                     tell(each)
 
     async def _begin(self) -> Records:
-        """Store the question before waiting, so that the session can be resumed."""
+        """Store the question at once, so that the session can be resumed."""
         await quotas.check(self.settings, replayed=bool(self._replay))
         await asyncio.to_thread(make_folder, self.folder)
         with hold_session(self.folder):

@@ -132,6 +132,13 @@ def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
     return {id_: e.model_copy(update={"claim": told[e.id]}) for id_, e in whole.items()}
 
 
+def with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tuple[Evidence, ...]:
+    """Return the chosen entries, with the column names of their rows first."""
+    tables = {(e.content_hash, e.columns) for e in chosen if e.kind in ("row", "cells")}
+    named = [e for e in ledger if e.kind == "columns" and (e.content_hash, e.start) in tables]
+    return tuple(dict.fromkeys([*named, *chosen]))
+
+
 def _whole_of(evidence: Evidence, alike: Sequence[Evidence]) -> Evidence:
     """Return the longest entry in `alike` that adds at most one sentence, row or line of code to
     the quote.

@@ -41,6 +41,7 @@ class Stated:
     """A sentence in context. Equal sentences in equal contexts share a verdict.
     - `row`: the names of its row and column.
     - `follows`: a description of the sentence that it depends on.
+    - `before`: otherwise the sentence before it, in case a pronoun refers to that.
     - `ids`: its evidence. A row `label` has all the evidence of its section, but shows the marks
       of its row.
     """
@@ -51,6 +52,7 @@ class Stated:
     label: bool = False
     ids: tuple[str, ...] = field(default=(), compare=False)
     of_row: tuple[str, ...] = field(default=(), compare=False)
+    before: str = field(default="", compare=False)
 
     @property
     def mark(self) -> str:
@@ -72,6 +74,11 @@ class Stated:
         return f"{self.sentence.text} ({self.follows})" if self.follows else self.sentence.text
 
     @property
+    def for_judge(self) -> str:
+        """The text for a judge, with the sentence before."""
+        return f"{self.in_words} (it comes after “{self.before}”)" if self.before else self.in_words
+
+    @property
     def parts(self) -> tuple[Stated, ...]:
         """The single sentences to judge, each after the one before."""
         whole = self.sentence
@@ -80,7 +87,12 @@ class Stated:
             return (self,)
         follows = [self.follows, *(f"it comes after “{before}”" for before in told)]
         return tuple(
-            replace(self, sentence=whole.model_copy(update={"text": text}), follows=after)
+            replace(
+                self,
+                sentence=whole.model_copy(update={"text": text}),
+                follows=after,
+                before="" if after else self.before,
+            )
             for text, after in zip(told, follows, strict=False)
         )
 
@@ -102,7 +114,9 @@ def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated
             lead = told[after]
             follows = f"it comes after {'code' if lead.code else f'“{lead.text}”'}"
         ids = cited if label else one.evidence_ids
-        made.append(Stated(one, row, follows, label, ids, _ids(told, place.ahead) if label else ()))
+        marks = _ids(told, place.ahead) if label else ()
+        last = "" if after is not None or place.after is None else told[place.after].text
+        made.append(Stated(one, row, follows, label, ids, marks, last))
     return tuple(made)
 
 

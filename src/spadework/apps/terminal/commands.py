@@ -109,7 +109,7 @@ class Reply(NamedTuple):
 
 
 def how_to_answer() -> str:
-    """Return the help line for answering a plan."""
+    """Return the line that tells how to reply to a plan."""
     forms = ", ".join(FORMS)
     return f"Enter: accept · or type a change: {forms} · Ctrl-C: leave"
 

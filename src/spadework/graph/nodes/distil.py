@@ -280,7 +280,7 @@ def _distinct(cuts: Sequence[Cut]) -> list[Cut]:
 
 async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
     """Return the limits for a topic's assessor, halved if time is short.
-    They are higher at deep effort, because several calls share the reading.
+    They are higher at deep effort, where several calls share the reading.
     """
     room = EXTRACTIVE
     if by_model:

@@ -63,8 +63,7 @@ async def read_pages(
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
     if not wanted:  # All belong to other workers. They count, or none would be read.
         wanted, taken = len(chosen), frozenset()
-    # The journal records which pages were abandoned, because a replay cannot know which pages came
-    # first.
+    # Read the abandoned pages from the journal, because a replay cannot tell which came in time.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
     ends: dict[str, Outcome[Hit, Page]] = {}

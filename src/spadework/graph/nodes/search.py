@@ -149,7 +149,7 @@ async def found_before(
 
 
 def fused_hits(lists: Sequence[list[Hit]]) -> list[Hit]:
-    """Fuse the lists of one topic, best first. The original query has more weight."""
+    """Fuse a topic's result lists into one, best first. The original query has more weight."""
     weights = [
         ORIGINAL_WEIGHT if hits and hits[0].found_by[0].kind == "original" else 1.0
         for hits in lists

@@ -164,7 +164,7 @@ class Metadata(Kept):
     """A session's metadata.
     - `status`: "" until the session ends
     - `utc_offset`: in minutes
-    - `pages`: maximum pages of a gathering session
+    - `pages`: the page limit of a gathering session
     """
 
     id: str = ""

@@ -90,7 +90,7 @@ def _with_sentences(block: Set, sentences: Iterator[Sentence]) -> Set:
 def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
     """Remove repeated citation marks from a block.
     If all sentences of a paragraph, item or table row cite the same pages, only the last keeps its
-    marks. Otherwise, only the last conclusion keeps its sign.
+    marks. Otherwise, conclusions in a row have the sign once, behind the last one.
     """
     width = max(1, len(block.columns)) if block.form == "table" else 1
     made: list[Sentence] = []
@@ -114,10 +114,10 @@ def _shared(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> li
 
 
 def _signed_once(sentences: Sequence[Sentence]) -> list[Sentence]:
-    last = max((n for n, one in enumerate(sentences) if one.inferred), default=0)
+    goes_on = [one.inferred for one in sentences[1:]] + [False]
     return [
-        one if n == last or not one.inferred else one.model_copy(update={"inferred": False})
-        for n, one in enumerate(sentences)
+        one.model_copy(update={"inferred": one.inferred and not more})
+        for one, more in zip(sentences, goes_on, strict=True)
     ]
 
 

@@ -244,7 +244,7 @@ def words(runs: tuple[Run, ...]) -> str:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: its label's cell, its value's cell with citation marks, and its length in percent."""
+    """A bar of a chart: the cells of its label and its cited value, and its length in percent."""
 
     label: Item
     value: Item

@@ -42,8 +42,8 @@ def answer(
     limit: int,
     near: Sequence[Near] = (),
 ) -> list[Recalled]:
-    """Return at most `limit` of the `known` pages that match by words or are near by meaning.
-    The best page comes first. `weights` is the rarity of each term.
+    """Return at most `limit` of the `known` pages that share words with the query or are close in
+    meaning, best first. `weights` maps each term to its rarity.
     """
     documents = {number: document(entry) for number, entry in known.items()}
     there = with_near([match for match in matches if match.number in known], near, documents)

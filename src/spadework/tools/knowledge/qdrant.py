@@ -197,8 +197,8 @@ WHOLE_SECONDS = 10.0
 
 class QdrantKnowledge:
     """A store in a Qdrant collection. `connect` creates the client, and `where` names the server.
-    An embedder adds a search by vectors, fused by RRF. Each model has its own collection, because
-    vectors of different models cannot be compared.
+    With an embedder, vectors are searched too, and the results fused by RRF. Each model has its own
+    collection, because vectors of different models cannot be compared.
     """
 
     def __init__(

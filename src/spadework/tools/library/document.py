@@ -268,7 +268,7 @@ class StoreReader:
         return [number for (number,) in self._rows("select id from documents")]
 
     def most_used(self, packages: Collection[str], most: int) -> list[int]:
-        """Return the numbers of the packages' documents that other documents' code uses most."""
+        """Return the ids of these packages' documents, those that other code uses most first."""
         marks = ",".join("?" * len(packages))
         query = (
             f"select distinct document from used where package in ({marks}) order by uses desc"

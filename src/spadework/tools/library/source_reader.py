@@ -78,7 +78,7 @@ class File:
 
 def collections(paths: Sequence[Path]) -> dict[str, Path]:
     """Return the paths in order, under unique names.
-    A name is the folder's own, preceded by its parent's if several folders have the same name.
+    A name is the last part of the path, with its parent in front if several paths end alike.
     Raises SettingsError if a path is missing or unreadable.
     """
     found: dict[str, Path] = {}

@@ -186,7 +186,7 @@ def _preset(name: str) -> Preset:
 
 
 def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
-    """Keep at most `most` selected hits not yet `paid` for. The others lead the reserve."""
+    """Keep all `paid` hits and at most `most` others. The rest go to the front of the reserve."""
     dear = [hit for hit in made.chosen if hit.url not in paid][most:]
     kept = tuple(hit for hit in made.chosen if hit not in dear)
     return replace(made, chosen=kept, reserve=(*dear, *made.reserve))

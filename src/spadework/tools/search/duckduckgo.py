@@ -96,7 +96,7 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
 
 
 def _error(text: str) -> SearchError:
-    """Convert an error message of ddgs.
+    """Convert an error message of the ddgs library to a SearchError.
     "No results" may also mean that requests are being limited.
     """
     if "Ratelimit" in text:

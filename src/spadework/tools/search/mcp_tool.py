@@ -288,7 +288,7 @@ class McpSearch:
 
 def mcp_searches(setting: str) -> list[McpSearch]:
     """Return the providers in the setting `TOOL @ ADDRESS or COMMAND; …`. They are named mcp, mcp-2
-    and so on. Raises SettingsError, whose message omits what follows an @, because it may be a key.
+    and so on. Raises SettingsError, without the text after an @, which may contain a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):

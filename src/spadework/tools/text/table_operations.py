@@ -454,7 +454,7 @@ def _stems(text: str, known: Language) -> set[str]:
 
 
 def _cell_stems(value: str, known: Language) -> set[str]:
-    """Return the stems of a cell; months and weekdays, also cut short ("Aug", "Sat"), as one."""
+    """Return the stems of a cell, with one stem for "Aug" and "August", or "Sat" and "Saturday"."""
     days = {day[:3] for day in known.weekdays if value.casefold() in (day, day[:2], day[:3])}
     return days or _stems_of_days(value, known)
 

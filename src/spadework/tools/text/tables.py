@@ -90,7 +90,7 @@ def _is_delimiter(line: str) -> bool:
 
 
 def rows_between(text: str, start: int, end: int) -> list[Span]:
-    """Return the spans of the rows between two offsets, without delimiters and empty rows."""
+    """Return the spans of the rows between two offsets, except delimiter rows and empty ones."""
     lines = [(span, text[slice(*span)]) for span in _lines(text, start, end)]
     return [span for span, line in lines if not _is_delimiter(line) and any(cells(line))]
 
