@@ -216,9 +216,7 @@ def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Proble
 
 
 def _final_reason(context: SessionContext, state: ResearchState) -> str:
-    """Return why the run ended. An exhausted model limit counts even if code then answered every
-    topic.
-    """
+    """Return why the run ended. A used-up model limit counts even if all topics are answered."""
     if context.stop.is_set():
         return "stop"
     searched = state.get("pages") or any(find.answered for find in state.get("finds", []))

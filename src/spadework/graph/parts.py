@@ -315,9 +315,7 @@ class StandIns:
         self._news: list[str] = []
 
     async def nth(self, context: SessionContext, n: int) -> Provider | None:
-        """Return fallback provider `n` (from 0), opening it if necessary, or None if there are no
-        more.
-        """
+        """Return fallback provider `n` (from 0), opened if necessary, or None if there is none."""
         async with self._lock:
             while n >= len(self.opened):
                 opening = partial(self._open, context)

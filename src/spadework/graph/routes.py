@@ -52,9 +52,7 @@ async def price(context: SessionContext, state: ResearchState) -> float:
 
 
 def share(budget: Budget, rounds: int) -> float:
-    """Return the share (0 to 1) of the remaining time and tokens that a round like the previous
-    ones takes.
-    """
+    """Return the share (0 to 1) of the remaining time and tokens that a usual round takes."""
     time = budget.reckoned("search", "read", "assess")
     tokens = (1 - budget.shares["write"]) * budget.limits.tokens - budget.spent("tokens")
     taken = ((budget.elapsed(), time), (budget.spent("tokens"), tokens))

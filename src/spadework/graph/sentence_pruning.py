@@ -109,9 +109,7 @@ def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> di
 
 
 def _without_lead(sentence: Sentence) -> Sentence | None:
-    """Return a sentence without its last part, which introduces something, or None if nothing is
-    left.
-    """
+    """Return a sentence without its last part, which introduces something, or None if empty."""
     start, _ = [(0, 0), *sentences(sentence.text)][-1]
     text = sentence.text[:start].rstrip()
     return sentence.model_copy(update={"text": text}) if text else None

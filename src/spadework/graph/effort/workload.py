@@ -18,9 +18,7 @@ class Stopped(Exception):
 
 
 async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: float) -> T:
-    """Return the result of `work`. Raises TimeoutError after `seconds`, or Stopped as soon as
-    `stop` is set.
-    """
+    """Return the result of `work`. Raises TimeoutError, or Stopped as soon as `stop` is set."""
     doing = asyncio.ensure_future(work)
     stopping = asyncio.ensure_future(stop.wait())
     try:

@@ -25,9 +25,7 @@ _TOLD = {"url", "title", "snippet", "position", "published_at", "relevance"}
 
 
 class Answers(NamedTuple):
-    """The lists of hits (best first), the distinct failures, and the names of the providers that
-    answered.
-    """
+    """The lists of hits (best first), the distinct failures, and the providers that answered."""
 
     lists: list[list[Hit]]
     problems: list[Problem]
