@@ -452,11 +452,13 @@ async def test_an_item_is_judged_with_the_line_that_leads_to_it(
 ) -> None:
     judging(model)
     text = f"The lighthouse never had the following:\n\n- {LAMP} [E1]\n\nThe light was new [E1]."
+    text += " And it was [E1]."
     model.script("SectionAnswer", {"markdown": text})
     await verdicts(settings)
     [asked] = asked_of(model, "VerdictsAnswer")
     assert f"{LAMP} (it comes after “The lighthouse never had the following:”)" in asked.user
-    assert f"The light was new. (it comes after “{LAMP}”) [E1]" in asked.user
+    assert "The light was new. [E1]" in asked.user
+    assert "And it was. (it comes after “The light was new.”) [E1]" in asked.user
 
 
 async def test_names_of_rows_and_lead_ins_are_judged_with_what_they_introduce(

@@ -115,7 +115,7 @@ def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated
             follows = f"it comes after {'code' if lead.code else f'“{lead.text}”'}"
         ids = cited if label else one.evidence_ids
         marks = _ids(told, place.ahead) if label else ()
-        last = "" if after is not None or place.after is None else told[place.after].text
+        last = told[n - 1].text if after is None and place.after == n - 1 else ""
         made.append(Stated(one, row, follows, label, ids, marks, last))
     return tuple(made)
 
