@@ -328,8 +328,6 @@ async def providers_named(
         from spadework.tools.search.mcp_tool import mcp_searches
 
         return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
-    # Imported here, because most web searches do not need the index.
-
     return [LibrarySearch(await open_library())]
 
 
