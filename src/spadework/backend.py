@@ -41,13 +41,13 @@ class Backend(Protocol):
         return
 
     async def note_answer(self, settings: Settings, known: str, session_id: str) -> bool:
-        """Record the session that gave an answer, by its hash. Return whether workers know the
-        session.
+        """Record the session that gave the answer with the hash `known`. Return whether workers
+        know the session.
         """
         return False
 
     async def answered_by(self, settings: Settings, known: str) -> str:
-        """Return the session that gave an answer, by its hash, or ""."""
+        """Return the session that gave the answer with the hash `known`, or ""."""
         return ""
 
     async def database_fault(self, settings: Settings) -> str:
@@ -89,7 +89,7 @@ class Backend(Protocol):
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return a list by name. It counts as created if the file `before` exists."""
+        """Return a list by name. The list counts as created if the file `before` exists."""
         raise LookupError(_NONE)
 
     def day_limit(self, settings: Settings) -> Any:

@@ -26,7 +26,7 @@ _open: ContextVar[Bill | None] = ContextVar("bill", default=None)
 
 
 class Bill:
-    """Amounts by `Usage` field. `kept` means that the journal has them, or soon will."""
+    """Amounts by `Usage` field. `kept` means that the amounts are, or soon will be, journaled."""
 
     def __init__(self) -> None:
         self.amounts: dict[str, float | None] = {}
@@ -74,16 +74,16 @@ def total(bills: Iterable[Amounts]) -> Usage:
 
 Price = tuple[float, float]
 
-#: The number of calls that may compete for a limit. To be longer than usual, an answer may use
-#: only this fraction of what is free.
+#: The number of calls that may compete for a limit. An answer longer than usual may use only one
+#: part in AT_ONCE of what is free.
 AT_ONCE = 16
 #: Minimum tokens for an answer; with fewer left, no call is made.
 LEAST_ROOM = 200
 
 
 class HoldRequest(NamedTuple):
-    """The size of a model call. `told` counts the tokens of the request, `usual` and `most` those
-    of the answer. `closing` calls write and check the report, and may use the reserve.
+    """The size of a model call in tokens: `told` for the request, `usual` and `most` for the
+    answer. `closing` marks calls that write and check the report, and may use the reserve.
     """
 
     told: int
@@ -133,7 +133,7 @@ def cost(price: Price | None, told: int, said: int) -> float:
 
 def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
     """Return the reservation for a call, or None if too little is `free` now. An answer gets at
-    least its usual size. It gets less if no running call could release more (`alone`).
+    least its usual size, unless no running call could release more (`alone`).
     """
     most = min(wish.most, longest(wish, free))
     least = min(LEAST_ROOM, wish.most)
@@ -213,9 +213,9 @@ class Budget(Deadline):
         self._began: tuple[float, dict[Limit, float]] | None = None
         #: The amounts reserved for rewriting.
         self._again: dict[Limit, float] = {}
-        #: Spent on closing calls before the writing, such as testing the model. The reserve is a
-        #: share of what remains, because an expensive test would otherwise leave too little for
-        #: judging.
+        #: The amounts spent on closing calls before the writing, such as a test of the model. The
+        #: reserve is a share of what these calls leave, because an expensive test would otherwise
+        #: leave too little for judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod
@@ -337,7 +337,7 @@ class Budget(Deadline):
 
     def _free(self, *, closing: bool, settled: bool = False) -> Free:
         """Return what a call may reserve within the limits of the run and the shared limit.
-        The calls of other runs count as settled only while this run has calls, too.
+        `settled` ignores the calls of other runs only while this run has calls, too.
         """
         own = self.free(closing=closing, settled=settled)
         if self.shared is None:
@@ -359,7 +359,7 @@ class Budget(Deadline):
         ceiling: float = getattr(self.limits, limit)
         if closing or limit not in _HELD_BACK:
             return ceiling
-        # Quick effort shortens writing but does not make it cheaper.
+        # Use WITH_MODEL at quick effort too, which shortens writing but makes it no cheaper.
         share = WITH_MODEL["write"] * (ceiling - self.early.get(limit, 0.0))
         kept = min(share, self._again.get(limit, ceiling))
         return ceiling - (math.ceil(kept) if limit == "calls" else kept)

@@ -17,7 +17,7 @@ Late = Callable[[], bool]
 #: A share of the run time, and its maximum in seconds.
 Mark = tuple[float, float]
 
-#: Unused time passes to later phases. Writing's share is reserved, also of calls, tokens and money.
+#: Unused time passes to later phases. Writing keeps its share of calls, tokens and money, too.
 BY_CODE: Shares = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
 WITH_MODEL: Shares = {"plan": 0.05, "search": 0.10, "read": 0.35, "assess": 0.20, "write": 0.30}
 #: A small model on two cores takes 14 to 45 s to plan, the longest call at quick effort.
@@ -108,22 +108,22 @@ class Deadline:
         return share if self.written is None else min(share, AGAIN * self.written)
 
     def phase(self, *phases: Phase) -> float:
-        """Return the seconds that these phases together may take.
-        Later phases keep their shares, and writing keeps its share of the whole. Until there is a
-        report, time below WRITE_NOW is reserved for writing.
+        """Return the seconds that these phases together may take. Later phases keep their shares
+        of the time left, and writing its share of the whole run. Until there is a report, the
+        time after WRITE_NOW is reserved for writing.
         """
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:
-        """Return the seconds for one step of these phases.
-        Even a short run grants `least`, up to half the time of these phases and reading.
+        """Return the seconds for one step of these phases. This is at least `least` or, if
+        smaller, half of the time of these phases and reading.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 
     def judging_seconds(self, call: float) -> float:
-        """Return the seconds for judging a round.
-        This is SLOWER times `call` if the phase has less, but at most half of the time for judging
-        and writing: evidence that nobody judged is not worth a report.
+        """Return the seconds for judging a round. If the phase has less than SLOWER times `call`,
+        judging takes time from writing, up to half of both phases' time, because a report of
+        evidence that nobody judged is worth nothing.
         """
         return max(self.phase("assess"), min(SLOWER * call, self.phase("assess", "write") / 2))
 

@@ -32,9 +32,9 @@ VERSION = 1
 
 
 class Timed(Value):
-    """An event with its time. `at`: the time; `after`: the second of the run, whose clock stops
-    while nobody works on it; `seconds`: the duration, or None if instant; `v`: the version of the
-    record (0 has no times).
+    """An event with its time. `at`: the time; `after`: the seconds since the run began, without
+    pauses in which nobody works on it; `seconds`: the duration, or None if instant; `v`: the
+    version of the record (0 has no times).
     """
 
     #: Fields that identify the event's subject; () if it has none.

@@ -11,8 +11,8 @@ from pydantic import AliasChoices, BaseModel, ValidationError
 
 from spadework.errors import must_be
 
-#: Reserved for the owner of a server: files, hosts, endpoints, programs and secrets. LangGraph
-#: servers store the values of callers as plain text, and drop those that are not in the form.
+#: Settings reserved for the owner of a server: files, hosts, endpoints, programs and secrets.
+#: LangGraph servers store callers' values as plain text, and drop settings that the form lacks.
 OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "robots", "user_agent"),
@@ -20,7 +20,7 @@ OWNERS = frozenset(
         *("parallel_sessions", "drain_seconds", "log"),
     }
 )
-#: Settings that end in this name servers, and are reserved too.
+#: Settings with this suffix are addresses of servers, and are reserved for the owner, too.
 _SERVER = "_url"
 #: Groups of settings in run order, each with its title and the graph nodes that use it.
 GROUPS = {
@@ -92,7 +92,7 @@ def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
     return fault_sentence(name, fault)
 
 
-#: Pydantic's terms for what a value must be, and plain ones.
+#: Pydantic's words for what a value must be, with the plain words that replace them.
 _PLAIN = {
     "valid integer": "whole number",
     "greater than or equal to": "at least",

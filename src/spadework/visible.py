@@ -1,5 +1,5 @@
 """Make external text safe to store and show, so that no character acts invisibly.
-`spadework.tools.export.markdown_report` escapes it for Markdown.
+`spadework.tools.export.markdown_report` escapes such text for Markdown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _UNSEEN = re.compile(
 )
 #: Line and page breaks other than \n.
 _BREAKS = re.compile("\r\n|[\x0b\x0c\r\x85\u2028\u2029]")
-#: Readable text has no such long runs of marks, digits or letters without a space.
+#: Runs of marks, digits or letters without a space that are too long for readable text.
 _RUNS = re.compile(
     r"(?<![^\w\s])([^\w\s]{1000})[^\w\s]++|(?<!\d)(\d{1000})\d++|(?<!\w)(\w{10000})\w++"
 )

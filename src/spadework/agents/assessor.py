@@ -132,14 +132,14 @@ async def assess(
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
-            # A model that names no real quote has covered nothing. The quotes that code finds are
-            # used if they probably answer the topic.
+            # If the model names no real quote, the topic is not covered. The quotes that code
+            # finds are used if they probably answer the topic.
             spots = found.spots if found.score > LIKELY else ()
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
-    # Without new passages there is nothing to judge. If nothing was ever found, the model may
-    # still suggest other searches.
+    # Ask no model if there is earlier evidence but no new passage to judge. If there is neither,
+    # the model may still suggest other searches.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     return judgement, [*problems, *fell]
@@ -174,8 +174,8 @@ def leads_on(plan: Plan) -> bool:
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Recommend following the names on the pages first, unless code `found` the answer.
-    Until then, the topic is not covered.
+    """Recommend following the names on the pages first, unless code `found` the answer. While
+    there are names to follow, the topic is not covered.
     """
     if found.score > LIKELY:
         return judgement
@@ -199,7 +199,7 @@ def recommendations_of(
             purpose=q.purpose,
             priority=q.priority,
             max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
-            # Skip sites that the passages name, because naming them may be advertising.
+            # Drop domains that the passages name, because pages may advertise them.
             include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
             exclude_domains=tuple(domains(q.exclude_domains)),
         )
@@ -250,8 +250,8 @@ Spots = Mapping[str, Sequence[Spot]]
 async def read_share(
     model: Model, plan: Plan, topics: Sequence[Topic], share: Sequence[Served], *, seconds: float
 ) -> tuple[Spots, list[Problem]]:
-    """Return the evidence for each topic in a share of the passages. Code finds it if the model
-    fails.
+    """Return the evidence for each topic in a share of the passages. If the model fails, code
+    finds the evidence.
     """
     lost: list[Problem] = []
     numbered = Numbered([one.shown for one in share])

@@ -56,7 +56,7 @@ _ENDED = {
     "tokens": "spent_tokens",
     "money": "spent_money",
 }
-#: The shortfalls that a reader would look for. The result lists all of them.
+#: The kinds of shortfalls that readers look for. The report lists only these, the result all.
 _GAPS = ("definition", "steps", "code", "dates")
 
 
@@ -108,9 +108,9 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """Return the sides in order, and a remark that explains the order.
-    Figures come newest first, because newer estimates matter more. Other sides come strongest
-    first. A side that only changed near-copies support comes last and is marked.
+    """Return the sides in order, and a remark that explains the order. Figures come newest first,
+    because newer estimates matter more. Other sides come strongest first. A side supported only
+    by near-copies of another side's pages comes last, with a remark.
     """
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for side, day in sides if not side.changed_copy]
@@ -158,7 +158,7 @@ def not_found(
             new = [gap for gap in left if _bare(gap) not in told]
             lines.append(_gap_of(topic, found, new, topic.name in unread, plan, say))
             told = _bare(" ".join([told, *lines]))
-            # This line already tells what the topic lacks.
+            # The line just added already tells what the topic lacks.
             listed |= {*left, *(topic.must_cover if left else ())}
     said = stems(told, plan.language)
     lacking = [one for one in dict.fromkeys(lacking) if one not in listed]

@@ -48,7 +48,7 @@ ANSWER_TOKENS = 500
 MOST_QUERIES = 4
 #: The maximum number of aspects per topic, and of subjects per question.
 MOST_ASPECTS, MOST_SUBJECTS = 6, 6
-#: The maximum number of requests for a form of the report, and the characters of each.
+#: The maximum number of requests for a form of the report, and of characters in each.
 MOST_WISHES, WISH_CHARS = 5, 120
 
 
@@ -187,8 +187,8 @@ def _without_today(plan: Plan, question: Question) -> Plan:
 def topic_of(answer: TopicAnswer) -> Topic:
     """Convert a model's topic, keeping its distinct queries in plain words."""
     name = answer.name.strip()
-    # Small models write names in lower case. Only a common first word is capitalized, because
-    # other names may be spelled that way.
+    # Capitalize a name that begins with a function word, because small models write names in lower
+    # case. Other names stay, because they may be spelled that way.
     if name.partition(" ")[0] in language(spoken(name)).stop:
         name = name[:1].upper() + name[1:]
     texts = {

@@ -23,7 +23,7 @@ from spadework.values import CODE, Conflict, Coverage, Evidence, Plan, Problem, 
 #: The form of a section decides its layout.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
 MOST_SECTIONS, MOST_COLUMNS = 12, 6
-#: The maximum number of open points that a report names, so that they are read.
+#: The maximum number of open points that a report names. Readers would skip a longer list.
 MOST_OPEN = 3
 MOST_NAMES = 12
 #: The target number of words in a report, by its requested length.
@@ -184,7 +184,7 @@ def _check_outline(
             continue
         heading = keep_founded_heading(one.heading, texts, home) or own[0].topic
         if is_summary(heading, plan.language):
-            # The summary is written last, from verified sentences.
+            # Only the summary, which is written last, may have this heading.
             heading = own[0].topic
         same = made.get(heading.casefold())
         if same:

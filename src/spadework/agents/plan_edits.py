@@ -41,8 +41,8 @@ class Said(NamedTuple):
 
 
 def said_in(answer: str) -> Said:
-    """Parse the user's answer about a plan. Together with change requests, only a final "yes"
-    accepts it.
+    """Parse the user's answer about a plan. An answer with change requests accepts the plan only
+    if its last line is "yes".
     """
     lines = answer.splitlines()
     wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
@@ -74,7 +74,7 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
 
 class Change(NamedTuple):
     """A plan after a change request. If the plan is unchanged, `reason` says why. `understood` is
-    False if a model might still understand the request.
+    False if code could not read the request, but a model might.
     """
 
     plan: Plan

@@ -51,7 +51,7 @@ _BARE = re.compile(
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: The maximum characters of an instruction. A message with its material is more than twice as
+#: The maximum characters of an instruction. A message that also has material is more than twice as
 #: long.
 _HEAD_CHARS = 400
 #: An answer of at most this many tokens cannot hold a cited sentence.
@@ -98,8 +98,8 @@ def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
 
 
 def _is_order(order: str, shown: str) -> bool:
-    """Return whether a non-English request is an instruction about a conversation.
-    It must have no question mark, and the conversation must end with a message of the assistant.
+    """Return whether a non-English request is an instruction about a conversation. The instruction
+    must have no question mark, and the conversation must end with an answer.
     """
     known = language_of(order) == "en" or not order.strip() or _QUESTION.search(order)
     marks = list(_SPEAKER.finditer(shown))
@@ -157,9 +157,9 @@ def _in_shape(chore: Chore, made: str | list[str]) -> str:
 
 
 def _conversation_in(request: str) -> tuple[str, str]:
-    """Split a request into the conversation and the instruction.
-    The conversation is in tags, or starts at the first speaker label. If nothing precedes it, its
-    last paragraph is the instruction.
+    """Split a request into the conversation and the instruction. The conversation is in tags, or
+    starts at the first speaker label. If nothing precedes the label, the last paragraph is the
+    instruction.
     """
     if tagged := _TAGGED.search(request):
         return tagged[0], request.replace(tagged[0], " ")

@@ -29,9 +29,9 @@ from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Evidence, Page, Plan, Problem, Question, Section, Value, Visible
 from spadework.visible import one_line
 
-#: What a follow-up asks for.  - `form`: reword the report without searching. - `more`: search for
-#: what is missing and keep the rest. - `known`: answer a separate question from the evidence. -
-#: `new`: research a question.
+#: The request of a follow-up: `form` (reword the report without searching), `more` (search for
+#: what is missing and keep the rest), `known` (answer a separate question from the evidence) or
+#: `new` (research a question).
 TurnKind = Literal["new", "more", "form", "known"]
 UNSEARCHED = ("form", "known")
 #: The maximum number of entries that answer a follow-up, and of tokens in the entries shown to the
@@ -48,8 +48,8 @@ _CODE = re.compile(r"[a-z]{2,3}")
 class Turn(Value):
     """A classified follow-up.
     - `language`: the code of a newly requested language, or "".
-    - `proofs`: the ids of entries that answer it.
-    - `score`: the likelihood, from 0 to 1, that they do.
+    - `proofs`: the ids of entries that answer the follow-up.
+    - `score`: the likelihood, from 0 to 1, that these entries answer it.
     - `question`, `heading`: wordings that stand alone, or "".
     """
 
@@ -65,8 +65,8 @@ class Turn(Value):
 class TurnAnswer(Visible):
     """A model's reading of a follow-up to a report.
     - `language`: a language code, or "" for no change.
-    - If `kind` is `known`, `evidence` holds the ids that answer it. `question` and `heading` then
-      stand alone.
+    - If `kind` is `known`, `evidence` holds the ids of entries that answer the follow-up, and
+      `question` and `heading` stand alone.
     """
 
     kind: TurnKind
@@ -229,8 +229,8 @@ class Told:
 
 @dataclass(frozen=True)
 class Revision:
-    """A revised report, in which unchanged sections are the same objects.
-    `places` maps headings to the positions of the earlier sections.
+    """A revised report, in which unchanged sections are the same objects. `places` maps headings
+    to the positions that the sections had in the earlier report.
     """
 
     title: str

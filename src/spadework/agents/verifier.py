@@ -193,9 +193,9 @@ def _check_by_code(
 def _left_to_judge(
     whole: Stated, cited: Sequence[Evidence], material: Material, led: str
 ) -> list[Asked]:
-    """Return the single sentences that a model must judge. Verbatim quotes that stand alone need no
-    verdict. Row labels and short lead-ins are judged with what they introduce. `led` holds the
-    lines that items follow; other lead-ins are judged by themselves.
+    """Return the single sentences that a model must judge. Verbatim quotes that stand alone need
+    no verdict. Row labels, and short lead-ins in `led` (the lines that items follow), are
+    judged with what they introduce. Other lead-ins are judged by themselves.
     """
     text = whole.sentence.text
     short = leads(text) and len(text.split()) <= LABEL_WORDS

@@ -55,9 +55,9 @@ def as_command(
     - `commands`: each command with its subcommands.
     - `options`: options that need no command.
 
-    A `sessions` subcommand may stand alone, or before a session id or an exported session. Raises
-    SettingsError for a likely typo, a lone session id, another word after a subcommand, or a
-    single word.
+    A subcommand of `sessions` gets `sessions` in front if it stands alone, or before a session id
+    or an exported session. Raises SettingsError for a likely typo, for a lone session id or other
+    single word, and for a subcommand before one word that is no session id.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]

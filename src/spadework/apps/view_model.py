@@ -332,7 +332,7 @@ class ViewModel:
         return {"everything"}
 
     def _topic(self, name: str) -> TopicView | None:
-        # A session may be resumed after its plan. Without a log, add its topics as they appear.
+        # Without a log, a session resumed after planning has no plan: add topics as they appear.
         if self.resumed and self.plan is None and name and name not in self.topics:
             return self._add_topic(name)
         return self.topics.get(name)

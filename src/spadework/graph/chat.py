@@ -70,7 +70,7 @@ class Teller:
             self._round = max(self._round, event.round) + 1
 
     def _piece(self, telling: Telling, text: str) -> AIMessageChunk:
-        # A round's draft comes after its assessment.
+        # A round's draft follows its assessment, which has already advanced the round number.
         number = self._round - 1 if telling == "draft" else self._round
         id_ = f"{telling}-{number}-{self._session_id}"
         if id_ in self._begun:
@@ -150,8 +150,8 @@ async def receive(
 
 
 async def listen(state: ChatState) -> dict[str, Any]:
-    """Take the question from the last human message, and form requests from system messages. The
-    run follows up the thread's last session.
+    """Take the question from the last human message, and wishes about the form from system
+    messages. The run follows up on the thread's last session.
     """
     *earlier, asked = _human_words(state)
     wished = [m.text.strip() for m in state["messages"] if isinstance(m, SystemMessage)]

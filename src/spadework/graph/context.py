@@ -59,7 +59,7 @@ def new_session_id() -> str:
 R = TypeVar("R")
 T = TypeVar("T", bool, int, float, str)
 
-#: Seconds to keep a context not opened by a session, after its deadline and last use.
+#: Seconds to keep a context that no session opened, after its deadline and its last use.
 KEPT_SECONDS = 60.0
 #: Minimum seconds for a step that is limited only by its phase.
 LEAST_SECONDS = 0.5
@@ -87,7 +87,7 @@ class SessionContext:
     cleaning: int = 0
     #: Search and model failures already reported, by stage and subject.
     told: set[tuple[str, str]] = field(default_factory=set)
-    #: The model's qualification test. Its result is a text if there was no test.
+    #: The model's qualification test. Its result is a reason (`str`) if there was no test.
     examination: asyncio.Task[Examined | str] | None = None
     #: True if the run tests its model; None until known.
     examines: bool | None = None
@@ -115,7 +115,7 @@ class SessionContext:
         self.reader = Reader(self.web, self.browser)
         self.libraries = parts.libraries
         self.model = parts.model
-        #: The model that answers new requests, in a replay those not recorded.
+        #: The model that answers new requests; in a replay, requests that were not recorded.
         self.asked = parts.asked
         self.page_cache = parts.page_cache
         self.stand_ins = StandIns(parts.choice.spares)
@@ -168,8 +168,8 @@ class SessionContext:
         return await self.journal.moment(kind, key, type(otherwise), work, otherwise)
 
     async def run_in_time(self, seconds: float, at: Any, work: Callable[[Late], R]) -> R:
-        """Run `work` in a thread, and tell it through a function whether its `seconds` are over.
-        In a replay, they are over at the call at which they were over in the recording.
+        """Run `work` in a thread, with a function that tells it whether its `seconds` are over. In
+        a replay, this function gives the same answers as in the recording.
         """
         numbers, until = count(), time.monotonic() + max(LEAST_SECONDS, seconds)
         first = await self.noted("late from", at, sys.maxsize, sys.maxsize)
@@ -255,7 +255,7 @@ class SessionContext:
 
     async def note_searching(self, at: str = "") -> None:
         """Update the description of what is searched, which changes as a library is indexed. `at`
-        is where in the run, for replays.
+        names the point in the run, for replays.
         """
 
         async def now() -> tuple[str, ...]:
@@ -302,7 +302,7 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
 
 
 async def _closed_in_the_end(context: SessionContext) -> None:
-    """Close a context opened by the graph, when its time is over or the event loop ends."""
+    """Close a context that the graph opened, once its time is over or the event loop ends."""
     try:
         while True:
             deadline = context.budget.started + context.budget.seconds

@@ -1,4 +1,4 @@
-"""Finish a run that was cut off, by code alone: judge what was read, and report the ledger."""
+"""Finish by code alone a run that was cut off: judge what was read, and report the ledger."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
 PROSE = ("paragraph", "list", "quote")
 _KIND_OF: dict[str, EvidenceKind] = {"code": "code", "list": "item"}
-#: Minimum share of the remaining time for adding evidence, in case judging used up its own.
+#: Minimum share of the remaining time for adding evidence, even if judging used up its phase.
 LEAST_SHARE = 0.1
 _PAIR = 2
 
@@ -99,7 +99,7 @@ def _untaken(place: _Place, own: Sequence[tuple[int, int]], text: PageText) -> _
 
 
 def split_quote(text: PageText, spot: Spot) -> list[_Place]:
-    """Return the spans and kinds of a quote's entries; the best match carries the claim."""
+    """Return the places of a quote's entries. The one that best matches the claim carries it."""
     found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
         said = text[start:end]
@@ -157,7 +157,7 @@ def parts_of(
         return [(*span, _KIND_OF.get(block.kind, "text"))]
     header, rows = text.header_of(block), rows_at(text, block, span)
     kind: EvidenceKind = "row" if header else "cells"
-    # In a two-column table the first row may be data, and is if nothing else is quoted.
+    # The first row of a two-column table may be data, and counts as data if quoted alone.
     above = header or text.header_of(block, _PAIR)
     own = [row for row in rows if row != above]
     own = [(own[0][0], own[-1][1])] if together and own else own
@@ -172,7 +172,7 @@ def _entry(id_: str, topic: Topic, page: Page, text: PageText, place: _Place) ->
     prose = kind in ("text", "item", "code")
     before, after = text.neighbours(start, end) if prose else ("", "")
     step = text.steps.get(start) if kind == "item" else None
-    # A span of several items has no number.
+    # A quote that spans several items has no step number.
     step = step if step and end <= step.end else None
     return Evidence(
         id=id_,

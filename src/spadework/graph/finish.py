@@ -39,7 +39,7 @@ from spadework.values import (
 )
 from spadework.visible import visible
 
-#: Share of all evidence below which what a round added ends the run.
+#: A round ends the run if it adds less than this share of all evidence.
 MARGINAL_UTILITY = 0.1
 
 
@@ -78,7 +78,7 @@ def nothing_left(state: ResearchState) -> str:
 
 
 def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
-    """Return whether a further round fits. At quick effort, it may take as long as all before."""
+    """Return whether another round fits. At quick effort, allow the time of all rounds so far."""
     planning = state.get("plan_seconds", 0.0)
     if settings.effort != "quick":
         return budget.fits(planning)
@@ -88,7 +88,7 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 def _quotes_brought(state: ResearchState) -> int:
     """Return how many quotes the last round added. Without a model, count the last two rounds,
-    because code may have kept an earlier choice in between.
+    because code may have kept its earlier choice in one of them.
     """
     alone = all(found.judge == CODE for found in state["coverage"].values())
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
@@ -238,7 +238,7 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
     made, gaps = [], (Phrases(state["plan"].language)("gap_unassessed"),)
     for name in (topic.name for topic in state["plan"].topics):
         found = coverage.get(name) or Coverage(topic=name, covered=False, score=0.0, gaps=gaps)
-        # Code's score of an unproven topic steers the rounds and is no claim.
+        # Code's score of an unproven topic only steers the rounds, so the result omits it.
         claimed = found.covered or found.judge != CODE
         made.append(
             CoveredTopic(

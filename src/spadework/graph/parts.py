@@ -1,5 +1,4 @@
 """Open what a session works with: journal, models, search providers and their fallbacks, and pages.
-
 A replay reads the recording. Other runs look for a page in earlier runs before they fetch it from
 the web, and store new pages. A store that fails never stops a run.
 """
@@ -150,9 +149,9 @@ Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """The opened parts. `asked`: the model that answers new requests; in a replay, those not
-    recorded; `problems`: the problems of the model; `cleanings`: the number of pages cleaned
-    before.
+    """The opened parts. `asked`: the model that answers new requests (in a replay, requests that
+    were not recorded); `problems`: the problems of the model; `cleanings`: the number of pages
+    cleaned before.
     """
 
     journal: Journal
@@ -357,9 +356,9 @@ REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """The knowledge store of one run, if there is any. `problem`: why it cannot be used; `left`:
-    returns the seconds that an answer may take; `meaning`: the embedding model, which is closed
-    with it.
+    """The knowledge store of one run, if there is any. `problem`: why the store cannot be used;
+    `left`: returns the seconds that an answer may take; `meaning`: the embedding model, which
+    is closed with the store.
     """
 
     def __init__(

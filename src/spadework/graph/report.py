@@ -218,7 +218,7 @@ def _source(
         known=page.known,
         unused=unused,
         kind=page.kind,
-        # For a local document, the file name decides, because only its text is known.
+        # For a local document, take the shape from the file name, because only its text is known.
         shape=foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type),
     )
 

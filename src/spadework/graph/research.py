@@ -212,7 +212,7 @@ async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, A
 
 
 async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Check every sentence, repair what fails, and summarize the rest."""
+    """Check every sentence, repair those that fail, and summarize what passes."""
     context, made = await context_of(state["session_id"], runtime.context), state["plan"]
     context.budget.writing = True
     ledger = proofs(state)
@@ -236,8 +236,8 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # The rounds have already reported why code judges. Only a report in another form has no
-        # rounds.
+        # Drop `unfit`, because the rounds have already reported why code judges. Only a report in
+        # another form has no rounds.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)

@@ -67,8 +67,8 @@ def open_topics(state: ResearchState) -> list[Topic]:
 
 
 def worth_asking(state: ResearchState, price: float) -> list[Topic]:
-    """Return the topics worth another round at this price: open ones and, if a round is affordable,
-    answered ones with shortfalls.
+    """Return the topics worth another round at this price. Unanswered topics need enough expected
+    gain. Answered topics need a shortfall and a price below ALL.
     """
     return [topic for topic in state["plan"].topics if _is_worth(topic, state, price)]
 
@@ -86,8 +86,8 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
 
 
 def no_better(new: Coverage, old: Coverage) -> bool:
-    """Return whether to keep the old judgement instead of code's new one. It is kept unless the new
-    one is clearly better, newly answers the topic, or the old evidence led to a search.
+    """Return whether to keep the old judgement. Code's new one replaces it only if it is clearly
+    better, newly answers the topic, or the old evidence led to a search.
     """
     led = any(wanted.led_to for wanted in old.recommendations)
     answered = new.covered and not old.covered
@@ -95,8 +95,8 @@ def no_better(new: Coverage, old: Coverage) -> bool:
 
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
-    """Return the expected gain (0 to 1) of another round. This is what the score lacks. It is 1 for
-    open topics, for surveys, and where the evidence leads to further searches.
+    """Return the expected gain (0 to 1) of another round: 1 for open topics, for surveys, and if
+    the evidence leads to further searches; otherwise 1 minus the score, which shortfalls lower.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":
@@ -128,7 +128,7 @@ def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
 #: Share of the pages for the first round. The rest is kept for gaps.
 FIRST_ROUND_PAGES = 0.87
 LEAST_PAGES = 2
-#: The number of the round before any search, which judges the pages of the session that is
+#: The number of the round before any search. This round judges the pages of the session that is
 #: followed up.
 KNOWN = 0
 
@@ -191,9 +191,9 @@ class _Gap(NamedTuple):
 def gap_tasks(
     state: ResearchState, budget: Budget, load: Workload, price: float = 0.0
 ) -> list[Task]:
-    """Return tasks for the topics that are worth the `price` of a round.
-    A topic's own queries come before recommended ones. Surveys, and topics without new searches
-    (all of them without a model), also use hits left unread.
+    """Return tasks for the topics that are worth the `price` of a round. A topic's own queries
+    come before recommended ones. Hits left unread are also used for surveys, for topics without
+    new searches, and without a model for all topics.
     """
     number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:
@@ -320,8 +320,8 @@ def after_review(state: ResearchState) -> list[Send] | str:
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """Return the input of a worker, with the workers that share pages with it.
-    It includes the pages read before for its topic, or for any topic if `own`.
+    """Return the input of a worker, with the workers that share pages with it. The input includes
+    the pages read before for its topic, or for any topic if the task has `own`.
     """
     before = [
         page.url

@@ -29,8 +29,8 @@ AGAIN = "The sentence replaced an unsupported one and could not be checked itsel
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """Return a section after its repair. If a replacement fails, a sentence that had
-    passed stays.
+    """Return a section after its repair. If a replacement fails, the original stays if it had
+    passed.
     """
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
@@ -126,9 +126,9 @@ def _without_context(sentence: Sentence) -> Sentence | None:
 
 
 def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
-    """Drop sentences that an earlier section has, but keep some if few would be left.
-    Summaries may repeat. Steps stay, and so do sentences that others need. A repeated table stays
-    in the last section.
+    """Drop sentences that an earlier section has, but keep some if few would be left. Summaries
+    may repeat sentences. Steps stay, and so do sentences on which others depend. A repeated
+    table stays only in the last section that has it.
     """
     said: set[str] = set()
     made = []

@@ -95,7 +95,7 @@ class ResearchState(TypedDict, total=False):
     #: The request of a follow-up, and the earlier report if it is revised.
     turn: Required[Turn]
     before: Earlier | None
-    #: The number of the earlier section that was rewritten, by new heading.
+    #: For each new heading, the number of the earlier section that was rewritten.
     places: dict[str, int]
     attached: list[Page]
     plan: Required[Plan]
@@ -120,8 +120,8 @@ class ResearchState(TypedDict, total=False):
     stopped_by: str
     #: The report title from the outline, or "" to use the question.
     title: str
-    #: Entries the outline does not use, aspects and gaps no section covers (None if nobody looked),
-    #: and shared terms.
+    #: Entries that the outline does not use, aspects and gaps that no section covers (None if
+    #: nobody looked for them), and terms that sections share.
     left_out: list[str]
     missing: list[str] | None
     names: list[str]
@@ -176,7 +176,7 @@ def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
 
 
 def checked_input(state: ResearchState) -> dict[str, Any]:
-    """Return a run's validated input, without the question and session. null counts as omitted.
+    """Return a run's validated input, without the question and session. Null counts as omitted.
     Raises SettingsError for an empty question or a wrong shape.
     """
     asked = {name: state.get(name) for name in ResearchInput.model_fields}

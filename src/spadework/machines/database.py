@@ -1,7 +1,7 @@
-"""Connect to the machines' database, with one pool per process and event loop.
-Every wait has a deadline. Statements may be sent twice, because they are retried while the server
-restarts. This module also stores the short lists that all servers read for every request (writers
-wait, on connections of their own), and inspects a database without changing it.
+"""Connect to the machines' database, with one pool per process and event loop. Every wait has a
+deadline. Statements are retried while the server restarts, so they may be sent twice. This
+module also stores the short lists that all servers read for every request (writing one blocks,
+on a connection of its own), and inspects a database without changing it.
 """
 
 from __future__ import annotations

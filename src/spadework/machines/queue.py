@@ -1,6 +1,7 @@
 """Queue sessions for workers with procrastinate, and detect dead workers. A job only names its
-session, whose row has the state. When heartbeats stop, the job is closed and its session gets a new
-one. A worker that was merely slow then closes its own old job, not the new one.
+session, whose row has the state. When a worker's heartbeats stop, its jobs are closed, and
+their sessions get new jobs. A worker that was merely slow then closes its old job, not the new
+one.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ LEASE_SECONDS = 30.0
 #: Seconds between sweeps for orphaned sessions.
 SWEEP_SECONDS = 3.0
 LOOK_SECONDS = 5.0
-#: Seconds that the sessions of a stopping worker have to end.
+#: Seconds in which the sessions of a stopping worker must end.
 STOP_SECONDS = 5.0
 DRAIN_LOOK_SECONDS = 0.2
 SWEEP_LOCK = 0x5AFE
@@ -47,8 +48,8 @@ _REORDER = (
     "UPDATE procrastinate_jobs AS job SET priority = -queued.ahead FROM queued"
     " WHERE job.lock = queued.id AND job.status = 'todo' AND job.priority <> -queued.ahead"
 )
-#: A started job counts as lost after this many seconds if its session was not taken. The response
-#: with the job then never reached the worker.
+#: A started job counts as lost if its session is not taken within this many seconds, because the
+#: response with the job then never reached the worker.
 UNHEARD_SECONDS = 60.0
 _UNHEARD = (
     "SELECT job.id FROM procrastinate_jobs AS job JOIN sessions ON sessions.id = job.lock"
@@ -68,8 +69,8 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """How a worker leaves the queue. Once `requested`, the worker takes nothing new, and its runs
-    have `seconds` to end. `idle` returns the number of runs that it need not wait for.
+    """A worker's departure from the queue. Once `requested`, the worker takes nothing new, and its
+    runs have `seconds` to end. `idle` returns the number of runs that it need not wait for.
     """
 
     seconds: float = 0.0
@@ -215,7 +216,7 @@ class Queue:
 
 
 def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log errors of the queue in one line, as when a slow worker closes a job twice."""
+    """Log errors of the queue in one line, for example if a slow worker closes a job again."""
     if isinstance(error := context.get("exception"), ConnectorException):
         said = str(error.__cause__ or error).partition("\n")[0]
         _log.warning("Error in the queue: %s", said)

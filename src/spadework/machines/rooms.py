@@ -137,7 +137,7 @@ class _Place:
 
 
 class PostgresRooms:
-    """The run slots that this process holds, one instance for each database and event loop."""
+    """This process's slots at resources. Each database and event loop has its own instance."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -178,7 +178,7 @@ class PostgresRooms:
     ) -> AsyncIterator[Visit]:
         """Hold a slot. See `shared_place`."""
         room, visit = name_of(what), Visit()
-        # This is the browser's event loop, and the visit already has a slot.
+        # Only the browser has another event loop. There, the visit already has a slot.
         if asyncio.get_running_loop() is not self._loop:
             yield visit
             return

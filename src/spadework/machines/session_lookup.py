@@ -137,8 +137,8 @@ LIST_SECONDS = 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
-    """Copy a session run by workers to this machine, and return whether it is live.
-    Only the metadata of a live session is copied. Raises SettingsError or DiskFailed.
+    """Copy to this machine a session that workers run, and return whether it is live. Of a live
+    session, only the metadata is copied. Raises SettingsError or DiskFailed.
     """
     if not is_session_id(session_id):
         return False

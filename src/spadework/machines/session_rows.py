@@ -234,9 +234,8 @@ class Kept(NamedTuple):
 
 
 class Place(NamedTuple):
-    """The place of a session in the queue, and the number of live workers.
-    The `place` (from 1) is in a queue of length `of`. `most_runs` is the user's limit if the
-    session waits for it, otherwise 0.
+    """A session's position in the queue, and the number of live workers. `place` counts from 1 in a
+    queue of length `of`. `most_runs` is the user's limit if the session waits for it, otherwise 0.
     """
 
     workers: int
@@ -246,8 +245,8 @@ class Place(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A user's command to a run. `events` is the number of events that the run had when it was
-    sent.
+    """A user's command to a run. `events` is the number of events that the run had when the
+    command was sent.
     """
 
     number: int
@@ -319,7 +318,7 @@ class SharedSessions:
         return (rows[0][0] if rows else ""), [(n, line) for _, n, line in rows if n is not None]
 
     async def file_names(self, session_id: str) -> list[str]:
-        """Return the paths of a session's files in its folder."""
+        """Return the paths of a session's files, relative to its folder."""
         asked = "SELECT name FROM files WHERE session = %s ORDER BY name"
         return [name for (name,) in await self.database.ask(asked, (session_id,))]
 
@@ -398,13 +397,13 @@ async def _copy_rows(database: Database, session_id: str, rows: SqliteRows) -> N
 
 class _Cursor(AsyncCursor[DictRow]):
     """Sends many statements one by one. In psycopg's pipeline, PostgreSQL (15) never ends an idle
-    transaction, so a frozen worker would keep its locks and no other could take its session.
+    transaction, so a frozen worker would keep its locks, and no other worker could take over.
     """
 
     async def executemany(
         self, query: Query, params_seq: Iterable[Params], *, returning: bool = False
     ) -> None:
-        """Execute a statement for each of the parameters, without their results."""
+        """Execute a statement once for each set of parameters, ignoring the results."""
         for params in params_seq:
             await self.execute(query, params)  # type: ignore[arg-type] # psycopg: templates, too
 

@@ -100,9 +100,9 @@ def _read(path: Path) -> bytes:
 async def watch(
     shared: SharedSessions, settings: Settings, session_id: str, after: int, notify: Told
 ) -> AsyncGenerator[tuple[int, Event], None]:
-    """Yield a session's events after number `after`, until it ends.
-    A result is yielded after its folder was copied here. `notify` receives the reason for waiting.
-    Raises DatabaseDown, or SessionNotFound if the session is deleted.
+    """Yield a session's events after number `after`, until it ends. The result comes once the
+    session's folder was copied here. `notify` receives the reason for waiting. Raises
+    DatabaseDown, or SessionNotFound if the session is deleted.
     """
     from spadework.machines.database import EVENTS
     from spadework.machines.session_rows import LIVE

@@ -41,9 +41,9 @@ _MARKS = re.compile("([\ufdd0-\ufdd2])")
 _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
 #: Where to cut a text, if possible within its second half: after a line, a sentence or a word.
 _ENDS = ("\n", ". ", " ")
-#: Long passages are cut to this many characters before any more are dropped. On 61 dev questions
-#: (27 passages each, 78 facts) at a quarter of the characters, all 78 facts remain, versus 73 with
-#: 1,000, 53 with 600, and 16 if all are cut to the same length.
+#: Long passages are cut to this many characters before any more passages are dropped. With prompts
+#: cut to a quarter, all 78 facts of 61 dev questions (27 passages each) remain, versus 73 at
+#: 1,000, 53 at 600, and 16 if all passages are cut to the same length.
 ESSENTIAL = 1_500
 #: Kinds in the order in which they are dropped.
 _ORDER: tuple[Kind, ...] = ("page", "evidence")

@@ -14,11 +14,11 @@ from spadework.sessions.storage.files import Kind, Metadata, exchanges_before
 
 @dataclass(frozen=True)
 class Brief:
-    """What to research: the question, and what comes with it.
+    """The input of a session: the question, and what comes with it.
 
-    That is the files to read first, the id of the session it follows, and earlier questions and
-    answers, oldest first. `wishes` are instructions about the report's form, and `most_words` is
-    its maximum length (0: as in the settings).
+    This includes the files to read first, the id of the session it follows, and earlier questions
+    and answers, oldest first. `wishes` are instructions about the report's form, and `most_words`
+    is the report's maximum length (0: as in the settings).
 
     The kind "gather" reads at most `pages` pages for a query, and "read" reads one URL. Neither
     writes a report.

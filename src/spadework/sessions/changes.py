@@ -1,5 +1,5 @@
-"""Changes between two runs of a question, as Markdown, Atom feed or webhook call.
-Only the cited quotes are compared, so that another wording or choice of quotes is no change.
+"""Changes between two runs of a question, as Markdown, Atom feed or webhook call. Only the cited
+quotes are compared, so a reworded report or another choice of quotes is no change.
 """
 
 from __future__ import annotations
@@ -54,9 +54,7 @@ class Changes(Value):
     changes: tuple[Change, ...] = ()
 
     def markdown(self) -> str:
-        """Return the changes as Markdown. Page text is escaped, so that only our own links are
-        active.
-        """
+    """Return the changes as Markdown. Page text is escaped, so only our links are active."""
         lines = [f"# {escape_markdown(self.question)}", ""]
         for one in self.changes:
             title, url = escape_markdown(one.title or one.url), safe_url(one.url)
@@ -194,11 +192,11 @@ async def post(url: str, found: Changes) -> None:
 
 
 async def run_again(settings: Settings, question: str, before: Result | None) -> Changes:
-    """Research a question again, fetching every page, and return the changes since `before`, if
-    any.
+    """Research a question again, fetching every page, and return the changes since `before` (none
+    if `before` is None).
 
-    Until `mark_told` is called, the next run reports them again. Raises SessionError if the
-    research fails.
+    Until `mark_told` is called, the next run reports the same changes again. Raises SessionError
+    if the research fails.
     """
     fresh = settings.with_(knowledge=False, cache_mb=0, clarify=False, approve=False)
     session = Session.start(question, settings=fresh)

@@ -43,7 +43,7 @@ class Linked(Value):
 
 class ReadPage(Value):
     """A page or file as Markdown. `url`: as requested; `final_url`: after redirects; `status`: None
-    for a file; `level`: how the page was fetched (see `spadework.values.Page`), in `seconds`.
+    for a file; `level`: the fetch level (see `spadework.values.Page`); `seconds`: time taken.
     """
 
     url: str

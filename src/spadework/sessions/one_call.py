@@ -114,9 +114,9 @@ DESCRIPTION = (
 
 
 def research_tool(settings: Settings | None = None) -> StructuredTool:
-    """Return the tool `deep_research(question)` for LangChain.
-    The report is its content, and the result is the artifact as JSON. In a LangGraph run, events
-    go to the custom stream. Errors are one sentence for the model.
+    """Return the tool `deep_research(question)` for LangChain. The tool returns the report as
+    content, and the result as an artifact in JSON. In a LangGraph run, events go to the custom
+    stream. The model gets an error as one sentence.
     """
 
     async def deep_research(question: str) -> tuple[str, dict[str, Any]]:

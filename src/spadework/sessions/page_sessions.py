@@ -143,8 +143,8 @@ def _text(folder: Path, page: Page) -> str:
 
 
 async def read(url: str, settings: Settings | None = None, *, level: int = 0) -> ReadPage:
-    """Read a web page or library document (`library://…`) as a run would, from `level` on.
-    Raises SettingsError for an invalid address, and FetchError if the page cannot be read.
+    """Read a web page or library document (`library://…`) as in a run, from fetch level `level`
+    on. Raises SettingsError for an invalid address, and FetchError if the page cannot be read.
     """
     settings = settings or Settings.load()
     address = url if url.startswith(LOCAL) else checked_address(url)

@@ -43,7 +43,7 @@ class DayLimit:
         self._holds: list[Hold] = []
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Record what this process spent, and read what others spent."""
+        """Store what this process spent today, and read what other processes spent."""
         await on_disk(self._exchange)
 
     def free(self, *, settled: bool = False) -> Free:
@@ -183,7 +183,7 @@ def why_waiting(most: int) -> str:
 
 @asynccontextmanager
 async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
-    """Limit a run, unless it is a replay, to what is left for today. Raises DaySpent."""
+    """Limit a run to what is left for today, unless the run is a replay. Raises DaySpent."""
     found = None if replayed else await day_limit_of(settings)
     if found is None:
         yield

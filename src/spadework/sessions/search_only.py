@@ -34,8 +34,8 @@ __all__ = ["SEARCH_SECONDS", "Looked", "Ranked", "search", "usable"]
 
 
 class Ranked(Value):
-    """A ranked hit. It has the unweighted parts of its relevance (title, snippet and position, 0 to
-    1), its probable kind, and whether and why a run would read it.
+    """A ranked hit: the unweighted `parts` of its relevance (title, snippet and position, 0 to 1),
+    its probable document type (`shape`), and whether and why a run would read it.
     """
 
     hit: Hit
@@ -75,8 +75,8 @@ async def search(
 ) -> Looked:
     """Search with the providers of the settings, or with `providers`, and fuse the hits.
 
-    - `limit`: the maximum hits to request of each (0: 15, deep 30).
-    - `sites`: narrows the domains of the settings, whose limits apply.
+    - `limit`: the maximum number of hits to request from each provider (0: 15, deep 30).
+    - `sites`: the domains to search, which can only narrow the domains of the settings.
     - `providers`: see `Session.search_with`.
     - `tell`: receives messages about slow steps.
 

@@ -224,10 +224,10 @@ class Session:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session. `follows`: the id of an earlier session; only what its pages lack
-        is searched; `earlier`: otherwise, the previous questions, oldest first. Raises
-        SettingsError for an empty question or a model without a key, and SessionNotFound if
-        `follows` is unknown.
+        """Return a new session. `follows` is the id of an earlier session: only what its pages
+        lack is searched. Without `follows`, `earlier` holds the previous questions, oldest
+        first. Raises SettingsError for an empty question or a model without a key, and
+        SessionNotFound if `follows` is unknown.
         """
         question = " ".join(visible(question).split())
         if not question:
@@ -247,8 +247,8 @@ class Session:
         common: Path | None = None,
         **changed: Any,
     ) -> Self:
-        """Return a stored session to continue with `changed` settings. `common` is the home of the
-        server to whose user the session belongs. Raises SessionNotFound or SessionUnreadable.
+        """Return a stored session to continue with `changed` settings. If the session belongs to a
+        server's user, `common` is the server's home. Raises SessionNotFound or SessionUnreadable.
         """
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
@@ -269,9 +269,9 @@ class Session:
         self.brief = replace(self.brief, attachments=files)
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
-        """Set the form of the report. Call this before the run. `wishes`: length, format, language
-        and readers, which do not affect the search; `most_words`: the maximum length (0: as in the
-        settings).
+        """Set the form of the report. Call this before the run. `wishes` describes the length,
+        format, language and readers, and does not affect the search. `most_words` is the
+        maximum length (0: as in the settings).
         """
         self.brief = replace(
             self.brief, wishes=visible(wishes)[:MOST_WISHES], most_words=max(0, most_words)
@@ -279,11 +279,11 @@ class Session:
         return self
 
     def search_with(self, *sources: Any) -> Self:
-        """Search with these providers. Call this before the run.
-        A provider is an object with `async def search(query, *, limit, seconds)` like
-        `spadework.tools.search.provider.Provider`, or a LangChain tool or retriever. The providers
-        replace `auto`, but not those named in the setting `search`. A resumed session needs them
-        again.
+        """Search with these providers. Call this before the run. A provider is an object with
+        `async def search(query, *, limit, seconds)` like
+        `spadework.tools.search.provider.Provider`, or a LangChain tool or retriever. The
+        providers replace `auto`, but not providers named in the setting `search`. When a
+        session is resumed, the providers must be given again.
         """
         self._providers += sources
         return self
@@ -298,7 +298,7 @@ class Session:
         self._stop.set()
 
     def answer(self, text: str) -> None:
-        """Answer an `Asked` event with text, an option, or topics, one per line ("" means yes)."""
+        """Answer an `Asked` event with text, an option, or one topic per line. "" means yes."""
         self._answers.put_nowait(text)
 
     async def result(self, watch: Callable[[Event], None] | None = None) -> Result:

@@ -22,7 +22,7 @@ from spadework.sessions.storage.files import JOURNAL
 from spadework.tools.stores.disk import in_time
 from spadework.values import Result
 
-#: Seconds after the deadline when a run is cut off and finished without a model.
+#: Seconds after the deadline at which a run is cut off and then finished without a model.
 GRACE_SECONDS = 0.3
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
@@ -36,8 +36,8 @@ async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
     """Yield the parts of `stream`, the recorded events, and EMERGENCY when it is time to write.
-    This ends with the stream, shortly after the deadline, or at the mark `unwritten` if no report
-    was started. The task of the graph is then cancelled.
+    Stop when the stream ends, shortly after the deadline, or, if no report was started, at the
+    mark `unwritten`. Then cancel the task of the graph.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
@@ -85,7 +85,7 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
         async for part in stream:
             queue.put_nowait(part)
     except asyncio.CancelledError as cancelled:
-        # LangGraph passes on a task that is still saving. It must end before the file is closed.
+        # LangGraph's error holds a task that still saves and must end before the file is closed.
         saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
         if saving:
             await asyncio.wait(saving, timeout=SAVING_SECONDS)

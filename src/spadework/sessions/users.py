@@ -156,8 +156,8 @@ class Token(Value):
 
 
 class Tokens:
-    """The tokens of a home, or of all servers that share a database. From the first token on, the
-    server has users, so that revoking the last one does not open access.
+    """The tokens of a home, or of all servers that share a database. Once a token was created, the
+    server has users, so that revoking the last token does not open the server to everyone.
     """
 
     def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:
@@ -229,8 +229,8 @@ class People:
         return bool(self.settings.user_header) or self.tokens.any_user
 
     async def look(self) -> None:
-        """Load the tokens that were changed elsewhere.
-        On DiskFailed or SettingsError, the caller must admit nobody.
+        """Load the tokens if they were changed elsewhere. Raises DiskFailed or SettingsError, upon
+        which the caller must admit nobody.
         """
         if self.settings.database_url is None:
             return

@@ -125,8 +125,8 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @property
     def owner(self) -> str:
-        """The path of the home in the common home, which names its user on all machines.
-        It is "" for the server's owner. Raises SettingsError for a home elsewhere.
+        """The home's path relative to the common home, which identifies the user on all machines.
+        The path is "" for the server's owner. Raises SettingsError for a home elsewhere.
         """
         if not self.home.is_relative_to(self.common):
             wanted = f"in {self.common}, where machines share a database"

@@ -29,8 +29,8 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search that would fill a gap.
-    `led_to` means that it looks up a name found on the pages, whose own page may have the answer.
+    """A search that would fill a gap. `led_to` means that it looks for the page about a name that
+    occurs on the pages read.
     """
 
     query: str
@@ -59,7 +59,7 @@ class Quality(Value):
 
 
 class Shortfall(Value):
-    """Something the evidence lacks for a `topic`, or overall if "". Covered topics stay covered."""
+    """Something the evidence lacks for a `topic` ("" for all). A covered topic stays covered."""
 
     kind: Literal[
         "definition",
@@ -131,7 +131,7 @@ class Side(Value):
 
 
 class Conflict(Value):
-    """Evidence of one topic that contradicts other evidence."""
+    """A contradiction between pieces of evidence of one topic."""
 
     topic: str
     kind: Literal["number", "date", "negation", "value"]

@@ -21,7 +21,7 @@ Need = Literal["text", "count", "table"]
 Expected = Literal[
     "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
-#: Patterns of codes, which become parts of URLs; "" means none.
+#: Patterns of country and language codes, which become parts of URLs. "" means no code.
 COUNTRY, LANGUAGE = r"^([a-z]{2})?$", r"^([a-z]{2,12}(-[a-z]{2,12})*)?$"
 
 

@@ -24,7 +24,7 @@ from spadework.values.value import CODE, NOBODY, Value
 
 PUBLISHER_CHARS = 80
 _SIGN = re.compile(r"[\W_]+")
-#: An address as publisher would repeat the host and be rendered as a link.
+#: A publisher that is an address, which would repeat the host and be rendered as a link.
 _ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
 
 
@@ -70,9 +70,9 @@ class Sentence(Value):
 
 class Part(Value):
     """A part of a section in one form. `takes` counts the sentences of each item. A paragraph or
-    code is one item, and a list has several. The items of a table are its cells, row by row under
-    the `columns`. A sub-heading has only `text`. `quoted` parts keep the words and emphasis of
-    pages; code writes them, except tables.
+    code block is one item, and a list has several. The items of a table are its cells, row by
+    row under the `columns`. A sub-heading has only `text`. `quoted` parts keep the words and
+    emphasis of pages. Code writes them, except tables.
     """
 
     form: Form
@@ -161,7 +161,7 @@ class Report(Value):
 
 
 class Weakness(Value):
-    """A weakness of a report's `section`. Its `query`, if any, is first searched for `topic`."""
+    """A weakness of a report's `section`. Its `query`, if any, is searched first, for `topic`."""
 
     text: str
     section: str = ""
@@ -171,8 +171,8 @@ class Weakness(Value):
 
 
 class Review(Value):
-    """An editor's review of a report, with the `sections` and the size of the ledger at that time.
-    `done` means that its requests have been tried.
+    """An editor's review of a report, with the `sections` and the number of ledger `entries` at
+    that time. `done` means that the requests of the review have been tried.
     """
 
     verdict: str
@@ -285,8 +285,8 @@ class Usage(Value):
 
 
 class CoveredTopic(Value):
-    """A topic of a result with its evidence and queries. `near` evidence is only the closest that
-    was read.
+    """A topic of a result with its evidence and queries. If `near`, the evidence is only the
+    closest that was read.
     """
 
     name: str
@@ -322,7 +322,7 @@ class Result(Value):
     stopped_by: str = ""
     mode: Mode
     confidence: float | None = None
-    # Large fields are left out of the repr, which asyncio.run builds.
+    # Large fields are left out of the repr, because asyncio.run builds it.
     topics: tuple[CoveredTopic, ...] = Field(default=(), repr=False)
     sources: tuple[Source, ...] = Field(default=(), repr=False)
     report: str = Field(repr=False)

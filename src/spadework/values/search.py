@@ -13,7 +13,7 @@ from spadework.values.value import Value
 EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
 #: The decision on a hit: read, kept as a replacement, or left.
 Fate = Literal["chosen", "reserve", "left"]
-#: The kind of source, "" if nothing states it. "official" is a state's, "own" the user's.
+#: The kind of source, or "" if nothing states it. "official" means a state's, "own" the user's.
 StatedKind = Literal["paper", "news", "official", "vendor", "forum", "own"]
 SourceKind = Literal["", StatedKind]
 

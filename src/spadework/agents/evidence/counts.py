@@ -93,10 +93,9 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Add the rows behind a computed value to code's judgement, in place of quotes that do not
-    answer.
-
-    Nothing changes if a model judged, or if several tables fit equally well.
+    """Add the rows that prove a computed value to a judgement made by code.
+    If the judgement does not cover the topic, its quotes are dropped. Nothing changes if a model
+    judged, or if several tables fit equally well.
     """
     if judgement.judge != CODE:
         return judgement

@@ -43,9 +43,9 @@ CONFIRMING = 0.1
 def confirm_fact(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView], late: Late
 ) -> tuple[Judgement, list[Problem]]:
-    """Add quotes from other origins to a judgement about a fact.
-    At most MOST_QUOTED quotes that agree are added, and as many that disagree. If time runs out,
-    return what was found and a problem.
+    """Add quotes from other origins to a judgement about a fact. Add at most MOST_QUOTED that
+    agree, and at most MOST_QUOTED that disagree. If time runs out, return what was found and a
+    problem.
     """
     if topic.expects not in FACTS or not judgement.spots:
         return judgement, []
@@ -142,8 +142,8 @@ _TECHNICAL = re.compile(
     r"\b(?:commands?|scripts?|programs?|apis?|syntax|configur\w+|snippets?|functions?)\b",
     re.IGNORECASE,
 )
-#: "Code" with up to two words before it. Source code has no plural, so "codes", numbered codes
-#: ("code P0420") and compounds ("exit code") are something else.
+#: "Code" with up to two words before it. "Codes" and "code P0420" do not match, because they are
+#: not source code. `_is_named` recognizes compounds ("exit code").
 _CODE = re.compile(
     r"(?:(?:(?P<before>[\w'’]+)\s+)?(?P<by>[\w'’-]+)\s+)?(?<![\w-])code\b(?!\s+\w*\d)",
     re.IGNORECASE,
@@ -162,8 +162,8 @@ def wants_code(asked: str) -> bool:
 
 
 def _is_named(found: re.Match[str]) -> bool:
-    """Return whether the word before "code" names another kind of code ("exit code").
-    A verb, a function word or a name ("Python code") does not.
+    """Return whether the word before "code" names another kind of code ("exit code"). Verbs,
+    function words and names ("Python code") do not name another kind.
     """
     before, by = found["before"] or "", found["by"] or ""
     spoken = language(language_of(found.string) or "en")
@@ -174,11 +174,11 @@ def _is_named(found: re.Match[str]) -> bool:
 
 
 LEAST_STEPS, LEAST_ITEMS = 2, 2
-#: A sentence with more commas than this is a list.
+#: A sentence with more separators (commas, "and", "or") than this is a list.
 LEAST_COMMAS = 1
-#: The minimum number of entries that can replace the rows of a table.
+#: The minimum number of entries that pass for a table if none of them is a row.
 LEAST_ROWS = 3
-#: Code can check comparisons of exactly two sides.
+#: The number of sides that a comparison must have for code to check it.
 SIDES = 2
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
 _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
@@ -266,7 +266,7 @@ _CHECKS: dict[Expected, Callable[[Topic, Sequence[Evidence]], bool]] = {
 }
 #: The newest dated evidence may be at most this many days old.
 FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
-#: Quotes of fewer words, without code, are probably menus.
+#: A quote with fewer words and no code is probably a menu.
 LEAST_WORDS = 5
 #: The number of hits that a recommended search requests, by priority.
 RESULTS: dict[Priority, int] = {"high": 5, "medium": 5, "low": 4}
@@ -332,7 +332,7 @@ def _of_the_kind(
     if kind := _KINDS.get(plan.question_type):
         asks = next((topic for topic in topics if topic.expects == kind.expects), topics[0])
         if not holds_expected(asks.model_copy(update={"expects": kind.expects}), ledger):
-            # The words added to the search are English.
+            # In other languages, search for the question itself, because `kind.query` is English.
             english = plan.language.lower().startswith("en")
             query = kind.query.format(about=about) if english else asks.question
             yield _lacks(kind.expects, asks.name, say(kind.lacking, about=about), query)
@@ -380,8 +380,8 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
-    """Yield shortfalls of the whole ledger: no recent evidence, or too few domains.
-    Library documents need not be recent. A ledger of nothing else has no shortfalls.
+    """Yield shortfalls of the whole ledger: no recent evidence, or too few domains. Library
+    documents need not be recent. A ledger of library documents alone has no shortfalls.
     """
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:

@@ -1,4 +1,4 @@
-"""Follow the names that a page adds to a question, because their own pages may have the answer.
+"""Follow the names that a page adds to a question, because pages about them may have the answer.
 For "Where was the director of X born?", the page about X names the director, and the director's
 page has the answer.
 """
@@ -19,8 +19,8 @@ from spadework.values import Evidence, Recommendation, Topic
 
 #: The maximum number of names to search for each page about the question, and in total.
 MOST_EACH, MOST_HOPS = 2, 4
-#: The extra score of a name for each word of the requested relation in its sentence, and for a
-#: plain "by" or "of" before it.
+#: The extra score of a name for each word of the requested relation in the name's sentence, and
+#: for a plain "by" or "of" before the name.
 ROLE, LINK = 2.0, 1.0
 #: The extra score of a name with several words, and the minimum characters of a name.
 MANY, LEAST_CHARS = 0.5, 3
@@ -79,7 +79,7 @@ class Trail:
     - `ahead`: hops to search for next, if there is no evidence yet.
     - `via`: hops that were searched for.
     - `titles`: titles of pages that the evidence names.
-    - `further`: those titles that are not in the question.
+    - `further`: the `titles` that are not in the question.
     """
 
     ahead: tuple[Hop, ...] = ()

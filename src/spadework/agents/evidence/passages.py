@@ -50,8 +50,8 @@ def to_people(shown: PassageView) -> list[PassageView]:
 
 @dataclass(frozen=True)
 class Spot:
-    """A quoted span of a page. `claim` says what it states, in the words of the model that found
-    it.
+    """A quoted span of a page. `claim` is what the span states, in the words of the model that
+    found it.
     """
 
     page: Page
@@ -126,10 +126,9 @@ class Numbered:
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
-        """Return the quotes from part `first` to part `last`, one for each passage of the first
-        part's page.
-
-        Return [] if the parts do not exist. Drop a claim that looks like a prompt injection.
+        """Return the quotes from part `first` to part `last`, one for each passage.
+        Parts on other pages than that of part `first` are left out. Return [] if the parts do not
+        exist. Drop a claim that looks like a prompt injection.
         """
         begun = self.passage(first)
         if begun is None:
@@ -190,7 +189,7 @@ def items_of(text: str, block: Block) -> Iterator[Span]:
 
 #: A line is boilerplate if it is on at least this many pages of a host (benchmarks/README.md).
 LEAST_PAGES = 2
-#: It must also be on at least this fraction of the host's pages that are shown.
+#: A boilerplate line must also be on at least this fraction of the host's pages that are shown.
 LEAST_SHARE = 0.5
 #: A block is boilerplate if at least this fraction of its lines is.
 MOST = 0.5

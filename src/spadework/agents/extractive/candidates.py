@@ -163,7 +163,7 @@ class _Passage:
         """Return the spans to quote for a sentence, with the sentence, term or code that it
         depends on.
 
-        Return () if that is missing.
+        Return () if the text that the sentence depends on is missing.
         """
         leans = n and language(self.language).needs_context(self._read(spans[n]))
         first = n - 1 if leans else n
@@ -214,7 +214,7 @@ class _Passage:
         if kind == "text" or not self.lead or not self.led:
             return made
         lead = self._read(self.lead)
-        # A sentence cannot introduce a single item, and a truncated one cannot introduce a list.
+        # Without a colon, a sentence introduces no single item, and a long fragment only code.
         ended, long = is_ended(lead), len(lead.split()) >= LEAST_WORDS
         leads = lead.endswith(_LEADS) or (kind != "item" if ended else kind == "code" or not long)
         led = self.led if leads else ()

@@ -86,8 +86,8 @@ def _joined(text: str, spoken: Language) -> list[str]:
 
 
 def _read(found: re.Match[str], spoken: Language) -> Compared | None:
-    """Return the comparison in a match. Its last two groups are the sides, and a group before them
-    holds the criteria.
+    """Return the comparison in a match. The last two groups of the match are the sides, and a
+    group before them, if any, holds the criteria.
     """
     count, text = len(found.groups()), found.string
     one, other, rest = found[count - 1], found[count], text[found.end() :]
@@ -129,8 +129,8 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split a side from its criteria. Text after a word that is also in `before` belongs to the
-    side, as in "living in Oslo and working in Bergen".
+    """Split a side from its criteria. A preposition that is also in `before` starts no criteria,
+    like the "in" of "living in Oslo and working in Bergen".
     """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]

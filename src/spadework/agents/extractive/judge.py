@@ -1,8 +1,8 @@
-"""Choose quotes without a model, by the words that they share with the question.
-Decide without a model what to quote for a topic, and whether it answers the topic.
+"""Decide without a model what to quote for a topic, and whether the quotes answer the topic.
 
-Rare words count more (idf over everything that can be quoted). Among equals, the requested type
-(number, date, name, steps, list) comes first. Figures are in benchmarks/README.md.
+Quotes are chosen by the words that they share with the question. Rare words count more (idf over
+everything that can be quoted). Among equals, the requested type (number, date, name, steps, list)
+comes first. Figures are in benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ IN_LIST = (0.5, 1.0)
 #: The maximum number of characters to quote, of sentences for a proven fact, and of passages if
 #: nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
-#: With more candidates, words meet by chance: of 369 questions over notes and news (at most 382
-#: candidates) 127 were called answered, 124 rightly; of 72 over manuals (980 to 6,000), 37 and 13.
-#: There, a sentence must state the answer, and a value on at most MOST_STATING pages.
+#: With more candidates, words meet by chance. Over notes and news (at most 382), 124 of 127
+#: answers were right (369 questions); over manuals (980 to 6,000), 13 of 37 (72 questions). So a
+#: sentence must then state the answer, and values on over MOST_STATING pages prove nothing.
 FEW, MOST_STATING = 500, 2
 #: A candidate repeats another if it shares this fraction of the shorter one's words.
 SAME = 0.7
@@ -109,8 +109,8 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the URLs of the pages to consider. These are the pages of modules that the
-        question names, otherwise pages with words of its names (`named`), otherwise all pages.
+        """Return the URLs of the pages of modules that the question names. If there are none,
+        return the pages with words of its names (`named`), or else all pages.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -239,8 +239,8 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best candidates that repeat nothing in `taken` or `quoted`, proofs first.
-    For a proven fact, at most MOST_PROVEN are returned. Otherwise, `room` limits their characters.
+    """Return the best candidates that repeat nothing in `taken` or `quoted`, proofs first. For a
+    proven fact, return at most MOST_PROVEN. Two or more have at most `room` characters.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)
@@ -366,8 +366,8 @@ def _bare(heading: str) -> str:
 
 #: The score of an unproven topic if all words of its question are found together.
 UNPROVEN = 0.6
-#: If a smaller fraction of the question's words is found together, no page is about the question,
-#: and at most this many quotes are kept.
+#: If a smaller fraction than NEAREST of the question's words is found together, no page is about
+#: the question, and at most MOST_NEAREST quotes are kept.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 
@@ -426,7 +426,7 @@ def _quote(chosen: Sequence[Scored]) -> Iterator[Spot]:
 
 
 def _each_once(spots: Sequence[Spot]) -> list[Spot]:
-    """Drop spots inside other spots, because one sentence may introduce several."""
+    """Drop spots inside other spots, because one lead-in may be quoted with several items."""
     kept: list[Spot] = []
     for one in spots:
         met = [n for n, old in enumerate(kept) if one.overlaps(old)]

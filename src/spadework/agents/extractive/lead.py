@@ -70,8 +70,8 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 
 def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
-    """Return a topic for each side of a comparison that names nothing else.
-    A joint topic might quote a page about only one side.
+    """Return a topic for each side, if a comparison names nothing but its sides. A joint topic
+    might quote a page about only one side.
     """
     [only, *more] = asked
     among = only.compared
@@ -89,7 +89,7 @@ def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
 
 
 def _is_bare(part: Asked, spoken: Language) -> bool:
-    """Return whether a comparison names only its sides, unlike "the function tells you"."""
+    """Return whether a comparison names only its sides, which are distinct and short."""
     longest = sorted(map(re.escape, part.sides), key=len, reverse=True)
     rest = re.sub(rf"(?<!\w)(?:{'|'.join(longest)})(?!\w)", " ", part.text)
     said = {word.casefold() for word in WORD.findall(rest)} - spoken.stop - spoken.compares

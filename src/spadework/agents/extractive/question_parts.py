@@ -280,7 +280,7 @@ def _belongs(word: str, spoken: Language) -> bool:
 
 def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
     """Return the article of a subject ("" if there is none), and the subject with the words
-    between.
+    between the two.
 
     "Who planned the harbour of Port Aldermere?" gives "the" and "harbour of Port Aldermere".
     """

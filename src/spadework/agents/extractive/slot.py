@@ -1,5 +1,5 @@
-"""Check whether a passage has what a question asks for near the question's subject.
-That is a number, date, name, definition, list or series of steps.
+"""Check whether a passage has what a question asks for near the question's subject. A question
+asks for a number, date, name, definition, list or series of steps.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LEAST_HELD = 3
 #: The minimum fraction of the question's words that a candidate must have in its own text, not in
 #: its headings.
 LEAST_OWN = 1 / 3
-#: If a word is missing, the fraction must be larger than this.
+#: If one word is missing, a candidate's own text must have more than this fraction of the words.
 MOST_LACKING = 1 / 2
 #: Only stems with at least this many letters are matched with their derivations.
 LEAST_STEM = 7
@@ -48,7 +48,7 @@ NEAR_CHARS = 40
 _FORMS = {"steps": ("list", "code"), "items": ("list",)}
 #: Cues of questions that can be answered only by comparing all rows.
 _EXTREMES = frozenset(("largest", "smallest"))
-#: Answers that a sentence or a row gives, but not a list.
+#: Answers that a sentence or a table row can give, but a list cannot.
 VALUES = ("number", "date", "name", "definition")
 _WORDS = re.compile(r"[^\W_]+")
 
@@ -175,8 +175,9 @@ class Slot:
         """Return whether a proof states the answer.
         - A definition must begin with the thing that it defines.
         - A list must be introduced by all words of the question.
-        - A value must be in one sentence with these words, except for names in the title or
-          heading.
+        - A value must be in one sentence with all words of the question. Names may be in the
+          title
+          or heading instead.
         """
         if self.kind == "items":
             whole = self.words | self._thing
@@ -221,9 +222,9 @@ class Slot:
         return any(self.words & stems(words, one.language) for words in denied)
 
     def _may_lack(self, missing: Stems, one: Candidate, own_share: float) -> bool:
-        """Return whether a candidate may lack its missing word.
-        Usually, this is the verb of a question for a thing ("which spark plug"), or of a long
-        question for a number or list. Questions for names, dates and reasons need their verb.
+        """Return whether a single word of the question may be missing from a candidate. Usually,
+        it is the verb of a question for a thing ("which spark plug"), or of a long question for
+        a number or list. Questions for names, dates and reasons need their verb.
         """
         if len(missing) != 1:
             return False
@@ -257,7 +258,7 @@ def _says_what(text: str, code: str) -> re.Pattern[str] | None:
 
 
 def _before_verb(text: str, says_what: re.Pattern[str] | None) -> str:
-    """Return the text before a definition's verb, or all of it without a pattern for the verb."""
+    """Return the text before a definition's verb, or the whole text if there is no pattern."""
     found = says_what.search(text) if says_what else None
     return text[: found.start()] if found else "" if says_what else text
 

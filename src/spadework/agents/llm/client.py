@@ -110,8 +110,8 @@ MOST_CUTS, CUT_AWAY = 6, 0.3
 #: The number of replies to ask for until one has the requested shape. The lead gets more, because
 #: the whole run depends on its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: The fraction of the allowed tokens to use, because texts are cut by characters rather than
-#: tokens.
+#: The fraction of the allowed tokens to use. It is below 1, because texts are cut by characters
+#: rather than tokens.
 CLOSE = 0.97
 #: The number of calls that go to the fallback model after a failure. It doubles with each further
 #: failure.
@@ -187,7 +187,7 @@ class Model:
             except TimeoutError as error:
                 self._late.add(place)
                 asked_at = self._endpoints.get(place)
-                # A model that kept failing until the timeout was not just slow.
+                # If the model kept failing until the timeout, name that failure, not slowness.
                 said = str(error) or (asked_at.failing if asked_at else "")
                 said = said or f"{place.label} did not answer in time."
         self._budget.add(model_errors=1)
@@ -202,8 +202,8 @@ class Model:
         return found
 
     async def speed(self, role: Role) -> float | None:
-        """Return the number of tokens that the role's model reads per second.
-        Return 0 if it timed out, and None if the speed is unknown.
+        """Return the number of tokens that the role's model reads per second. Return 0 if the
+        model timed out, and None if its speed is unknown.
         """
         place = self.place(role)
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None

@@ -260,9 +260,9 @@ class Endpoint:
         return HoldRequest(told, answer, most, price, closing=role in CLOSING)
 
     def _narrow(self, lesson: Overlong, tokens_in: int, believed: int) -> None:
-        """Learn a smaller context size from a request that did not fit.
-        The endpoint's own limit is used if it names one. If the request alone was too long, or
-        that limit is not below `believed`, allow at most a fraction of the request.
+        """Learn a smaller context size from a request that did not fit. Use the endpoint's own
+        limit if it names one. If the request alone was too long, or the limit is not below
+        `believed`, allow at most a fraction of the request.
         """
         fits, share = lesson.most or believed, int(KEPT * tokens_in / REQUEST_SHARE)
         if not lesson.whole or fits >= believed:

@@ -1,6 +1,6 @@
-"""Examine whether a model can judge, with thirty sentences.
-Half paraphrase their source, and half have one change. One call holds all of them, or three calls
-if the context is small. The result is stored in the home folder by model, server and prompt.
+"""Examine whether a model can judge, with thirty sentences. Half paraphrase their source, and half
+have one false detail. One call holds all, or three calls if the context is small. The result is
+stored in the home folder by model, server and prompt.
 """
 
 from __future__ import annotations

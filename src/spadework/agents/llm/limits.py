@@ -28,7 +28,7 @@ ANSWERS: dict[Role, int] = {
     "writer": 900,
     "verifier": 600,
 }
-#: The number of reasoning tokens before such an answer.
+#: The number of tokens to expect for reasoning before a long answer.
 THOUGHTS = 2_000
 #: The number of answer lengths to remember per role.
 REMEMBERED = 8
@@ -56,7 +56,7 @@ RoomName = Literal["max_tokens", "max_completion_tokens"]
 KEPT_SECONDS = 7 * 86_400
 #: Writing a token takes as long as reading this many.
 WRITTEN = 6
-#: Speed is measured from this many tokens on. With fewer, latency dominates.
+#: Speed is measured only for at least this many tokens, because latency dominates below.
 LEAST_WORK = 100
 #: The minimum plausible size of a context, in tokens.
 LEAST_CONTEXT = 1_000
@@ -74,7 +74,7 @@ class Learned(BaseModel):
     - `context` (tokens) and `speed` (tokens read per second): 0 if unknown.
     - `counted`: the server's token count divided by ours.
     - `answers`: the latest answer lengths by role.
-    - `streams`: set once streaming, or sending without it, was refused.
+    - `streams`: whether to stream, or None until streaming, or its absence, was refused.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -131,9 +131,9 @@ class Lessons:
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
-        """Return whether the server silently dropped part of a request.
-        If so, its token count is far below ours, but not below its highest count so far. It is
-        also too large to cover only the uncached part. The highest count is remembered.
+        """Return whether the server silently dropped part of a request. If so, its count is far
+        below ours, but not below LEAST_CONTEXT or its highest count so far, which is
+        remembered. A smaller count may cover only the uncached part.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)
@@ -154,8 +154,8 @@ class Lessons:
 
 
 class Gate:
-    """A gate that lets at most `limit` calls run at once. A refusal halves the limit. After as many
-    answers in a row as the limit allows, it rises by one.
+    """A gate that lets at most `limit` calls run at once. A refusal halves the limit. After
+    `limit` answers in a row, the limit rises by one.
     """
 
     def __init__(self, address: str) -> None:

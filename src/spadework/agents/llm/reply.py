@@ -46,7 +46,7 @@ _STATUSES = (
 class ServerReply:
     """A server's reply.
     - `text`: the answer, if it was answered or cut.
-    - `reason`: the server's reason otherwise; for errors also `status` and `code`.
+    - `reason`: otherwise the server's reason. Errors also have a `status` and a `code`.
     - `after`: the seconds that the server asks us to wait.
     - `usage`: tokens in and out, if counted.
     - `thought`: whether the model reasoned.
@@ -91,8 +91,8 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerRe
 
 
 def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
-    """Return the message, status and code of an error in a response body, or None.
-    The status is that of the response, or that in the body if the response claims success.
+    """Return the message, status and code of an error in a response body, or None. The status is
+    the response's own, or the one in the body if the response claims success.
     """
     body = data if isinstance(data, dict) else {}
     failed = status >= 300 or body.get("object") == "error"

@@ -120,7 +120,7 @@ class Known:
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return, in lower case, the words of a text's names that other texts abbreviate."""
+    """Return, in lower case, the words of names in a text that other texts abbreviate."""
     found = set()
     for name in _NAMES.findall(text):
         short = r"\.?".join(re.findall(r"\b[A-Z]", name))
@@ -162,7 +162,7 @@ COUNTED = 12
 _CODE = re.compile(r"`([^`\n]+)`")
 #: An ellipsis in code within a sentence.
 _LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…)\s*")
-#: The name of a person or place. A relation such as "mother" counts only near one.
+#: The name of a person or place. A relation such as "mother" counts only near such a name.
 _NAME = re.compile(r"[A-Z][^\W\d_A-Z]+")
 _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
@@ -180,7 +180,7 @@ _OWN = re.compile(
 _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
 #: The maximum distance, in words, between a name and a relation, as in "Ada was the mother of Bo".
 BESIDE = 3
-#: In names no longer than this, a final s is not a plural.
+#: In names of at most this many letters, a final s is not a plural.
 LEAST_SINGULAR = 3
 MOST_STRANGE = 5
 
@@ -246,9 +246,9 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
 
 
 def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
-    """Return a heading or column name on one line, or "" if it must not be used.
-    It must not have a figure, date or name that is not in `there`, or look like a prompt
-    injection. `home` is the language to assume if it is unclear.
+    """Return a heading or column name on one line, or "" if it must not be used. Every figure,
+    date and name must be in `there`, and it must not look like a prompt injection. `home` is
+    the language to assume if the heading's is unclear.
     """
     line = " ".join(heading.split())
     words = line.split()
@@ -331,7 +331,7 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
-    # Without a number beside it, the month May looks like the verb.
+    # Compare words too, because "May" without a number beside it is not read as a month.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 

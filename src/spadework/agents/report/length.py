@@ -64,8 +64,8 @@ def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[
 def longer(
     section: Section, ledger: Sequence[Evidence], texts: Mapping[str, PageText], first: int
 ) -> tuple[Section, list[Evidence]]:
-    """Return the section with all ledger entries of its topic. If it has them already, add the
-    sentences around its quotes as new entries, numbered from `first`.
+    """Return the section with all ledger entries of its topic. If it already has all of them, add
+    the sentences around its quotes as new entries, numbered from `first`.
     """
     own = [e for e in ledger if e.topic == section.heading]
     told = {id_ for one in section.sentences for id_ in one.evidence_ids}

@@ -86,7 +86,7 @@ class _Made:
 
     def goes_on(self, first: int) -> Part | None:
         """Remove and return the numbered steps that a list starting at `first` continues, or None.
-        Anything after those steps is added to the last one.
+        Anything after those steps is added to the last step.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -135,8 +135,8 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Return unfenced code that replaces `before`, or () if it is empty.
-    Code without marks keeps the evidence of `before`.
+    """Return unfenced code as a sentence that replaces `before`, or () if there is no code. Code
+    without marks keeps the evidence of `before`.
     """
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
@@ -369,7 +369,7 @@ def mark_of(sentence: Sentence) -> str:
 
 
 def joined_ids(sentence: Sentence, ids: Sequence[str]) -> str:
-    """Format ids in the form of the sentence's mark."""
+    """Format ids like the sentence's mark: "E1, E2", or "E1+E2→" for a conclusion."""
     return f"{'+'.join(ids)}→" if sentence.inferred else ", ".join(ids)
 
 

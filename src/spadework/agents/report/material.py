@@ -33,8 +33,8 @@ LINE_CHARS, CODE_CHARS = 220, 100
 
 class Entry(NamedTuple):
     """A ledger entry in a prompt.
-    - `about`: its page in one line.
-    - its quote, with the sentences around it.
+    - `about`: its page, described in one line.
+    - `quote`, `before`, `after`: its quote and the sentences around the quote.
     - `claim`: the claim of its reader, if any.
     """
 
@@ -50,9 +50,8 @@ def entries_of(evidence: Sequence[Evidence], *, around: bool = False) -> list[En
     """Return the entries for one prompt, with the title, heading, author, host and date of their
     pages.
 
-    No text or claim is shown twice. Unless the sentences `around` each quote are wanted, the one
-    before comes only with a quote that depends on it, and the one after only if it depends on the
-    quote ("However, …").
+    No text or claim is shown twice. Without `around`, the sentence before a quote is shown only if
+    the quote depends on it, and the sentence after only if it depends on the quote ("However, …").
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
@@ -186,7 +185,7 @@ class Material:
     """The basis for writing and checking a report.
     - `ledger`: the entries by id.
     - `pages`: the texts of pages by content hash.
-    - `language`, `code`: the report's language ("" if unknown) and code.
+    - `language`, `code`: the report's language ("" if unknown), and the source code in it.
     - `questions`: the topics' questions by name.
     """
 

@@ -41,8 +41,9 @@ class Stated:
     """A sentence in context. Equal sentences in equal contexts share a verdict.
     - `row`: the names of its row and column.
     - `follows`: a description of the sentence that it depends on.
-    - `before`: otherwise the sentence before it, in case a pronoun refers to that.
-    - `ids`: its evidence. A row `label` has all the evidence of its section, but shows the marks
+    - `before`: if `follows` is "", the sentence before, because a pronoun may refer to it.
+    - `ids`: its evidence. A row `label` has all the evidence of its section, but shows the
+      marks
       of its row.
     """
 
@@ -80,7 +81,7 @@ class Stated:
 
     @property
     def parts(self) -> tuple[Stated, ...]:
-        """The single sentences to judge, each after the one before."""
+        """The single sentences to judge, each with the sentence before it as context."""
         whole = self.sentence
         told = [] if whole.code else [whole.text[slice(*at)] for at in sentences(whole.text)]
         if len(told) < 2:

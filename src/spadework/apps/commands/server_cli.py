@@ -56,8 +56,7 @@ def _serve_stdio(settings: Settings) -> None:
     from spadework.apps.messages import log_to_stderr
 
     log_to_stderr()
-    # Keep output that imports print off stdout. While serving, the transport redirects descriptor
-    # 1.
+    # Keep what imports print off stdout. While serving, the transport redirects descriptor 1.
     with redirect_stdout(sys.stderr):
         from spadework.apps.mcp.server import build_server
 
@@ -81,8 +80,8 @@ def serve(
     model: options.Model = None,
     home: options.Home = None,
 ) -> None:
-    """Serve the web page until Ctrl-C.
-    After SIGTERM, runs may continue for a while. The next `serve` resumes the rest.
+    """Serve the web page until Ctrl-C. After SIGTERM, runs may continue for a while. The next
+    `serve` resumes unfinished runs.
     """
     from spadework.apps.web.app import serve as serve_page
 
@@ -119,9 +118,9 @@ def worker(
     model: options.Model = None,
     home: options.Home = None,
 ) -> None:
-    """Run sessions that other processes submit.
-    They wait in the database at SPADEWORK_DATABASE_URL. After SIGTERM, runs may continue for a
-    while; Ctrl-C stops at once. Start any number, on any machine.
+    """Run sessions that other processes submit. Submitted sessions wait in the database at
+    SPADEWORK_DATABASE_URL. After SIGTERM, runs may continue for a while; Ctrl-C stops at once.
+    Start any number of workers, on any machine.
     """
     import asyncio
 

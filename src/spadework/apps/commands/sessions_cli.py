@@ -184,7 +184,7 @@ def bring_recording(home: Path, session_id: str) -> None:
 
 
 def bring_list(home: Path) -> None:
-    """Fetch the list of all machines' sessions, if a database is set."""
+    """Fetch the session list of all machines, if a database is set."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().know_all(settings_from(home=home), None))
 

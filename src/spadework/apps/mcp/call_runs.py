@@ -54,8 +54,8 @@ MOST_CHARS = 300
 
 
 async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
-    """Run a session and return its result. `seconds` is the total that progress is reported
-    against; 0 means the budget's. Cancelling the call ends the session, which can be resumed.
+    """Run a session and return its result. `seconds` is the total for progress messages; 0 means
+    the seconds of the budget. Cancelling the call ends the session, which can be resumed.
     """
     teller = Teller(report, seconds or session.budget.seconds)
     events: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -63,7 +63,7 @@ async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
     following = asyncio.create_task(_follow(session, events))
     result: Result | None = None
     try:
-        # After the result, wait until the session has closed its connections and files.
+        # Continue after the result, until the session has closed its connections and files.
         while (event := await teller.beat_during(events.get())) is not None:
             result = event.result if isinstance(event, Finished) else result
             await teller.tell(event)
@@ -121,7 +121,7 @@ class Teller:
         self._view.take(event)
         if message := self._worded(event):
             self._message = plain(one_line(message, MOST_CHARS))
-            # Milestones are sent at once. Other messages that come too soon wait or are replaced.
+            # Milestones are sent at once. A message that comes too soon waits and may be replaced.
             early = self._sent * LEAST_SECONDS > time.monotonic() - self._began
             self.waits = isinstance(event, _OFTEN) and early
             if not self.waits:

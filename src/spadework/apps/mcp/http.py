@@ -53,8 +53,8 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Adds the user to a request's scope, and the events that end its calls: the end of the
-    request, which older protocol versions do not report, and server shutdown.
+    """Adds to a request's scope the user, and the events that end its calls: server shutdown, and
+    the end of the request, which older protocol versions do not report.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -63,7 +63,7 @@ class _Watched:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         left = asyncio.Event()
         scope[ENDS] = {LEFT: left}
-        # Only a server with other interfaces signals its shutdown.
+        # A server of MCP alone has no `server` state, and does not signal its shutdown.
         if server := getattr(scope["app"].state, "server", None):
             scope[ENDS][STOPPED] = server.owner.closing
         if name := user_of(scope).name:

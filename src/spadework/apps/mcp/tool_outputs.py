@@ -240,7 +240,7 @@ def build_answer(
 
 M = TypeVar("M", bound=BaseModel)
 
-#: Maximum fraction by which a cut moves back to the end of a line or word.
+#: Maximum fraction of a part by which a cut moves back to the end of a line or word.
 SEARCHED_SHARE = 0.2
 
 
@@ -260,9 +260,9 @@ class Stretch:
 
 
 def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = False) -> Stretch:
-    """Return up to `chars` characters of `text` from `offset`, as many as fit in `tokens` as a JSON
-    string, but at least one. The part ends with a line or word, unless `exact` is set and all
-    `chars` fit.
+    """Return up to `chars` characters of `text` from `offset`: as many as fit in `tokens` as a
+    JSON string, but at least one. The part stops at the end of a line or word, unless `exact`
+    is set and all `chars` fit.
     """
     offset = min(max(0, offset), len(text))
     window = text[offset : offset + chars]

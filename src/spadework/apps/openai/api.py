@@ -61,7 +61,7 @@ _LOG = logging.getLogger(__name__)
 
 
 async def remember(settings: Settings, answer: str, session_id: str) -> None:
-    """Record which session gave an answer, on this machine if the database cannot."""
+    """Record which session gave an answer, in the database or, failing that, on this machine."""
     known, noted = _hash(answer), False
     with suppress(DiskFailed, SettingsError):
         noted = await backend_of(settings).note_answer(settings, known, session_id)
@@ -202,7 +202,7 @@ class Door:
     async def _until_left(
         self, runs: Runs, session: Session, most_tokens: int
     ) -> AsyncGenerator[Event, None]:
-        """Run a session and yield its events, the report shortened. Closing cancels the run."""
+        """Run a session and yield its events, with a shortened report. Closing cancels the run."""
         run, session_id = runs.start(session), session.session_id
         try:
             async with aclosing(run.watch(0)) as events:
@@ -222,7 +222,7 @@ class Door:
 
 
 async def _session(asked: ChatRequest, runs: Runs) -> Session:
-    """Create the request's session, following up on the last answer's. Raises Refused."""
+    """Create the request's session, which follows up on the last answer. Raises Refused."""
     question, earlier, answer = asked.question()
     named = asked.session_id
     await backend_of(runs.settings).find(runs.settings, named)

@@ -1,6 +1,6 @@
 """Convert a result to a chat completion. Marks become annotations, sources become citations.
-Streamed completions, with progress as `reasoning_content` and the report as `content`. Also answers
-without research, such as small talk or a title for a client, whole or streamed.
+Streamed completions carry progress as `reasoning_content` and the report as `content`. Messages
+that need no research, such as small talk or a client's request for a title, get an answer, too.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _message_of(result: Result) -> dict[str, Any]:
 
 
 def around(result: Result) -> dict[str, Any]:
-    """Return extra fields: source URLs up to the last cited, session, unread pages and problems."""
+    """Return the extra fields: source URLs up to the last cited one, and data of the session."""
     last = max((n for _, _, n in _marks(result.report)), default=0)
     urls = [source.url for source in result.sources if source.n <= last]
     return {
@@ -256,8 +256,8 @@ def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any]
 
 
 def _function(asked: ChatRequest, task: str) -> dict[str, Any] | None:
-    """Return the function for a client's task: the one `tool_choice` names, or the only one
-    offered, if it is required or has a field for the task.
+    """Return the function to call for a client's task, or None: the one that `tool_choice` names,
+    else the only one offered, if a call is required or the function has a field for the task.
     """
     choice, tools = asked.tool_choice, [_fields(tool).get("function") for tool in asked.tools or ()]
     offered = [tool for tool in map(_fields, tools) if isinstance(tool.get("name"), str)]

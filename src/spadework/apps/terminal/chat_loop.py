@@ -1,4 +1,4 @@
-"""The chat: each question follows up on the last, and commands show details of its answer."""
+"""The chat: questions follow up on the last answer, and commands show details of that answer."""
 
 from __future__ import annotations
 

@@ -98,8 +98,8 @@ def source_number(argument: str, count: int) -> int | Wrong:
 
 
 class Reply(NamedTuple):
-    """The plan after a typed line. `reason` says why it did not change, and `done` accepts it.
-    `wish` is text that only a model understands.
+    """The plan after a typed line. `reason` says why the line did not change the plan, and `done`
+    means that the plan is accepted. `wish` is text that only a model understands.
     """
 
     plan: Plan
@@ -133,8 +133,8 @@ def read_reply(plan: Plan, line: str) -> Reply:
 
 
 def answer(plan: Plan, wanted: Plan, wish: str = "") -> str:
-    """Return the reply to a plan: "" if unchanged, else one bullet per topic. A free-text `wish` is
-    appended, after which the plan is shown again.
+    """Return the reply to a plan: "" if unchanged, else one bullet per topic. A free-text `wish`
+    is appended; the run then shows the changed plan.
     """
     # The bullet keeps a topic named "Go" from being read as approval.
     topics = [f"- {topic.name}" for topic in wanted.topics] if names(plan) != names(wanted) else []

@@ -287,7 +287,7 @@ def run(session: Session, output: Output) -> int:
     """Run a session, print its result and return the exit code. Raises SystemExit if the user
     leaves.
     """
-    # Report SIGTERM outside the run like Ctrl-C.
+    # Outside the run, treat SIGTERM like Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # Run time counts from the start of the process.
     session.budget.start(time.monotonic() - (time.time() - psutil.Process().create_time()))
@@ -320,7 +320,7 @@ async def _run(
     try:
         return await Run(session, progress, answer, deliver).result()
     except DiskFailed as error:
-        # Threads waiting for the disk would keep the process alive.
+        # Set a deadline, because threads waiting for the disk would keep the process alive.
         say(describe_error(error), err=True)
         if LEAVING.alone:
             LEAVING.begin(session.budget.seconds_left(), FAILED)

@@ -169,7 +169,7 @@ class Keys:
         termios.tcsetattr(self._fd, termios.TCSADRAIN, modes)
 
     def stop(self, *, forget: bool = False) -> None:
-        """Restore the terminal, and `forget` what was typed meanwhile."""
+        """Restore the terminal. With `forget`, discard what was typed meanwhile."""
         if termios is None or self._before is None:
             return
         how = termios.TCSAFLUSH if forget else termios.TCSADRAIN
@@ -214,7 +214,7 @@ class Live:
         self._loop.call_soon_threadsafe(noted)
 
     def pause(self) -> None:
-        """Release the terminal for a question, which nothing typed before it must answer."""
+        """Release the terminal for a question, and discard what was typed before it."""
         self._release()
         self._keys.stop(forget=True)
 

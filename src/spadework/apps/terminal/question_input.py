@@ -165,8 +165,8 @@ def followed_session(home: Path, follows: str, *, last: bool) -> str:
 
 def searching_as(settings: Settings, follows: str) -> Settings:
     """Return settings that search what the followed session searched, unless options or the
-    environment say otherwise. Only for local users, because a server's clients use its settings.
-    Raises SessionNotFound.
+    environment say otherwise. Only for local users, because a server's own settings decide for
+    its clients. Raises SessionNotFound.
     """
     if not follows:
         return settings

@@ -74,7 +74,7 @@ class Panel:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows of a frame, one less than the terminal has."""
+        """Columns and rows of a frame, each one less than the terminal has."""
         columns, rows = size_of(self._stream)
         return max(1, columns - 1), max(1, rows - 1)
 

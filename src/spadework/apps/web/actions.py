@@ -49,7 +49,7 @@ async def ask(request: Request) -> Response:
 
 
 async def _at_once(web: Web, form: FormData) -> str:
-    """Answer input that needs no research. Returns "" if it does, or if files are attached."""
+    """Return the answer to input without attachments that needs no research, else ""."""
     given = any(isinstance(each, UploadFile) and each.filename for _, each in form.multi_items())
     said = text_of(form, "question")
     if given or not said or len(said) > MOST_QUESTION:

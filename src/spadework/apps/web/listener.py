@@ -26,7 +26,7 @@ def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
     if not 0 <= port < 65_536:
         raise SettingsError(must_be("port", "0 to 65535", port))
     try:
-        # Prefer IPv4 for names with both families, such as localhost: every client tries it.
+        # Prefer IPv4 for names with both families (localhost), because every client tries IPv4.
         family = min(found[0] for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         both = both and family == socket.AF_INET6 and socket.has_dualstack_ipv6()
         made = socket.create_server((host, port), family=family, dualstack_ipv6=both)
@@ -112,7 +112,7 @@ FRESH = {"Cache-Control": "no-store"}
 
 
 def operating_routes() -> list[BaseRoute]:
-    """Return the routes for operators. `permissions` says who may use them."""
+    """Return the routes for operators. `security.needed` says which scope each route needs."""
     return [
         Route("/healthz", tell_alive),
         Route("/readyz", tell_ready),

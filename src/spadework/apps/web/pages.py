@@ -186,7 +186,7 @@ async def settings_check(request: Request) -> Response:
 
 
 async def settings_findings(request: Request) -> Response:
-    """Return only the findings. Other sites must not start these checks."""
+    """Return only the findings. Refuse other sites, which must not start these checks."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise HTTPException(403, "This request comes from another site and was refused.")
     return HTMLResponse(

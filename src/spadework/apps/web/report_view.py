@@ -128,7 +128,7 @@ def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
     return made
 
 
-#: The verdict shown without a model for a sentence that is its quote.
+#: The verdict shown for a sentence that is its quote, if no model judged the sentence.
 QUOTED = "quoted word for word"
 
 

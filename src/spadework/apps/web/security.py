@@ -1,5 +1,5 @@
-"""Access control by `Host` and `Origin`, and by a token or proxy when required.
-The scope a request needs, by method and path, for all interfaces.
+"""Access control by `Host` and `Origin`, and by a token or proxy when required. The method and
+path of a request decide which scope it needs, for all interfaces.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Proxies:
         return cls(networks, settings.user_header)
 
     def user(self, scope: Scope, headers: Headers) -> User | None:
-        """Return the user a trusted proxy names, or None unless there is one valid name."""
+        """Return the user named by a trusted proxy, or None without exactly one valid name."""
         if not self.header or not self._trusts(scope):
             return None
         named = headers.getlist(self.header)
@@ -141,9 +141,9 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access rules of a server at `host`.
-        A token, made once per home, is required beyond loopback, or with users. Raises
-        SettingsError for a user header without trusted proxies, or for an unusable database.
+        """Return the access rules of a server at `host`. A token is required beyond loopback or
+        with users; if unset, it is made once per home. Raises SettingsError for a user header
+        without trusted proxies, or an unusable database.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)
@@ -155,7 +155,7 @@ class Access:
         return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
-        """Return whether a `Host` header names this server. DNS rebinding attacks name another."""
+        """Return whether a `Host` header names this server, unlike in DNS rebinding attacks."""
         try:
             name = urlsplit(f"//{header}").hostname or ""
             port = urlsplit(f"//{header}").port

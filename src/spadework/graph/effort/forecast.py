@@ -1,5 +1,5 @@
-"""Forecast a run, from one round that answers everything up to all rounds, or from similar earlier
-runs.
+"""Forecast a run: from a single round that answers everything to all rounds. Similar earlier runs,
+if there are enough, correct the forecast.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 Tokens = dict[Role, tuple[int, int]]
 #: Minimum and maximum number of runs to use, newest first.
 LEAST_RUNS, MOST_RUNS = 5, 20
-#: The range excludes one part in this many at each end.
+#: The forecast range leaves out one in PARTS of the earlier runs at each end.
 PARTS = 20
 #: Forecast quantities and their decimal places.
 DIGITS: dict[str, int] = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 0)
@@ -70,7 +70,7 @@ def forecast(
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
     load = workload(plan, settings, model=model)
-    # The broad search before the plan has been made.
+    # The plan follows a broad search, which the tasks do not contain.
     looked = len(providers) if model and settings.effort != "quick" else 0
     gap_searches = looked + more * count * load.gap_queries * len(providers)
     pages = pages_of(tasks)
@@ -122,8 +122,8 @@ def _model_seconds(more: int, calls: tuple[int, int], plan_seconds: float) -> tu
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Return the number of model calls of a run with one round, and of one with `more`.
-    A run has a plan, an assessment and a section per topic, and a summary if there are several
+    """Return the model calls of a run with one round, and of a run with `more` further rounds. A
+    run has a plan, an assessment and a section per topic, and a summary if there are several
     sections. Normal effort adds screening; deep effort adds reflections and a review. Cleaning
     uses calls that are left.
     """

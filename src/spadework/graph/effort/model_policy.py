@@ -29,9 +29,9 @@ EXAMINATION_TOKENS = 4_000
 
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
-    """Return whether enough is left for the answer after screening.
-    The answer needs calls for an assessment per task, a section per topic, summary, verification
-    and editor, and the tokens and money of the assessments.
+    """Return whether enough calls, tokens and money are left for the answer after screening. The
+    calls are an assessment per task, a section per topic, a summary, a verification and an
+    edit. Tokens and money need to cover only the assessments.
     """
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
@@ -53,8 +53,8 @@ def payable(context: SessionContext, *, closing: bool = False) -> float:
 
 
 async def is_fast(context: SessionContext, *roles: Role) -> bool:
-    """Return whether the roles' models may do optional work: not at quick effort, nor if known to
-    be slow.
+    """Return whether the roles' models may do optional work. They may not at quick effort, or if
+    one is known to be slow.
     """
     if context.model is None or context.quick:
         return False
@@ -68,8 +68,8 @@ _NO_TIME = "There was no time for the test."
 
 
 def begin(context: SessionContext) -> None:
-    """Start the model's qualification test in the background. A replay starts it only when needed,
-    because its clock follows the recorded answers.
+    """Start the model's qualification test in the background. A replay starts the test only when
+    needed, because the clock of a replay follows the recorded answers.
     """
     if context.model and context.journal.recording is None:
         _begin(context)
@@ -141,7 +141,7 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
 
 
 async def judge_in_time(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model that may judge from this step on, or None if only code has time."""
+    """Return the model that may judge from this step on, or None if time is left only for code."""
     return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)
 
 

@@ -35,8 +35,8 @@ async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: fl
 
 
 QUERIES = 4
-# With a model, simple questions and quick effort need few pages, because gaps are searched later.
-# Without a model, so few pages missed answers (benchmarks/README.md).
+# With a model, a simple question or quick effort needs few pages, because gaps are searched later.
+# Without a model, runs with so few pages missed answers (benchmarks/README.md).
 SIMPLE_QUERIES = 3
 SIMPLE_PAGES = 6
 #: Recommended searches that a round makes for a topic, and the seconds each may take.
@@ -46,14 +46,14 @@ GAP_PAGES = 5
 #: Factors on the preset's pages at deep effort, within the page limit.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
-#: The factor without a model, when pages cost little.
+#: The factor without a model, because pages then cost little.
 DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
-    """The maximum queries and pages of one worker, for a topic and for a gap. `broad`: in the first
-    round, pages that other workers also read do not count; `reads_on`: every open topic also reads
-    hits that were left unread.
+    """The maximum queries and pages of one worker, for a topic and for a gap. With `broad`, pages
+    of the first round that other workers also read do not count. With `reads_on`, every open
+    topic also reads hits that were left unread.
     """
 
     queries: int

@@ -108,8 +108,8 @@ def as_it_was(before: Earlier) -> dict[str, Any]:
 
 
 def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, Any]:
-    """Return the channel updates for a follow-up that existing evidence answers, as one covered
-    topic. Other evidence is kept for later follow-ups.
+    """Return the channel updates for a follow-up that existing evidence answers. The follow-up
+    becomes one covered topic. Other evidence is kept for later follow-ups.
     """
     made = plan(Question(text=asked), [])
     name = turn.heading or asked
@@ -159,8 +159,8 @@ def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
 def _shortfalls(
     before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
 ) -> list[Shortfall]:
-    """Merge the shortfalls, dropping those of topics judged again. Those of the whole report stay
-    only if the follow-up found nothing.
+    """Merge the shortfalls, dropping those of topics judged again. Shortfalls of the whole report
+    stay only if the follow-up found nothing.
     """
     anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
     anew |= {""} if anew else set()

@@ -31,8 +31,8 @@ MOST_NEAR = 8
 
 @dataclass(frozen=True)
 class Base:
-    """A report before a change. `places` maps changed headings to its section numbers. `better`
-    rejects sections that lose sentences.
+    """A report before a change. `places` maps changed headings to section numbers of this report.
+    With `better`, a rewritten section must not lose sentences.
     """
 
     sections: Sequence[Section]
@@ -74,8 +74,8 @@ async def whole(
 async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Verify the changed sections, and return the report as channel updates.
-    A section that loses every sentence, or any with `base.better`, keeps its earlier text.
+    """Verify the changed sections, and return the report as channel updates. A section keeps its
+    earlier text if it loses all sentences or, with `base.better`, any.
     """
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]

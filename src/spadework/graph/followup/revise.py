@@ -42,7 +42,7 @@ from spadework.values import Plan, Problem, Question, Section, models_among
 #: The value of `stopped_by` if only the form of the report was changed.
 REVISED = "revised"
 STAYED = "The report is unchanged."
-#: The reason and the effect of the problem reported if there is no report to revise.
+#: The reason and the effect reported for a request to revise when there is no report.
 NO_REPORT = "There is no report to revise."
 INSTEAD = "Researching the previous question in the requested form."
 _NOTICES: dict[TurnKind, str] = {

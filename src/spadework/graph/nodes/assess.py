@@ -107,8 +107,8 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         found = _coverage(topic, judgement, proof, context.settings.completeness)
         back = old is not None and (no_better(found, old) if by_code else not new)
         if old and back:
-            # Keep the earlier coverage with the new recommendations, and add quotes only if code
-            # stood in for a failed model.
+            # Keep the earlier coverage with the new recommendations. Add new quotes only if code
+            # replaced a model that failed.
             wanted = judgement.recommendations or old.recommendations
             more = found.evidence_ids if context.judging and not found.near else ()
             ids = tuple(dict.fromkeys([*old.evidence_ids, *more]))
@@ -169,8 +169,8 @@ async def _by_topic(
 
 
 async def _room(context: SessionContext, topics: int, number: int, seconds: float) -> int:
-    """Return the number of page tokens per topic to show a model (0 without a model).
-    The number is limited by time and money.
+    """Return how many page tokens to show a model for each topic (0 without a model). Time and
+    money limit the number.
     """
     if context.judging is None:
         return 0
@@ -219,8 +219,8 @@ async def _judge(
 def _as_judged(
     known: Sequence[Evidence], judgement: Judgement, old: Coverage | None
 ) -> list[Evidence]:
-    """Return the entries that the judgements of code are based on.
-    Entries of the latest judgement, with column names, come before those of the previous one.
+    """Return the entries on which code's judgement of a topic is based: those of the latest
+    judgement with their column names, then those of the previous one.
     """
     found = [
         e
@@ -232,7 +232,7 @@ def _as_judged(
     before = old.evidence_ids if old and not old.near else ()
     rested = [e for e in known if e.id in before]
     if not judgement.covered:
-        # For an unanswered topic, all rounds together may not quote more than a single round may.
+        # For an unanswered topic, the quotes of all rounds together must fit in ROOM characters.
         sizes = accumulate((len(e.quote) for e in rested), initial=sum(len(e.quote) for e in found))
         rested = [e for e, size in zip(rested, list(sizes)[1:], strict=True) if size <= ROOM]
     return list(dict.fromkeys([*named, *found, *rested]))

@@ -23,8 +23,8 @@ ROLES: tuple[Role, ...] = ("judge", "cleaner")
 
 
 def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
-    """Return whether another page may be cleaned, because calls for assessing, writing, verifying
-    and editing come first.
+    """Return whether another page may be cleaned. Enough calls must be left for assessing,
+    writing, verifying and editing.
 
     `left` of `ceiling` model calls remain, and `cleanings` are done or running.
     """
@@ -34,8 +34,8 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the pages, of which cleaned ones have a new text and hash. Local documents and pages
-    with clean passages stay unchanged. So do all pages if the calls are needed for the `topics`.
+    """Return the pages. Cleaned pages have a new text and hash. Local documents and pages with
+    clean passages stay unchanged, and so do all pages if their calls are needed for the `topics`.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:
@@ -116,8 +116,8 @@ async def _cleaned(
         problems.extend(failed)
         return digest
 
-    # The key is the text without the topic, so that only the first worker pays, even if the model
-    # fails.
+    # The key names the page's text but not the topic, so that only the first worker with the page
+    # pays, even if the model fails.
     digest = await context.journal.once("clean", key, str, work)
     if digest == page.content_hash:
         return page, problems

@@ -75,24 +75,24 @@ def first_within(parts: Sequence[PassageView], room: int) -> list[PassageView]:
 HEADING_WEIGHT = 2
 #: Maximum characters of a passage, except for code and tables.
 PASSAGE_CHARS = 1_500
-#: A passage of a high-ranked page gets a higher score, raised by at most this share.
+#: The score of a passage is raised by at most this share if its page ranks high.
 PAGE_PRIOR = 0.5
 #: Maximum passages per page, so that a long page does not crowd out others.
 PER_PAGE = 12
 #: Passages below this share of the best score are not shown to a model. On both halves of
-#: benchmarks/answers.py (146 questions), the window keeps its facts (324 of 329, 331 of 338) in 75
-#: % and 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
+#: benchmarks/answers.py (146 questions), the passages shown keep all facts (324 of 329, 331 of
+#: 338) with 75 % and 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
 FLOOR = 0.15
 #: Minimum tokens to show, even from passages with a low score, because contradictions are rarely
 #: worded like the question.
 FILL = 3_000
 #: Passages above this share of the best score are shown even if they are closer to another topic.
-#: In three recorded runs at 0.5, everything cited is still shown to some topic, in 86 % of the
-#: tokens.
+#: In three recorded runs at 0.5, all cited passages are still shown for some topic, with 86 % of
+#: the tokens.
 SHARED = 0.6
-#: For this many pages per search, a later round shows the best new passage, whatever its score. In
-#: three recorded runs, all 149 cited quotes are still shown. If the searches of a topic are
-#: joined, four are not.
+#: In a later round, each search shows the best new passage of this many pages, whatever its score.
+#: In three recorded runs, all 149 cited quotes are still shown. If the searches of a topic are
+#: joined into one, four of them are not.
 NEW_PAGES = 3
 TOKEN_CHARS = 4
 #: Maximum share of the room that one passage may take, so that a long code listing does not fill
@@ -105,9 +105,9 @@ SPLITTING = 0.25
 
 
 class Room(NamedTuple):
-    """The limits of the passages shown, in characters and per page.
-    After `fill` characters, a passage needs the share `floor` of the best score, or `shared` if it
-    is closer to another topic. With `each`, the best passage of every page comes first.
+    """The limits for the passages to show, in characters and in passages per page. After `fill`
+    characters, a passage needs the share `floor` of the best score. If it is closer to another
+    topic, it always needs `shared`. With `each`, each page's best passage comes first.
     """
 
     chars: int
@@ -154,10 +154,10 @@ async def pool_passages(
     pages: Mapping[str, Page],
     shown_before: Sequence[Passage],
 ) -> tuple[dict[str, list[Passage]], list[Problem]]:
-    """Return the best passages for each topic that has a task in the latest round.
-    These are the passages of the workers. In later rounds judged by a model, they come from all
-    pages, chosen by what is missing, without those already shown. Return a problem if there was no
-    time to split all pages.
+    """Return the best passages for each topic that has a task in the latest round. In the first
+    round, or without a judging model, these are the workers' passages. Later, a model gets
+    those passages of all pages that fit the new searches and were not shown before. Return a
+    problem if there was no time to split all pages.
     """
     by_model = context.judging is not None
     rounds = [find.round for find in finds] or [0]
@@ -252,8 +252,8 @@ def _index(cuts: Sequence[Cut]) -> Bm25:
 def _apart(
     found: Mapping[str, Sequence[Passage]], shared: float
 ) -> Mapping[str, Sequence[Passage]]:
-    """Drop passages that are closer to another topic.
-    Those that reach the share `shared` of the best score are kept.
+    """Drop passages that are closer to another topic, unless they reach the share `shared` of the
+    best score.
     """
     best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
     nearest: dict[tuple[str, int], float] = {}
@@ -349,8 +349,8 @@ def _first_passages(passages: Sequence[Passage], room: Room) -> list[Passage]:
 
 
 class Cut(NamedTuple):
-    """A span of a page, with its text and the headings above it, and the rank (from 0) and
-    language of the page.
+    """A span of a page with its text and the headings above it, and with the page's rank (from 0)
+    and language.
     """
 
     content_hash: str

@@ -83,7 +83,7 @@ def _too_late(context: SessionContext, state: ResearchState) -> str:
         return "all allowed rounds are used up."
     if limit := context.budget.refused or context.budget.ended_by():
         return f"the budget for {limit} is used up."
-    # Because a report already exists, it is enough if one more round and the rewriting fit.
+    # A report already exists, so only one more round and the rewriting need to fit in the time.
     fits = context.budget.fits(state.get("plan_seconds", 0.0))
     return "" if fits else "there was no time."
 

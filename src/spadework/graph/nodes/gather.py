@@ -62,8 +62,8 @@ from spadework.values import (
 )
 from spadework.visible import one_line, visible
 
-#: The first round uses the threshold of the preset. Each later round lowers the threshold by a
-#: step.
+#: The number of the first round, which uses the preset's threshold. Each later round lowers the
+#: threshold by a step.
 FIRST = 1
 
 
@@ -166,7 +166,7 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Drop pages with identical text, and let a model remove boilerplate from the others."""
+    """Keep one of several pages with the same text, and let a model remove boilerplate."""
     context = await context_of(state["session_id"], runtime.context)
     seen: dict[str, Any] = {}
     for page in [*state["attached"], *state["drafts"]]:
@@ -223,7 +223,7 @@ _NONE = "No page could be read."
 
 
 class Gathered(Value):
-    """The result of gathering pages, which come best first. `unread`: the hits that could not be
+    """The result of gathering pages. `pages`: best first; `unread`: the hits that could not be
     read; `found`: the number of hits; `answered`: false if every search failed.
     """
 

@@ -78,9 +78,9 @@ async def make_plan(
 async def plan_again(
     context: SessionContext, question: Question, hits: Sequence[Hit], plan: Plan
 ) -> tuple[Plan | None, list[Problem], float]:
-    """Return a new plan made from the first round's pages, the problems, and the model's seconds.
-    Code plans if the model may not judge; the lead plans if code made `plan`. Otherwise there is
-    no new plan.
+    """Return a new plan from the first round's pages or None, the problems, and the model's
+    seconds. If the model may not judge, code plans. If it may judge and code made `plan`, the
+    lead plans. There is no new plan otherwise, without a model, or if users approve plans.
     """
     if context.model is None or context.settings.approve:
         return None, [], 0.0
@@ -204,7 +204,7 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
         context.model, question, hits, seconds=context.budget.phase("plan")
     )
     answer = ask_user(context, asked) if asked else ""
-    # Without a model, the text of our own question must not become part of the search.
+    # Without a model, the text of the clarifying question must not become part of the search.
     said = asked.text if asked and context.model else ""
     return {"question": clarify_question(question.text, answer, said), "problems": problems}
 
@@ -282,8 +282,8 @@ def _form_of(asked: Asked) -> dict[str, Any]:
 
 
 def _in_words(answer: Any, asked: Asked) -> str:
-    """Return an answer as text. Clients may also send true, topics, an object with either, or the
-    decision of a form, in which text about a plan is a requested change.
+    """Return an answer as text. Clients may also send true, topics, an object with topics or an
+    answer, or a form's decision. In a decision about a plan, text is a requested change.
     """
     made = answer.get("decisions", answer) if isinstance(answer, dict) else answer
     if isinstance(made, list) and made and isinstance(made[0], dict) and "type" in made[0]:

@@ -56,14 +56,14 @@ async def read_pages(
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Return the pages of `chosen` in order, the unread hits, and the problems. Failed and slow
-    pages are replaced from `reserve`. Pages `taken` by other workers (canonical URLs) do not count.
+    """Return the pages of `chosen` in order, the unread hits, and problems. `reserve` replaces
+    failed and slow pages. Pages `taken` by other workers (canonical URLs) are read additionally.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
     if not wanted:  # All belong to other workers. They count, or none would be read.
         wanted, taken = len(chosen), frozenset()
-    # Read the abandoned pages from the journal, because a replay cannot tell which came in time.
+    # Look up abandoned pages in the journal, because a replay cannot tell which pages were late.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
     ends: dict[str, Outcome[Hit, Page]] = {}
@@ -143,8 +143,8 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """Return the page of a hit with the hit's metadata, read once per session.
-    A page fetched since `since` comes from the knowledge store.
+    """Return the page of a hit with the hit's metadata. A page is read once per session. It comes
+    from the knowledge store if it was fetched since `since`.
     """
 
     async def work() -> Page:

@@ -28,9 +28,9 @@ BROWSER = 2
 async def looked_at(
     context: SessionContext, state: WorkerState, hits: list[Hit], emit: Emit
 ) -> tuple[list[Hit], dict[str, str], list[Problem]]:
-    """Return the hits worth reading, the reasons against others by URL, and problems.
-    If too few are left, rejected hits stay with a score of 0. A few hits, or those of later
-    rounds, are not screened.
+    """Return the hits worth reading, the reasons against the rejected hits by URL, and problems.
+    If too few hits pass, rejected hits stay with a score of 0. In later rounds, or if there are
+    only a few, hits are not screened.
     """
     if context.model is None or len(hits) <= ENOUGH or state["task"].round > 1:
         return hits, {}, []
@@ -131,9 +131,9 @@ _ALONG = "Fetched for another topic and read for this one too."
 
 @dataclass(frozen=True)
 class Choosing:
-    """A selection from `hits`, with the reasons `against` some of them by URL.
-    `before` (read earlier) and `taken` (by other topics) hold canonical URLs. `asked` is the
-    selection before it was cut.
+    """A selection from `hits`, with the reasons `against` some of them by URL. `before` (read
+    earlier) and `taken` (by other topics) hold canonical URLs. `asked` is the selection before
+    lack of time or other topics reduced it.
     """
 
     task: Task

@@ -27,8 +27,8 @@ from spadework.graph.sentence_pruning import (
 )
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
-#: Share of the remaining time for repairs, and share of the time left after them for checking the
-#: repairs.
+#: Share of the remaining time for repairs. The same share of the time left after the repairs is
+#: for checking them.
 MENDING = 0.6
 #: A report with at most this many sentences needs no summary.
 SUMMED_UP = 4
@@ -66,7 +66,7 @@ def verify_ledger(
 
 
 def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
-    """Return the coverage that valid entries still support. A topic without any is open."""
+    """Return the coverage that valid entries support. A topic without valid entries is open."""
     made = {}
     for name, found in coverage.items():
         ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)
@@ -100,8 +100,8 @@ class _Draft:
 async def verify_sections(
     model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
 ) -> Verified:
-    """Return the sections with only the sentences that pass.
-    A section without any shows the quotes that it cited.
+    """Return the sections with only the sentences that pass. A section in which none pass shows
+    the quotes that it cited.
     """
     until = time.monotonic() + check.seconds
     questions = {topic.name: topic.question for topic in plan.topics}
@@ -212,9 +212,9 @@ async def summed_up(
     seconds: float,
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, which is empty if none is needed.
-    None is needed for a few sentences, or if all of the outline's answer, `first`, holds.
-    Otherwise the writer receives that answer with its findings.
+    """Return a summary of verified sections, which is empty if none is needed. A short report
+    needs none, nor does one in which all of the outline's answer, `first`, holds. Otherwise the
+    writer receives `first` with its findings.
     """
     proven = first and all(
         finding.holds and finding != UNCHECKED for each in first for finding in each.findings
@@ -226,8 +226,8 @@ async def summed_up(
 
 
 def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
-    """Return the best summary, and the problems with what was removed from it.
-    The best one is the first that keeps its first sentence, otherwise the first that keeps any.
+    """Return the best summary, and problems for the sentences removed from it. The best is the
+    first that keeps its opening sentence, otherwise the first with any sentence.
     """
     kept = [(each, *keep_what_holds(each, findings)) for each in made]
     left = [(one, lost) for _, one, lost in kept if one.section.sentences]

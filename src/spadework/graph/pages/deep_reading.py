@@ -47,7 +47,7 @@ async def in_shares(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked | None:
     """Return what the first round's pages say about the topics, read in several calls. Return None
-    if one call can hold them, in later rounds, and unless a model reads at deep effort.
+    in later rounds, if one call can hold the pages, without a model, or below deep effort.
     """
     model = context.judging
     first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])

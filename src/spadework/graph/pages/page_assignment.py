@@ -33,8 +33,8 @@ OWN = How()
 
 
 class PageAssignment:
-    """The page requests of a round's workers, whose topics are `among`. The assignment is journaled
-    under `of` (question and round), so that resumed runs need not wait.
+    """The page requests of a round's workers. `among` holds their topics. The assignment is
+    journaled under `of` (question and round), so that resumed runs need not wait.
     """
 
     def __init__(
@@ -52,8 +52,8 @@ class PageAssignment:
     async def assign(
         self, topic: str, wish: PageRequest, stop: asyncio.Event, *, seconds: float
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Return this topic's pages, and those assigned only to others.
-        Wait at most `seconds` for all requests. Late workers choose from the rest.
+        """Return this topic's pages, and the pages assigned only to other topics. Wait at most
+        `seconds` for all requests. Late workers choose from the pages left.
         """
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):
@@ -99,8 +99,8 @@ class PageAssignment:
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
-    """Assign pages in turns until each topic has enough, or the total is reached.
-    A topic takes its best free page or, unless `own`, its next one.
+    """Assign pages in turns until each topic has enough, or the total is reached. In each turn, a
+    topic takes its best free page if `own`, otherwise its next page, free or not.
     """
     if how.joint:
         place = {

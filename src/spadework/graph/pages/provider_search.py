@@ -172,7 +172,7 @@ def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str,
 
 def _may_be_older(query: Query) -> bool:
     """Return whether the query has an age limit that may be dropped. A query that names dates
-    keeps it.
+    keeps its limit.
     """
     return query.freshness != "any" and not is_dated(query)
 

@@ -63,7 +63,7 @@ class Check(Value):
 
 
 async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "") -> T | Check:
-    """Return the result of `trying`, or a failed check. `hint` is for errors without their own."""
+    """Return the result of `trying`, or a failed check. `hint` is for errors that have none."""
     try:
         async with asyncio.timeout(seconds):
             return await trying

@@ -47,7 +47,7 @@ async def models(settings: Settings) -> list[Check]:
     if not places:
         servers = await model_servers(max(0.0, until - loop.time()))
         return [Check(state="works", text=NONE, hint="" if servers else _SET_ONE), *servers]
-    # Import the client first, because the import takes some of the time in a new process.
+    # Import the client before `left` is computed, because a new process needs time for this.
     await asyncio.to_thread(import_module, "langchain_openai")
     left = max(min(HEALTH_SECONDS, LEAST_SECONDS), until - loop.time())
     return await asyncio.gather(

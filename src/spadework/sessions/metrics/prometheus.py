@@ -84,8 +84,8 @@ LIMITS = frozenset({"time", "calls", "searches", "pages", "tokens", "money"})
 
 
 class Tally:
-    """Counts model calls by role, searches, pages and sessions by outcome, refused questions, and
-    alerts.
+    """Counts of model calls (by role), of searches, pages and sessions (by outcome), of refused
+    questions, and of alerts.
     """
 
     def __init__(self) -> None:

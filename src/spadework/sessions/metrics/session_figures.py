@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 #: A run's phases in order. They overlap, since topics are researched concurrently (see
-#: `spadework.sessions.record.course`). "start" is the time before the first.
+#: `spadework.sessions.record.course`). "start" is the time before any other phase.
 PHASES = ("start", "plan", "search", "read", "assess", "write")
 
 
@@ -14,9 +14,10 @@ class Figures(NamedTuple):
     """What one session found and cost.
     - `seconds_limit`: 0 if unknown; `money`: None if a price was unknown.
     - `requests`: including cached ones.
-    - `writers`, `judges`: the cited sentences that each model, or "code", wrote or judged.
+    - `writers`, `judges`: how many cited sentences each model, or "code", wrote or judged.
     - `phases`: the seconds per phase (see PHASES), or [] if unknown.
-    - `foreseen`: the low, median (or None) and high estimates in seconds, and the number of runs
+    - `foreseen`: the low, median (or None) and high estimates in seconds, and the number of
+      runs
       behind them, or [] if unknown.
     """
 
@@ -50,7 +51,7 @@ class Figures(NamedTuple):
     foreseen: Sequence[Any]
 
 
-# A session above any of these, or below LEAST_CACHED, gets an alert.
+# A session above one of these limits, or below LEAST_CACHED, gets an alert.
 #: Maximum fraction of the time limit that a run may use.
 MOST_TIME = 0.90
 #: Maximum fraction of model requests that are too long.

@@ -109,7 +109,7 @@ def _of(
 
 
 def _parse_value(value: str) -> Any:
-    """Parse a stored value. `from_json` is faster than `json`, which matters for thousands."""
+    """Parse a stored value. `from_json` is faster than `json`, which matters for many values."""
     try:
         return from_json(value)
     except ValueError:  # lone surrogates

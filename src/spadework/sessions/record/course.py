@@ -213,8 +213,8 @@ def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
 
 
 def draw(folder: Path) -> Drawn:
-    """Return the figures and alerts of a session for `statistics`. The value is None for an
-    unfinished session or one without a report, and a sentence for a damaged one.
+    """Return a session's figures and alerts for `statistics`. Instead of both, the value is None
+    for a session without a report, and an error message for a damaged session.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)

@@ -46,9 +46,9 @@ class Providers(NamedTuple):
 
 
 def providers() -> Providers | None:
-    """Return this process's providers, or None without OpenTelemetry.
-    Its variables must name an endpoint, and its packages must be installed. By default, the
-    providers send OTLP over HTTP as those variables say.
+    """Return this process's OpenTelemetry providers, or None if its packages are not installed or
+    its variables name no endpoint. Unless the process has set providers, spadework sets some
+    that send OTLP over HTTP.
     """
     if not os.environ.get(ENDPOINT):
         return None

@@ -93,7 +93,7 @@ def _extract(archive: zipfile.ZipFile, draft: Path) -> Path:
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
-    """Return at most `most` bytes. Raises BadZipFile if encrypted or oddly compressed."""
+    """Return up to `most` bytes. Raises BadZipFile for encryption or unusual compression."""
     plain = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     if not plain or member.flag_bits & _ENCRYPTED:
         raise zipfile.BadZipFile

@@ -34,7 +34,7 @@ JOURNAL = "session.sqlite"
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"
-#: Seconds to wait for the lock, because `is_held` takes it briefly, and seconds between attempts.
+#: Seconds to wait for the lock, which `is_held` holds briefly, and seconds between attempts.
 _MOMENT, _AGAIN = 0.2, 0.02
 
 
@@ -149,8 +149,8 @@ Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase of a round. It has the time when it `began`, the seconds of the run before it
-    (`after`), and its duration. Planning has round 0, and writing the last round.
+    """A phase of a round: the time when it `began`, the seconds of the run `after` which it began,
+    and its duration in `seconds`. Planning is in round 0, and writing is in the last round.
     """
 
     name: Name
@@ -374,8 +374,8 @@ _KINDS = {
 
 
 class SessionFile(Value):
-    """A file of a session: its name in the folder, its kind and its size in bytes.
-    A known page has a title, a URL, and its type as the kind ("PDF").
+    """A file of a session: its name in the folder, its kind and its size in bytes. A known page
+    also has a title and a URL, and its kind is its document type, such as "PDF".
     """
 
     name: str

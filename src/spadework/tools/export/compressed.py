@@ -26,7 +26,7 @@ def shorten_report(report: str, chars: int) -> str:
 
 
 def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
-    """Return at most `most` characters of a page: pieces with `spans`, then those nearest."""
+    """Return at most `most` characters of a page: pieces with `spans`, then the nearest others."""
     pieces = cut(text, PIECE_CHARS)
     numbered = [*enumerate(pieces)]
     holding = [n for start, end in spans for n, (at, to) in numbered if at < end and start < to]
@@ -107,8 +107,8 @@ class _Material:
     sources: Sequence[Source]
     evidence: Mapping[str, Sequence[Evidence]]
     texts: Mapping[str, str]
-    #: The excerpts of sources shown in full, by source number. They are cached because many levels
-    #: are tried.
+    #: The excerpts of sources shown in full, by source number, cached because many levels of
+    #: shortening are tried.
     cut: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 

@@ -28,7 +28,7 @@ from spadework.visible import visible
 FRAGMENT_WORDS = 5
 #: Characters to escape in text. A tilde is escaped only if it can end a strike-through.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: Characters that are always escaped in a mark, whatever stands beside it.
+#: Characters that are escaped in a mark, whatever characters stand beside them.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
@@ -229,7 +229,7 @@ class _Drawn:
 
 
 def place_of(source: Source, quotes: Iterable[Evidence], say: Phrases) -> str:
-    """Return a source's place, kind and, if it differs from the report's, its quotes' language."""
+    """Return a source's place and kind, and its quotes' language if the report has another one."""
     told = language_of(" ".join(e.quote for e in quotes if e.kind in ("text", "item")))
     foreign = language(told).own_name or told if told and told != say.language else ""
     kind = say(f"kind_{source.kind}") if source.kind else ""

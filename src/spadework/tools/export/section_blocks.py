@@ -15,8 +15,8 @@ from spadework.values import Evidence, Form, Report, Section, Sentence
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
-    """Return the items of each numbered list by the index of its first sentence.
-    A list's steps come from one page and count up from 1. Code between steps belongs to the first.
+    """Return the items of each numbered list by the index of the list's first sentence. The steps
+    come from one page and count up from 1. Code between steps belongs to the step above.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for n, one in enumerate(told):
@@ -88,9 +88,9 @@ def _with_sentences(block: Set, sentences: Iterator[Sentence]) -> Set:
 
 
 def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
-    """Remove repeated citation marks from a block.
-    If all sentences of a paragraph, item or table row cite the same pages, only the last keeps its
-    marks. Otherwise, conclusions in a row have the sign once, behind the last one.
+    """Remove repeated citation marks from a block. If all sentences of a paragraph, item or table
+    row cite the same pages, only the last sentence has marks. Otherwise, of consecutive
+    conclusions, only the last one has the sign.
     """
     width = max(1, len(block.columns)) if block.form == "table" else 1
     made: list[Sentence] = []
@@ -126,8 +126,8 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
 
 
 def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
-    """Drop or move the marks of sentences that lead into others. A sentence leading into one that
-    cites the same pages loses its marks. A sentence leading into code takes the code's marks.
+    """Drop or move the marks of sentences that lead into others. If the next sentence cites the
+    same pages, the marks are dropped. If code follows, the code's marks move to the sentence.
     """
     made = [*sentences]
     for n, one in enumerate(sentences[:-1]):

@@ -24,7 +24,7 @@ PICTURE_BYTES, MOST_PIXELS = 1_000_000, 25_000_000
 #: Minimum width and height of a picture in pixels. Anything smaller is an icon.
 LEAST_SIDE = 100
 _PNG, _GIF = re.compile(rb"\x89PNG\r\n\x1a\n.{4}IHDR", re.DOTALL), re.compile(rb"GIF8[79]a")
-#: JPEG: segments, each with its length, up to the one with the frame's height and width.
+#: A segment of a JPEG: its marker, its length and, for a frame, the height and width.
 _JPEG = re.compile(rb"\xff+([\xc0-\xcf\xda-\xfe])(..)(.(..)(..))?", re.DOTALL)
 _NO_FRAME = b"\xc4\xc8\xcc"
 _WEBP = re.compile(rb"RIFF.{4}WEBPVP8([ LX])", re.DOTALL)

@@ -73,9 +73,9 @@ def _load(name: str) -> Any:
 
 #: Nesting depth that each kind of container adds.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
-#: Maximum depth of an opened container: the tar in a .tar.gz, but no nested archive.
+#: Maximum depth at which a container is opened. It allows a .tar.gz, but no nested archive.
 _OPENED = 1
-#: Maximum characters of a document's Markdown, because repeated cells can inflate a small file.
+#: Maximum characters of a document's Markdown. Repeated cells can make a small file very long.
 MAX_CHARS = 20_000_000
 
 

@@ -188,7 +188,7 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """Return the bytes of a member, at most one piece over `limit`, and an error message or ""."""
+    """Return a member's bytes, at most one piece beyond `limit`, and an error message or ""."""
     body = bytearray()
     try:
         for piece in pieces:

@@ -300,10 +300,10 @@ _LANGUAGES = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A document's `reader`, and the `media_type` named if it is refused.
-    Readers are html, pdf, markdown, rst, text, xml, delimited, mail, msg, rtf, xls, image, tar, zip
-    (Office, e-book, archive), packed, old (other OLE files), code (in `language`), the formats in
-    the `formats` folder, and "" for none.
+    """A document's `reader`, and the `media_type` that an error names if the document is refused.
+    Readers are html, pdf, markdown, rst, text, xml, delimited, mail, msg, rtf, xls, image, tar,
+    zip (Office, e-book, archive), packed (gzip, bzip2, xz), old (other OLE files), code (in
+    `language`), the formats in the `formats` folder, and "" for none.
     """
 
     reader: str

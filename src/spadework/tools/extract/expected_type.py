@@ -1,5 +1,5 @@
-"""Predict a hit's document type from its address and title.
-An image's address may lead to a page about it, so a prediction can be wrong.
+"""Predict a hit's document type from its address and title. A prediction can be wrong, because an
+image's address may lead to a page about the image.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _TYPES = (
     ("application/x-msdownload", "a program"),
     ("application/vnd.android.package-archive", "a program"),
 )
-#: Media type of MPEG video that servers also send for TypeScript.
+#: Media type of MPEG video, which servers also send for TypeScript files.
 _TYPESCRIPT = "video/mp2t"
 #: Words in media types that reveal a document's shape.
 _WORDS: dict[Shape, tuple[str, ...]] = {

@@ -1,5 +1,5 @@
-"""Convert a web page to Markdown without its navigation, and read its metadata.
-Choose a page's content blocks, from a clean known container or by probability.
+"""Convert a web page to Markdown without its navigation, and read its metadata. Choose the content
+blocks from a known container if it is clean, and otherwise by probability.
 """
 
 from __future__ import annotations
@@ -219,8 +219,8 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
 
 
 def _outside_frame(blocks: list[Block]) -> list[Block]:
-    """Return the blocks outside boilerplate markup.
-    Mostly-link blocks are kept only if all others are headings.
+    """Return the blocks outside boilerplate markup. Blocks that are mostly links are dropped,
+    unless only headings would be left.
     """
     inside = [block for block in blocks if not _is_furniture(block)]
     told = [block for block in inside if block.link_chars * 2 <= block.chars]

@@ -41,7 +41,7 @@ def fence(code: str, language: str = "") -> str:
 
 
 def code_span(code: str) -> str:
-    """Return inline code with line ends as spaces, or "" if it is empty."""
+    """Return inline code, with spaces for line ends, or "" if the code is empty."""
     if "\n" in code:
         code = code.strip().replace("\r\n", " ").replace("\n", " ")
     if not code:

@@ -152,8 +152,8 @@ else:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
-        """Request SIGIO, which kills this process, when the pipe's reader closes it.
-        Never use this on a pipe that is read here, because the signal may follow the last read.
+        """Request SIGIO, which kills this process, when the reader closes the pipe. Never use this
+        on a pipe that this process reads, because SIGIO may follow the last read.
         """
         if hasattr(fcntl, "F_SETOWN"):
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
@@ -284,9 +284,9 @@ _live: set[Process] = set()
 async def read_apart(
     body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float
 ) -> Extracted:
-    """Call `read_document` in another process, within `seconds` including waiting time.
-    Also raises TooSlow at the deadline and Unreadable after a
-    crash. The process is then killed, as it is on cancellation.
+    """Call `read_document` in another process, within `seconds` including waiting time. Also
+    raises TooSlow at the deadline and Unreadable after a crash. The process is killed in both
+    cases, and on cancellation.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds

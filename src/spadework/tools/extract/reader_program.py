@@ -23,9 +23,9 @@ from spadework.tools.extract.process import (
 
 #: The maximum memory of this process in bytes.
 MEMORY = 1_000_000_000
-#: The peak memory in bytes after which the process ends, so that the memory is freed.
+#: The peak memory in bytes above which the process ends after a document, to free its memory.
 SPENT = MEMORY // 2
-#: The number of seconds after the deadline when the process ends itself.
+#: The process ends itself this many seconds after the deadline of a request.
 GRACE = 1.0
 
 

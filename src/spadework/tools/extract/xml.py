@@ -107,7 +107,7 @@ def as_html(text: str) -> str:
 
 
 def _well_formed(text: str) -> Any:
-    """Return the root of XML that may use HTML's named characters, or None if it is malformed."""
+    """Return the root of XML that may contain HTML entities, or None if the XML is malformed."""
     named = _ENTITY.sub(
         lambda name: name[0] if name[1] in _OF_XML else html5.get(name[1], name[0]),
         _DECLARATION.sub("", text, count=1),

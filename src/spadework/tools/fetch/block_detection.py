@@ -13,12 +13,11 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import printable_url
 
-#: A page with more characters than this is not a wall.
+#: A page with more characters than this is not recognized as a wall by its text.
 MAX_CHARS = 600
-#: The loose patterns are used up to this number of characters, because they also match articles.
+#: Loose patterns apply only up to this many characters, because they also match in articles.
 FEW_CHARS = 200
-#: A page with more characters than this is not a wall, even if it has the markup of a bot
-#: protection.
+#: A page with more characters than this is not recognized as a wall by its markup, either.
 MARKED_CHARS = 1_500
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
@@ -70,8 +69,7 @@ _LOOSE = {
     }.items()
 }
 # fmt: on
-#: Markup that is found only on the pages of a bot protection: the kind of wall, the product and
-#: the pattern.
+#: Markup found only on the pages of bot protections, as (kind of wall, product, pattern).
 # fmt: off
 MARKS = tuple(
     (kind, product, re.compile(pattern, re.IGNORECASE))
@@ -113,7 +111,7 @@ _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*>", re.IGNORECA
 
 
 def wall(text: str) -> str:
-    """Return the kind of wall that the text is, such as "a login", or "" if it is not a wall."""
+    """Return which kind of wall a text is, such as "a login", or "" if it is not a wall."""
     if len(text) > MAX_CHARS:
         return ""
     text = " ".join(text.lower().split())
@@ -124,8 +122,8 @@ def wall(text: str) -> str:
 
 
 def find_wall(html: str, chars: int) -> tuple[str, str]:
-    """Return the kind and the product of the wall that the markup shows, or ("", "").
-    `chars` is the length of the page's text.
+    """Return the kind and product of a wall, recognized by its markup, or ("", ""). `chars` is the
+    length of the page's text.
     """
     if chars > MARKED_CHARS:
         return "", ""
@@ -272,7 +270,7 @@ def _html(fetched: Fetched) -> str:
 
 
 def notice(text: str) -> str:
-    """Return the kind of notice that a text is, such as "a maintenance notice", or ""."""
+    """Return which kind of notice a text is, such as "a maintenance notice", or ""."""
     if len(text) > NOTICE_CHARS:
         return ""
     text = " ".join(text.lower().split())

@@ -52,7 +52,7 @@ class Fetched:
 
 
 def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
-    """Attach the attempts to an error and return it. Its message becomes the last reason."""
+    """Return the error with its attempts. Its message becomes the reason of the last attempt."""
     last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
     error.attempts = (*attempts[:-1], *last)
     return error
@@ -87,7 +87,7 @@ def for_level(
 
 
 def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
-    """Return the Cookie header, or {} if its value is not ASCII."""
+    """Return the Cookie header, or {} if there are no cookies or they are not ASCII."""
     request = httpx.Request("GET", url)
     try:
         cookies.set_cookie_header(request)
@@ -120,7 +120,7 @@ _HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
 
 
 def name_server(error: FetchError, url: str) -> FetchError:
-    """Prefix an error's message with the URL, unless it names the host. Return the error."""
+    """Return the error, its message prefixed with the URL unless it already names the host."""
     words, host = str(error), _HOST.search(url)
     if host and host[1].lower() in words.lower():
         return error
@@ -163,7 +163,7 @@ def _of_tls(error: BaseException) -> ssl.SSLError | None:
     return cause
 
 
-#: Bytes unpacked at a time. Even a decompression bomb then takes milliseconds.
+#: Bytes unpacked at a time, so that each slice of even a decompression bomb takes milliseconds.
 SLICE = 16_384
 #: Statuses with which servers refuse clients that do not look like browsers.
 TURNED_AWAY = frozenset({403, 406, 429, 503})

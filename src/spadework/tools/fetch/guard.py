@@ -35,7 +35,7 @@ _REFUSED_V4 = tuple(IPv4Network(network) for network in (
 #: The global IPv6 network, and the special ranges in it: Teredo, benchmarks and documentation.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
-#: IPv6 networks that embed an IPv4 address, and the number of bits to its right.
+#: IPv6 networks that embed an IPv4 address, and how many bits follow that address.
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
@@ -215,7 +215,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                 raise NotAllowed(f"{host} is not a public host name.") from None
 
     async def _addresses(self, host: str) -> list[str]:
-        """Return a host's addresses. One forbidden address rules it out, as a likely attack."""
+        """Return a host's addresses, or raise NotAllowed if any is forbidden (a likely attack)."""
         try:
             addresses = [host] if is_address(host) else await self._resolve(host)
         except (OSError, UnicodeError) as error:

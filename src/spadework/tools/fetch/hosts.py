@@ -119,7 +119,7 @@ class Hosts:
 
     async def later(self, url: str, status: int, seconds: float) -> None:
         """Record that the server asked us to wait. A 429 applies to the whole host. A 503 applies
-        only to the page, until other pages return it, too.
+        only to the page, or to the host once OUT_OF_ORDER pages have returned it.
         """
         host, until = urlsplit(url).netloc, self._clock() + min(seconds, MOST_SECONDS)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -208,7 +208,7 @@ class Turns:
         return turn
 
     def give_back(self, host: str, delay: float, turn: float) -> None:
-        """Give back a reserved time that was not used, unless a later one has been reserved."""
+        """Give back an unused turn, unless a later turn has been taken."""
         with self._lock:
             if self._next.get(host) == turn + delay:
                 self._next[host] = turn
@@ -285,7 +285,7 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Wait for the host's turn among all machines. Raises TooSoon if it comes after `deadline`."""
+    """Wait for a turn shared by all machines. Raises TooSoon if it comes after `deadline`."""
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

@@ -22,8 +22,8 @@ PAGE_SECONDS = 60.0
 class Limits:
     """The limits for reading candidates concurrently.
     - `wanted`: the number of results.
-    - `parallel`, `per_group`: the maximum number of concurrent reads.
-    - `slow_seconds`: when a candidate gets a replacement.
+    - `parallel`, `per_group`: the maximum number of concurrent reads, in all and per group.
+    - `slow_seconds`: the time after which a candidate gets a replacement.
     - `until`: the deadline in loop time.
     """
 
@@ -60,7 +60,7 @@ class Failed(Generic[C]):
 
 @dataclass(frozen=True)
 class Left(Generic[C]):
-    """The candidate was abandoned: deadline, stop, no longer needed, or budget spent."""
+    """A candidate abandoned because of the deadline, a stop, enough results or a spent budget."""
 
     candidate: C
     why: Why
@@ -80,11 +80,11 @@ async def read_many(
 ) -> AsyncGenerator[Outcome[C, R], None]:
     """Read candidates concurrently, best first, and yield outcomes until enough have been read.
 
-    - `read` takes a candidate and its seconds. After a FetchError another candidate is read; after
-      BudgetSpent none is.
+    - `read` takes a candidate and its time limit in seconds. After a FetchError, another candidate
+      is read, but none after BudgetSpent.
     - At most `limits.per_group` candidates of a `group` (such as a host) are read at once, unless
       the group is "".
-    - Results with the same `key` count once, those with None not at all.
+    - Results with the same `key` count once. Results whose key is None do not count.
 
     Close the iterator (`contextlib.aclosing`) to cancel everything.
     """

@@ -9,7 +9,7 @@ from typing import Protocol
 from spadework.errors import TooLarge, Unreachable, Unreadable
 
 ACCEPT_ENCODING = "gzip, deflate"
-#: Maximum expansion beyond RATIO_FREE bytes. Text expands about 30 times, bombs 1,000 times.
+#: The maximum expansion factor beyond RATIO_FREE bytes. Text reaches about 30, bombs 1,000.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 MAX_LAYERS = 3

@@ -92,7 +92,7 @@ class Catalogue:
             yield db
 
     def put(self, db: sqlite3.Connection, entries: Iterable[Entry]) -> int:
-        """Store new pages and newer versions, and make room for them. Return their number."""
+        """Store new pages and newer versions, and make room. Return how many were stored."""
         with transaction(db):
             kept = sum(self._put(db, entry) for entry in entries)
             self._make_room(db)
@@ -176,8 +176,8 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 T = TypeVar("T")
 #: The maximum number of passages with any term, with all terms, and about a named subject.
 _PROPOSED = 40, 20, 10
-#: The assumed number of other passages. Without them, the subject of a small store would seem
-#: common, and a missing word would outweigh all others.
+#: The number of unrelated passages assumed to exist. Without them, the subject of a small store
+#: would seem common, and a word missing from the store would outweigh all others.
 _OTHERS = 10_000
 LOCK_SECONDS = 10.0
 #: The index is rebuilt after more deletions than this, if they also exceed the number of pages

@@ -47,8 +47,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A page that matches a question. `passages` are merged and in order. `share` (0..1) is how
-    much of the question its best passage or title covers. It is reduced if the question is short.
+    """A page that matches a question. `passages` are its merged spans, in order. `share` (0..1) is
+    how much of the question the title and the best passage cover, reduced for short questions.
     """
 
     entry: Entry
@@ -59,7 +59,7 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Which:
-    """Selects pages at the named URLs or hosts, or all pages, fetched before `before` if given."""
+    """Selects pages at `named` URLs or hosts, by default all, fetched before `before` if given."""
 
     named: tuple[str, ...] = ()
     before: datetime | None = None
@@ -155,8 +155,8 @@ class Knowledge(Protocol):
         ...
 
 
-#: The fraction of the needed terms that a relevant page has in one passage or in its title. It is
-#: the lowest step of `benchmarks/poison.py` at which no page of an unrelated store passes.
+#: A page is relevant if a passage and the title have at least this fraction of the needed terms.
+#: It is the lowest value in `benchmarks/poison.py` at which no page of an unrelated store passes.
 RELEVANT = 0.8
 #: The minimum number of domains of relevant pages, so that one site never replaces the web.
 DOMAINS = 3
@@ -172,7 +172,7 @@ def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> dateti
 
 
 def subject(question: str) -> str:
-    """Return a question without counting words: no page needs to contain "how many"."""
+    """Remove words such as "how many" from a question, because no page needs to contain them."""
     count = language(spoken(question)).cues.get("count")
     return count.sub(" ", question) if count else question
 
@@ -187,7 +187,7 @@ def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
 
 
 def enough(found: Sequence[Recalled], task: Task) -> bool:
-    """Return whether the pages suffice for a task. They never suffice for a survey or a gap."""
+    """Return whether the pages suffice for a task. They never do for a survey or a later round."""
     many = len({domain_of(one.entry.page.url) for one in found}) >= DOMAINS
     if task.broad or task.round != 1 or not many:
         return False

@@ -120,7 +120,7 @@ AVERAGE_WORDS = 200
 
 
 def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list[float]]:
-    """Return the indices and values of a passage's vector, its part of the BM25 score."""
+    """Return the indices and values of a passage's sparse vector, which holds BM25 weights."""
     words = all_terms(body)
     counts = Counter([*words, *all_terms(heading), *all_terms(title)])
     norm = K1 * (1 - B + B * len(words) / AVERAGE_WORDS)
@@ -129,7 +129,7 @@ def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list
 
 
 def query_vector(words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
-    """Return the indices and values of a query's vector, its words with their weights."""
+    """Return the indices and values of a query's sparse vector, which holds weights of words."""
     return _pack_weights(dict(words))
 
 
@@ -191,7 +191,7 @@ def nothing_there() -> Iterator[None]:
 #: The number of passages proposed for a question, and the weight of an optional word.
 PROPOSED, OPTIONAL = 60, 0.3
 BATCH = 64
-#: Seconds for a whole response, because one that trickles in never times out.
+#: The maximum seconds for a whole response, because one that trickles in would never time out.
 WHOLE_SECONDS = 10.0
 
 
@@ -398,8 +398,8 @@ async def _with_timeout(seconds: float, request: Any, send: Callable[[Any], Awai
 
 
 def _without_warnings(connect: Callable[[], AsyncQdrantClient]) -> AsyncQdrantClient:
-    """Connect without warnings.
-    The owner of the server decides whether a key may be sent over plain HTTP.
+    """Connect without warnings, because the owner of the server decides whether a key may be sent
+    over plain HTTP.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -185,7 +185,7 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count the uses between documents, and close the folder. It is read-only afterwards."""
+        """Count how documents use each other's names, and close the folder for writing."""
         self._note_uses()
         self.commit()
         self._db.execute("commit")
@@ -387,7 +387,7 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Keep standard output from the workers, because they could outlive this process."""
+    """Withhold standard output from the workers, because they could outlive this process."""
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)

@@ -237,7 +237,7 @@ def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -
         if (text := _function(method, f"{node.name}.{method.name}", 3))
     ]
     if len(own) < MIN_CHARS and not inner:
-        # Leave out such classes, because most of them are generated and documented elsewhere.
+        # Leave out undocumented classes, because most are generated or documented elsewhere.
         return ""
     values = _values(node.body, node.name, 3)
     made = signature(init, method=True) if init else field_signature(node, classes)

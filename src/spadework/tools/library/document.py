@@ -140,7 +140,7 @@ def _near(above: str, below: str) -> bool:
 
 
 def packages_of(url: str) -> set[str]:
-    """Return the distribution and import names of a URL's package, or nothing without a version."""
+    """Return a package's distribution and import names by URL, or none if it has no version."""
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)
@@ -155,9 +155,9 @@ def plain_name(name: str) -> str:
 
 
 def places(url: str) -> list[str]:
-    """Return the places that contain a URL, for filters.
-    library://Notes/Soup/Onion.md is in notes, /soup and /soup/onion.md. A package is also in its
-    name without the version, and a saved site in its parent domains.
+    """Return the places that contain a URL, for filters. library://Notes/Soup/Onion.md is in
+    notes, /soup and /soup/onion.md. A package can also be named without its version, and a
+    saved site by its parent domains.
     """
     site, _, path = unquote(url.partition("://")[2]).lower().partition("/")
     parts = path.split("/")
@@ -268,7 +268,7 @@ class StoreReader:
         return [number for (number,) in self._rows("select id from documents")]
 
     def most_used(self, packages: Collection[str], most: int) -> list[int]:
-        """Return the ids of these packages' documents, those that other code uses most first."""
+        """Return at most `most` ids of these packages' documents, the most used ones first."""
         marks = ",".join("?" * len(packages))
         query = (
             f"select distinct document from used where package in ({marks}) order by uses desc"

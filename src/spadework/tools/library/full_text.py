@@ -29,8 +29,8 @@ _UNSPACED = re.compile(
     r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])"
 )
 _WORD = re.compile(r"[^\W_]+")
-#: Stems that are not a prefix of their words, such as die for dying. A changed last letter, as in
-#: happi for happy, is allowed.
+#: Stems that do not begin their words, such as die for dying. Stems that differ only in the last
+#: letter, such as happi for happy, are not listed.
 _IRREGULAR = frozenset(("die", "lie", "tie"))
 _NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
 
@@ -104,8 +104,8 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """Open the only writer of an index. A deletion without effect avoids a bug in tantivy 0.27.
-    Until the first commit, a merge would lose the deletion with the number of the last commit.
+    """Open the only writer of an index. Its first deletion has no effect, because until a commit,
+    merges in tantivy 0.27 lose the deletion that has the number of the last commit.
     """
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
@@ -159,7 +159,7 @@ def _split_ascii(text: str) -> tuple[str, str]:
 
 
 def _stem_pattern(stem: str) -> re.Pattern[str]:
-    """Return a pattern for words that may have a stem. Starting with its letters makes it fast."""
+    """Return a pattern for words that may have this stem. Letters come first for speed."""
     letters = re.escape(stem[:1] if stem in _IRREGULAR else stem[: max(2, len(stem) - 1)])
     return re.compile(rf"{letters}(?<![a-z0-9]{letters})[a-z0-9]*")
 

@@ -79,8 +79,8 @@ def package_name(place: Path | None) -> str:
 
 def packages_in(text: str) -> frozenset[str]:
     """Return the installed packages that a text names, with their families ("langgraph-sdk").
-    "python" is included if the text contains it, or if it names no package but a standard module,
-    written as code.
+    "python" is included if the text contains the word, or if it names no installed package but
+    a standard module written as code.
     """
     installed = [package_name(place) for place in installed_packages()]
     words = re.sub(r"[\W_]+", " ", text.lower())
@@ -109,14 +109,14 @@ def _is_code(text: str, name: str) -> bool:
 
 
 def package_at(place: Path | None) -> Package:
-    """Return the distribution that has its metadata at `place`, or for None the stdlib."""
+    """Return the distribution whose metadata is at `place`, or the standard library for None."""
     if place is None:
         root = Path(sysconfig.get_path("stdlib"))
         files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
         return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))
     distribution = importlib.metadata.Distribution.at(place)
-    # Read the keys from this dict, because elsewhere future versions of Python raise an error for
-    # missing keys.
+    # Convert the metadata to a dict, because in future versions of Python `metadata` itself raises
+    # an error for missing keys.
     said = {name: str(value) for name, value in distribution.metadata.json.items()}
     return Package(
         name=(said.get("name") or place.stem.partition("-")[0]).lower(),
@@ -182,7 +182,7 @@ def _guess_format(description: str) -> str:
 
 
 def without_history(markdown: str) -> str:
-    """Remove sections about changes or credits, and version sections that follow, from Markdown."""
+    """Remove from Markdown sections about changes or credits, and version sections after them."""
     kept: list[str] = []
     at = 0
     cutting = 0

@@ -38,8 +38,8 @@ _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 @dataclass(frozen=True)
 class Plan:
     """A library to open, of `paths` or of the installed documentation. `family` identifies its
-    sources, `state` their content, and `words` describes it to users. Packages that are not `named`
-    are read only as far as their description, unless `named` is None.
+    sources, `state` their content, and `words` describes it to users. Only the packages in
+    `named` (None: all) are read beyond their descriptions.
     """
 
     paths: tuple[Path, ...]
@@ -213,8 +213,8 @@ class Shelved:
         return shelved
 
     async def built(self) -> Searcher:
-        """Return what reads the index, after building it if it is missing.
-        Callers share one build, which continues if they are cancelled. Raises SettingsError if the
+        """Return the searcher of the index, after building the index if it is missing. Callers
+        share one build, which continues if they are cancelled. Raises SettingsError if the
         index cannot be written, or SearchError.
         """
         if self.searcher:
@@ -254,7 +254,7 @@ class Shelved:
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
-        """Read the packages that a text names in full, or all packages if none was ever named.
+        """Read in full the packages that a text names, or all packages if none was ever named.
         Callers share one build, which continues if they are cancelled. Raises SettingsError or
         SearchError.
         """
@@ -309,7 +309,7 @@ class Shelved:
             raise self._given_up() from error
 
     async def _made_anew(self, wanted: Plan, damage: Exception) -> Searcher:
-        """Move a damaged index aside, to be deleted by the next build, and build it again."""
+        """Rebuild a damaged index. Its folder is moved aside, and the next build deletes it."""
         if self._anew:
             raise self._given_up() from damage
         with suppress(FileNotFoundError):  # another process has moved it

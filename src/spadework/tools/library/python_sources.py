@@ -181,7 +181,7 @@ def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
 
 
 def _origin(sources: Sources, where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
-    """Return the module that defines `where.name` and its name there, or None if outside."""
+    """Return (module, name) of the definition of `where.name`, or None if outside the package."""
     module = sources.get(where)
     if module is None or hops > _MAX_HOPS:
         return None
@@ -224,8 +224,8 @@ def defined_names(markdown: str) -> list[str]:
 def count_uses(
     documents: Iterable[tuple[int, Sequence[str], frozenset[str]]],
 ) -> Iterator[tuple[int, int]]:
-    """Yield (uses, number) for each document whose names other documents use. Uses count once per
-    name and using document. A document is given as its number, defined names and used names.
+    """Yield (uses, number) for each document whose names other documents use. A name counts once
+    per document that uses it. A document is given as its number, defined names and used names.
     """
     users: Counter[str] = Counter()
     defining = []

@@ -48,8 +48,8 @@ from spadework.tools.text.sentences import sentences
 
 #: The fraction of the word score that every passage keeps (benchmarks/installed.py).
 _FLOOR = 0.1
-#: The rest of the score is multiplied by this power of the fraction of needed words in the
-#: passage.
+#: The rest of the score is multiplied by the fraction of needed words in the passage, raised to
+#: this power.
 _POWER = 3
 #: If a question has at most this many needed terms, documents with all of them come first.
 _FEW = 2
@@ -62,7 +62,7 @@ _PACKAGE = 1.3
 _SIDE = 0.75
 #: The weight of the further passages of a document.
 _FURTHER = 0.05
-#: Factors for documents with code if the question asks how to do something, for outdated
+#: Factors for documents with code (if the question asks how to do something), for outdated
 #: documents, and for the standard library (benchmarks/installed.py).
 _CODE = 1.2
 _OUTDATED = 0.75
@@ -89,10 +89,10 @@ class Match:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A document with its best passage and score.
-    `share` (0..1) is the weighted fraction of needed terms that it contains, and `own` is the same
-    before comparisons are balanced. A document `introduces` what the question names if it is a
-    package's README, a top-level module, or a page with exactly that title.
+    """A document with its best passage and score. `share` (0..1) is the weighted fraction of
+    needed terms that it contains, and `own` is that fraction before comparisons are balanced. A
+    document `introduces` what the question names if it is a package's README, a top-level
+    module, or a page with exactly that title.
     """
 
     document: Document
@@ -109,7 +109,7 @@ def rank(
     question: Asked,
     weights: Mapping[str, float],
 ) -> list[Ranked]:
-    """Rank documents by their matches, best first. `weights` is the rarity of each term."""
+    """Rank documents by their matches, best first. `weights` maps each term to its rarity."""
     grouped: dict[int, dict[int, Match]] = {}
     for match in matches:
         grouped.setdefault(match.number, {})[match.start] = match
@@ -131,7 +131,7 @@ def rank(
 
 
 def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
-    """Scale the scores so that both sides of a comparison are equal.
+    """Scale the scores so that the best documents of all sides of a comparison score the same.
     Otherwise the rarer name would win.
     """
     sides = {each.document.url: _side(each, question) for each in ranked}
@@ -230,8 +230,8 @@ _MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 
 def snippet(passage: str, words: set[str]) -> str:
-    """Return at most 300 characters of plain text, starting where most of the stems `words`
-    follow.
+    """Return at most 300 characters of plain text, chosen to contain as many of the stems `words`
+    as possible.
 
     Code and tables are shown from their start.
     """
@@ -371,8 +371,7 @@ def _stands(one: Near, documents: Mapping[int, Document]) -> bool:
 
 #: The maximum number of passages with any term, with all needed terms, and about a named subject.
 _PROPOSED = (120, 60, 20)
-#: The maximum number of documents of named packages to search separately. The most used documents
-#: are searched.
+#: The maximum number of documents of named packages to search separately, most used first.
 _CENTRAL = 6
 #: The maximum number of passages proposed from the documents of named packages.
 _WITHIN = 40

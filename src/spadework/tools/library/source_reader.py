@@ -51,7 +51,7 @@ KINDS = {
 }
 #: Folders that hold no documents, or only the sources of HTML pages (Sphinx).
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
-#: The extensions of pages and of their sources. If both have the same name, only the page is read.
+#: The extensions of pages and of their sources. A source is skipped if a page has its name.
 _PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
 #: Names of text files without an extension.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
@@ -134,7 +134,7 @@ def _files(named: dict[str, Path]) -> Iterator[File]:
 
 
 def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
-    """Yield a folder's files. This is fast, because each start may visit a million."""
+    """Yield a folder's files. Keep this fast, because each start may visit a million files."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
@@ -197,7 +197,7 @@ class SourceText:
 
     @classmethod
     def lost(cls, url: str, reason: str, digest: str = "") -> SourceText:
-        """Return a result that contains no documents but the reason for that."""
+        """Return a result without documents, which says why the source could not be read."""
         return cls([], [Skipped(url, reason)], digest)
 
 

@@ -1,9 +1,9 @@
 """Find evidence that contradicts other evidence, and weigh both sides.
 
-Only statements with a common index key are compared, so that the run time grows linearly:
-different values of one unit near a common word, different names in a relation, or a denial. A
-side's weight is the sum of its independent pages, including pages that were read but not quoted.
-Copies of a page or of a long sentence add nothing.
+Contradictions are different values of one unit near a common word, different names in a relation,
+and denials. Only statements with a common index key are compared, so that the run time grows
+linearly. A side's weight is the sum over its independent pages, including pages read but not
+quoted. Copies of a page or of a long sentence add nothing.
 """
 
 from __future__ import annotations
@@ -128,9 +128,9 @@ def _names_others(a: Statement, b: Statement) -> bool:
 
 
 def _pages_are_of_others(a: Statement, b: Statement, titles: tuple[str, str]) -> bool:
-    """Return whether page titles show that two statements are about different things.
-    This is so if each starts with the title of its own page, or if the titles differ and neither
-    statement mentions the other's.
+    """Return whether page titles show that two statements are about different things. They do if
+    each statement starts with the title of its own page, or if the titles differ and neither
+    statement mentions the title of the other's page.
     """
     first, second = (_title_stems(title, a.code) for title in titles)
     if not first or not second:
@@ -155,7 +155,7 @@ def _opens(statement: Statement, title: str) -> bool:
 def _values_apart(
     a: Statement, b: Statement, asked: frozenset[str]
 ) -> Literal["date", "number", ""]:
-    """Return how two statements differ in values of the same thing or of what was asked, or "".
+    """Return which values of the same thing, or of what was asked, differ: "date", "number" or "".
     Values that occur in both are ignored. Figures of different years may differ.
     """
     alike = _is_alike(a, b)
@@ -232,13 +232,13 @@ def _denies(a: Statement, b: Statement) -> bool:
     return alike and a.denied != b.denied
 
 
-#: The minimum number of words and the minimum similarity at which statements count only once, even
-#: if their sources are independent.
+#: Statements with at least this many words and this similarity count only once, even if their
+#: sources are independent.
 REPEATED_WORDS, REPEATED = 8, 0.8
 #: The weight of an unread page, and the factor for a page that gives its readers instructions.
 UNKNOWN, SUSPECT = 0.25, 0.25
-#: If there are more than MOST_VALUES values near one word, they are a list. At most MOST_COMPARED
-#: statements are compared per value.
+#: More than MOST_VALUES values near one word are a list, and are not compared. At most
+#: MOST_COMPARED statements are compared per value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 
@@ -364,8 +364,8 @@ class _Weighing:
     late: Late
 
     def weigh(self, topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]]) -> Conflict:
-        """Return a disagreement, heaviest side first, with weights that sum to 1.
-        A side comes last if its pages are only newer near-copies of pages on other sides.
+        """Return a disagreement, heaviest side first, with weights that sum to 1. A side whose
+        pages are all newer near-copies of pages on other sides comes last.
         """
         voices = [[self._voice(e.url, e.origin, plain(e.quote)) for e in side] for side in sides]
         claims = [max(own, key=lambda voice: voice.weight).said for own in voices]

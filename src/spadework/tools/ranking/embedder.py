@@ -58,7 +58,7 @@ class Answer(BaseModel):
 
 
 class Passing(ModelError):
-    """A transient fault. Retry after `after` seconds, or with exponential backoff if it is True."""
+    """A transient fault, to be retried after `after` seconds (True: with exponential backoff)."""
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)
@@ -286,7 +286,7 @@ def meaning_of(settings: Settings) -> Meaning | None:
     return Meaning(embeds) if embeds else None
 
 
-#: Minimum number of passages per batch, so that an endpoint receives as many as it takes at once.
+#: The minimum number of passages per batch, which fills all parallel requests.
 LEAST = BATCH * PARALLEL
 
 

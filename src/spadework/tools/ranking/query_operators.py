@@ -39,8 +39,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query consists only of words.
-    Addresses and operators in a model's query come from pages that want to be visited.
+    """Return whether a query consists only of words. In a model's query, addresses and operators
+    are planted by pages that want to be visited.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
@@ -100,7 +100,7 @@ def about_now(text: str) -> bool:
 
 
 def freshness_of(query: Query) -> Freshness:
-    """Return how recent pages must be, by the plan or else by the query's words."""
+    """Return how recent pages must be, as planned or else as the query's words suggest."""
     return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
 
 

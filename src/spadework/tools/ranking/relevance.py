@@ -41,11 +41,11 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def query_terms(query: str) -> list[str]:
-    """Return the distinct significant words of a query, in order and in lower case.
-    Stop words, punctuation, operators such as `site:` and words under three characters are
-    dropped. Technical terms and acronyms stay whole (`c++`, `.net`, `gpt-5`, `tcp/ip`). Short ones
-    are kept if known (`ai`), with a digit (`s3`) or sign (`c#`), or in capitals (`IT`) unless the
-    whole query is. Text without spaces is segmented.
+    """Return the distinct significant words of a query, in order and in lower case. Stop words,
+    punctuation, operators such as `site:` and words under three characters are dropped.
+    Technical terms and acronyms stay whole (`c++`, `.net`, `gpt-5`, `tcp/ip`). Short terms are
+    kept if known (`ai`), with a digit (`s3`) or sign (`c#`), or in capitals (`IT`) in a query
+    with lower-case letters. Text without spaces is segmented.
     """
     query = without_operators(query)
     known = language(spoken(query))
@@ -61,7 +61,7 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
     terms found there. Without terms, the relevance is the position score.
 
     Terms match whole words in any case, English plurals and other hyphenation (`gpt-5`, `GPT 5`),
-    but not longer words (`java`, `javascript`). In scripts without spaces, the fraction of
+    but `java` does not match `javascript`. In scripts without spaces, the fraction of matching
     character pairs counts.
     """
     place = position_score(position)
@@ -101,7 +101,7 @@ def _cut(query: str, known: Language) -> str:
 
 
 def _terms(token: str, mixed: bool, known: Language) -> Iterator[str]:
-    """Yield the terms in a token, without stop words. Signs between words split it."""
+    """Yield the terms in a token, without stop words. Signs between words split the token."""
     whole = token.isupper() or not _SPLIT.search(token)
     for part in [token] if whole else _SPLIT.split(token):
         word = _ENDING.sub("", part.replace("\u2019", "'"))
@@ -185,7 +185,7 @@ class Bm25:
 def rank_scores(
     lists: Sequence[Iterable[Key]], k: int = 60, weights: Sequence[float] | None = None
 ) -> dict[Key, float]:
-    """Return the score of each key: the sum of weight / (k + rank) over the lists with it."""
+    """Return each key's score: the sum of weight / (k + rank) over the lists that contain it."""
     parts: dict[Key, list[float]] = {}
     weights = [1.0] * len(lists) if weights is None else weights
     for ranked, weight in zip(lists, weights, strict=True):

@@ -108,8 +108,8 @@ KNOWLEDGE = "knowledge"
 ASKED_HITS = 5
 #: The site name or kind that follows the name of a page in its title.
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
-#: The maximum number of pages of a domain per topic while other domains wait, and the factor on
-#: the fused score of further pages.
+#: The number of pages of a domain, per topic, that count in full, and the factor on the fused
+#: score of further pages.
 PAGES_PER_DOMAIN = 3
 CROWDED = 0.25
 #: The minimum number of pages when time is short, and the number of characters that give a snippet
@@ -119,8 +119,8 @@ LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 @dataclass(frozen=True)
 class Selection:
-    """The hits to read and the reserve, best first. `note` says whether the threshold was lowered
-    to `threshold`. `crowded` are URLs in the reserve because of others from their domain.
+    """The hits to read and the reserve, best first. `note` says if the threshold was lowered to
+    `threshold`. `crowded` are URLs in reserve because enough pages of their domain were chosen.
     """
 
     chosen: tuple[Hit, ...]
@@ -174,7 +174,7 @@ def select(
 
 
 def preset_of(settings: Settings) -> Preset:
-    """Return the preset of the settings, with their minimum relevance if they have one."""
+    """Return the preset that the settings name, with their own minimum relevance if set."""
     floor, most = _preset(settings.preset)
     return (floor if settings.min_relevance is None else settings.min_relevance), most
 
@@ -208,8 +208,8 @@ def _priority(hit: Hit, cached: Collection[str]) -> float:
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
-    """Move hits to the front if their title equals a query.
-    The first hits for the question are moved, too. Return the hits and how many were moved.
+    """Move hits whose title equals a query to the front, and also the first hits for `asked`.
+    Return all hits and the number of hits that were moved.
     """
     found: dict[str, int] = {}
     own: set[int] = set()
@@ -287,7 +287,7 @@ def _fit(hit: Hit, made: Selection) -> str:
     return f"its relevance of {hit.relevance:.2f} is below the threshold of {made.threshold:.2f}"
 
 
-#: The number of links stored per page. The first links are mostly in the text, not in lists.
+#: The maximum links kept per page: the first, because they are mostly in the text, not in lists.
 MOST_KEPT = 400
 #: The maximum number of links followed per task, and the minimum fraction of a query's terms in
 #: the text of a link.

@@ -1,6 +1,6 @@
-"""Prepare sentences for comparison: names, and figures and dates with unit and nearby words.
-A figure in a name ("season 9", "PEP 440") is part of the subject, not a value. NEAR and DATED were
-chosen with `benchmarks/disagreements.py`.
+"""Prepare sentences for comparison by names, figures and dates with their units and nearby words.
+A figure in a name ("season 9", "PEP 440") is part of the subject, not a value. NEAR and DATED
+were chosen with `benchmarks/disagreements.py`.
 
 Find near-duplicates: copies and excerpts, even with changed numbers or reordered text.
 """
@@ -22,15 +22,15 @@ from spadework.tools.text.facts import Figure, Quantity, figures, is_negated, st
 from spadework.tools.text.language import DEFAULT, language
 from spadework.tools.text.sentences import sentences
 
-#: Words on each side of a figure that may name what it measures.
+#: Number of words, on each side of a figure, that may say what the figure measures.
 NEAR = 2
-#: Characters that count as one word in scripts without spaces.
+#: Number of characters that count as one word in scripts without spaces.
 SIGNS = 4
 #: Maximum words between a figure and its date. A date that starts the sentence belongs to all
 #: figures.
 DATED = 4
 MOST_CHARS, MOST_WORDS = 1_000, 120
-#: Maximum figures and dates kept per sentence. One with more is probably a list.
+#: Maximum figures and dates kept per sentence. A sentence with more is probably a list.
 MOST_VALUES = 8
 # Placeholders in a statement's frame.
 DATE, FIGURE = "@", "#"
@@ -49,9 +49,9 @@ _SCHEDULED = frozenset(stems("planned scheduled expected due moved postponed del
 
 
 class Value(NamedTuple):
-    """A figure or date as written, with nearby words and its unit.
-    A figure's `ranges` are its possible quantities, and `bound` is "more", "less" or "". A date is
-    (year, month, day), with 0 for what is missing.
+    """A figure or date as written, with its unit and the words beside it. `ranges` are a figure's
+    possible quantities. `bound` is "more" ("at least 5"), "less" ("up to 5") or "". `date` is
+    (year, month, day), with 0 for a missing part.
     """
 
     text: str
@@ -132,14 +132,14 @@ class _Reader:
         )
 
     def _is_sentence(self) -> bool:
-        """Return whether the text is a sentence. Headings, cells and lists make no statement."""
+        """Return whether the text is a sentence, and not a heading, cell or list."""
         words = (token.text.lower() for token in self.tokens)
         ended = self.text.rstrip().endswith(_ENDED)
         return self.known.unspaced or (ended and not self.known.stop.isdisjoint(words))
 
     def _label(self, figure: Figure) -> str:
-        """Return the name that a figure is part of ("section 4.2"), or "" if it is a value.
-        A value has a unit or does not follow a name.
+        """Return the name that contains the figure ("section 4.2"), or "" if it is a value. A
+        value has a unit or does not follow a name.
         """
         before = next((t for t in reversed(self.telling) if t.end == figure.start - 1), None)
         measured = any(reading.dimension for reading in figure.readings)
@@ -280,7 +280,7 @@ def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int
 
 @lru_cache(maxsize=16)
 def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a pattern for dates, and the months by name. "may" only counts as "May"."""
+    """Return a pattern for dates, and the months by name. Only capitalized "May" is a month."""
     known = language(code)
     months = {**language(DEFAULT).months, **known.months}
     names = [name if name in known.months and code != DEFAULT else name.title() for name in months]
@@ -300,13 +300,13 @@ def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 #: The number of words in a shingle.
 SHINGLE = 5
-#: The fraction of shingles that two texts must share to be copies.
+#: The minimum fraction of shingles that two copies share.
 COPY = 0.6
 #: The minimum fraction of an excerpt's shingles that the other text contains, and the minimum
 #: number of shingles that can be compared.
 EXCERPT, EXCERPT_LEAST = 0.8, 20
-#: The minimum number of words in a scrambled copy, and the minimum fraction of its counted words
-#: that the other text contains.
+#: The minimum number of words in a scrambled copy, and the minimum Jaccard similarity of the two
+#: texts' words, where repeats of a word count separately.
 SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
 #: The number of shingles kept per text. The smallest hashes are an unbiased sample (Broder 1997).
 SAMPLE = 400
@@ -316,8 +316,8 @@ _WORD, _DIGITS = re.compile(r"\w+"), re.compile(r"\d+")
 
 
 def sketch(text: str) -> Sketch:
-    """Return the smallest hashes of a text's shingles.
-    All digits count as equal, because numbers may have been changed.
+    """Return the smallest hashes of a text's shingles. All numbers count as equal, because a copy
+    may have changed them.
     """
     words = _words(text)
     return _sample(
@@ -326,7 +326,7 @@ def sketch(text: str) -> Sketch:
 
 
 def bag(text: str) -> Sketch:
-    """Return the smallest hashes of a text's counted words, or none if it is too short to judge."""
+    """Return the smallest hashes of a text's words with repeat numbers; none for short texts."""
     words = _words(text)
     if len(words) < SCRAMBLED_WORDS:
         return frozenset()
@@ -348,8 +348,8 @@ def containment(part: Sketch, whole: Sketch) -> float:
 
 
 def group_near_duplicates(texts: Mapping[str, str], late: Late = lambda: False) -> dict[str, str]:
-    """Map each key to the first key with a text that it copies or excerpts.
-    Other keys map to themselves. Comparing stops when `late` returns True.
+    """Map the key of each copy or excerpt to the key of the first text that it repeats. Other keys
+    map to themselves. Comparing stops when `late` returns True.
     """
     found = {key: key for key in texts}
     firsts: list[tuple[str, Sketch, Sketch]] = []

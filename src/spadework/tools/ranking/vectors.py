@@ -1,6 +1,6 @@
-"""Store passage vectors in a SQLite file that processes share.
-A vector's key is a digest of model and text, so that equal passages share it. A place is a passage
-of one index (`mark`). Its checksum shows whether the text has changed.
+"""Store passage vectors in a SQLite file that processes share. A vector's key is a digest of its
+model and text, so that equal passages share one vector. A place is a passage of one index
+(`mark`), with a checksum that shows whether its text has changed.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
             db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
 
-#: If an index has more passages, only passages found by words are compared.
+#: Maximum passages compared. In a larger index, only passages found by words are compared.
 MOST_PLACES = 100_000
 #: Maximum seconds of a scan, because the hits found by words wait for the scan.
 SCAN_SECONDS = 2.0
@@ -159,9 +159,9 @@ class Vectors:
             ]
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
-        """Store vectors by text, and the places of their passages, in one transaction.
-        If another process has deleted a document's vector, the document is skipped and embedded
-        later. Raises ModelError for vectors of a different size.
+        """Store the vectors in `made` by text, and the places of the passages, in one transaction.
+        A document is skipped, and embedded later, if another process has deleted one of its
+        vectors. Raises ModelError for vectors of a different size.
         """
         with open_to_write(self.path) as db, transaction(db):
             size = self._size(db)

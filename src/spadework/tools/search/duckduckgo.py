@@ -1,5 +1,5 @@
 """Search the web with DuckDuckGo, which needs no key. The package `ddgs` blocks and may hang, so
-each search runs this module as a child process with a deadline, passing JSON on standard input.
+each search runs in a child process with a deadline, which reads JSON from standard input.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Search with several providers, with cache and rate limits, skipping failing ones.
-Cache hits for all sessions and processes in one SQLite file. A damaged file stops no search.
+"""Search with several providers, within their rate limits, and skip failing providers. Cache hits
+for all sessions and processes in one SQLite file. A damaged file stops no search.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ RECENT_HOURS, NOW_MINUTES = 12, 15
 BUSY_SECONDS = 3.0
 #: Days to keep other results, and maximum bytes on disk.
 KEPT_DAYS, MOST_BYTES = 7, 50_000_000
-#: Fraction of the limit to which an oversized file is pruned, oldest results first.
+#: Fraction of the results kept when an oversized file is pruned. The oldest results go first.
 SWEPT_TO = 0.8
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 _SCHEMA = """
@@ -55,9 +55,9 @@ _SIZE = (
 
 
 class SearchCache:
-    """Hits by provider and query, in a file of at most `most_bytes` (0 disables it).
-    `keep` holds lifetimes in seconds. `scope` separates providers of one name, such as two SearXNG
-    servers. Keys are hashes without API keys.
+    """Cached hits by provider and query, in a file of at most `most_bytes` (0 disables the cache).
+    `keep` holds lifetimes in seconds. `scope` separates providers with the same name, such as
+    two SearXNG servers. Keys are hashes, and no API key is part of them.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class SearchCache:
             return None
 
     async def put(self, provider: str, query: Query, limit: int, hits: list[Hit]) -> None:
-        """Cache hits. An empty list expires as soon as results on current events."""
+        """Cache hits. An empty list expires after NOW_MINUTES, like hits on current events."""
         seconds = min(self._keep[freshness_of(query)], self._keep["any" if hits else "now"])
         if not self._most or not seconds:
             return
@@ -136,7 +136,7 @@ class SearchCache:
         private_file(self._path)
         with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             if db.execute("PRAGMA user_version").fetchone() == (0,):
-                # Returns freed pages to the disk. Must be set before the first table exists.
+                # auto_vacuum frees disk space, and must be set before the first table exists.
                 db.executescript(
                     f"PRAGMA auto_vacuum = FULL; PRAGMA journal_mode = WAL; {_SCHEMA} PRAGMA"
                     " user_version = 1;"
@@ -167,7 +167,7 @@ class SearchCache:
 #: Consecutive failures after which a provider is skipped for PAUSE_SECONDS.
 FAILURES = 3
 PAUSE_SECONDS = 60.0
-#: Seconds after its deadline at which a provider is cancelled.
+#: Seconds past its deadline before a provider is cancelled.
 GRACE_SECONDS = 1.0
 CLOSING_SECONDS = 10.0
 
@@ -226,8 +226,8 @@ class Search:
         charge: Callable[[], None] = lambda: None,
     ) -> list[Hit]:
         """Return a provider's hits within the query's domains and dates, after calling `charge`.
-        `keep` them once they are recorded. Raises SearchError, or Throttled if no turn comes in
-        time.
+        The caller passes the hits to `keep` once they are recorded. Raises SearchError, or
+        Throttled if no turn comes in time.
         """
         if seconds <= 0:
             raise SearchError(f"{provider.name} was not queried because there was no time left.")
@@ -272,8 +272,8 @@ class Search:
     async def _in_turn(
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
-        """Search in turn, and retry after QuotaSpent while there is time.
-        A busy provider gets `Manners.asks` attempts. Others get two if they say how long to wait.
+        """Wait for a turn and search, and retry after QuotaSpent while there is time. A busy
+        provider gets `Manners.asks` attempts, any other two if it says how long to wait.
         """
         name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
         # The queue's name across machines, or "" if only this machine uses the provider.
@@ -320,7 +320,7 @@ class Search:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
-            # A busy provider is retried through its queue, which is faster than skipping it.
+            # A busy provider's refusal is no failure, because its queue retries it sooner.
             waited_for = isinstance(error, QuotaSpent) and (
                 error.busy or error.retry_after is not None
             )

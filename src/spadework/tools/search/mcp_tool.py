@@ -44,8 +44,8 @@ _CAUSES = {
     "ConnectError": "nothing answers at its address",
     "MCPError": "it ended, or is not an MCP server",
 }
-#: A closing connection is cancelled after this many seconds. The client needs up to seven to kill
-#: its process and children, and must not be interrupted then.
+#: Seconds after which a closing connection is cancelled. The client needs up to seven to kill its
+#: process and children, and must not be interrupted before that.
 CLOSE_SECONDS = 10.0
 _MARK = "SPADEWORK_MCP_CONNECTION"
 #: Keeps the client from logging to standard error. Faults arrive as exceptions.
@@ -154,7 +154,7 @@ async def _client(where: str) -> AsyncIterator[Client]:
 
 
 async def _guard(mark: str) -> None:
-    """Kill the server's process when the event loop ends. The client would wait first."""
+    """Kill the server's process when the event loop ends, because the client would wait first."""
     try:
         await asyncio.Event().wait()
     finally:
@@ -287,8 +287,8 @@ class McpSearch:
 
 
 def mcp_searches(setting: str) -> list[McpSearch]:
-    """Return the providers in the setting `TOOL @ ADDRESS or COMMAND; …`. They are named mcp, mcp-2
-    and so on. Raises SettingsError, without the text after an @, which may contain a key.
+    """Return the providers in the setting `TOOL @ ADDRESS or COMMAND; …`, named mcp, mcp-2 and so
+    on. Raises SettingsError, whose message omits any text after @, because it may hold a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):

@@ -44,7 +44,7 @@ class Provider(Protocol):
 
     @property
     def describes(self) -> str:
-        """The collection it searches, as shown in reports, such as "the web, through SearXNG"."""
+        """The collection searched, as shown in reports, such as "the web, through SearXNG"."""
         ...
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
@@ -56,7 +56,7 @@ class Provider(Protocol):
 
 @runtime_checkable
 class Placed(Protocol):
-    """A provider at an address. `where` is "" if only this machine uses it."""
+    """A provider at the address `where`, which is "" if only this machine uses the provider."""
 
     where: str
 
@@ -75,13 +75,13 @@ class Closing(Protocol):
     """A provider that holds a connection or process."""
 
     async def close(self) -> None:
-        """Release it. The provider is not used afterwards."""
+        """Release the connection or process. The provider is not used afterwards."""
         ...
 
 
 @asynccontextmanager
 async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
-    """Run foreign code with a deadline. Its errors become SearchError, without their message."""
+    """Run foreign code with a deadline. Turn its errors into SearchError without their message."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -96,8 +96,8 @@ async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
 #: Statuses of an exhausted quota: payment required, and two of Tavily's.
 _SPENT = (402, 432, 433)
 _REFUSED = (401, 403)
-#: Words that reveal a spent quota or a wrong key. They also come with other statuses (Serper 400,
-#: Brave 422, MediaWiki 200).
+#: Words of a message about a spent quota or a wrong key. Some services send such a message with
+#: another status (Serper 400, Brave 422, MediaWiki 200).
 _QUOTA = ("credits", "quota", "rate limit", "ratelimit", "too many requests")
 _KEY = ("api key", "api_key", "subscription token")
 _SAYING = ("message", "detail", "info", "error", "code")
@@ -106,7 +106,7 @@ _WORDS_CHARS = 200
 
 @dataclass(frozen=True)
 class Access:
-    """A service's request headers, the user's secret, and a hint for refusals."""
+    """A service's request headers, the user's secret, and a hint (`mend`) for refused requests."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     secret: str = ""
@@ -122,8 +122,8 @@ OPEN = Access()
 
 
 def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
-    """Convert a response whose status is not 200 to an error.
-    QuotaSpent carries the wait, if known.
+    """Convert a response whose status is not 200 to an error. A QuotaSpent error carries the
+    seconds to wait, if known.
     """
     status, words = answer.status_code, access.redact(_words(parse_json(answer)))
     wait = answer.headers.get("retry-after", "").strip()
@@ -244,7 +244,7 @@ class Service:
         async def send() -> Piece:
             answer = await self._ask(path, seconds, params, body)
             said = {"status": answer.status_code, "headers": dict(answer.headers)}
-            # The service may echo the key in its response.
+            # Remove the key, because the service may echo it in its response.
             secret = self._access.secret.encode()
             return Piece(said, answer.content.replace(secret, b"") if secret else answer.content)
 
@@ -292,7 +292,7 @@ class Service:
 
 
 async def over_the_wire(request: Any, send: Send) -> Piece:
-    """Return the response of `send()`, recorded or replayed. `request` is JSON without keys."""
+    """Return the response of `send()`, taped or replayed. `request` is JSON without API keys."""
     wire = _wire.get()
     return await (wire(request, send) if wire else send())
 

@@ -1,6 +1,5 @@
-"""List the search providers, and choose those of a run.
-Use the caller's own providers, or LangChain's search tools and retrievers.
-LangChain itself is not imported.
+"""List the search providers, and choose the providers of a run. The caller may bring other
+providers, including LangChain search tools and retrievers. LangChain itself is not imported.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class OwnSearch:
         self._provider = provider
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters that the provider declares."""
+        """Return the filters that the provider declares as supported."""
         return self._provider.meets(query) if isinstance(self._provider, Meeting) else frozenset()
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
@@ -72,7 +71,7 @@ class OwnSearch:
 
 class LangChainSearch:
     """Searches with a LangChain tool or retriever. A blocking one gets its own thread, which is
-    abandoned at the deadline. LangChain would use one of the event loop's few threads.
+    abandoned at the deadline, because LangChain would use one of the event loop's few threads.
     """
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
@@ -81,8 +80,8 @@ class LangChainSearch:
         self._source = tool_or_retriever
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the tool's results.
-        Those with text need not be fetched. Raises SearchError if no result has a URL or text.
+        """Return the tool's results, of which those with text need not be fetched. Raises
+        SearchError if no result has a URL or text.
         """
         async with held_to(self.name, seconds):
             try:
@@ -131,8 +130,8 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return the input of a tool or retriever.
-    Only a tool call makes a tool return its artifact.
+    """Return the input for a tool or retriever. A tool with an artifact gets a tool call, because
+    it returns the artifact for nothing else.
     """
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
@@ -201,7 +200,7 @@ async def reachable(host: str, port: int, *, seconds: float) -> bool:
     install_resolver()
     try:
         async with asyncio.timeout(seconds):
-            # Works in uvloop too. A silent address delays the next by 0.25 s.
+            # anyio also works in uvloop, and tries the next address after 0.25 s of silence.
             stream = await anyio.connect_tcp(host, port)
     except (OSError, UnicodeError):
         return False
@@ -219,8 +218,8 @@ PROBE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Choice:
-    """The providers to search, and notices for the user. Results of `kept` are cached for other
-    sessions. `spares` are tried in turn if all providers fail.
+    """The providers to search, and notices for the user. Results of the providers named in `kept`
+    are cached for other sessions. `spares` are tried in turn if all providers fail.
     """
 
     providers: tuple[Provider, ...]
@@ -238,11 +237,11 @@ class Choice:
 async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
-    """Choose the providers named in `settings.search`, and the caller's (`own`).
-    "auto" means the caller's, or else those with a key, address or path. Without any, it means
-    DuckDuckGo, which is also their spare, or the library (with a notice) if the web is
-    unreachable. `open_library` is called only if needed. Raises SettingsError for an unknown name,
-    or a provider without its key or address.
+    """Choose the providers named in `settings.search`, and the caller's (`own`). "auto" means the
+    caller's providers, or else all with a key, address or path, with DuckDuckGo as their spare.
+    If there are none, "auto" means DuckDuckGo, or the library (with a notice) if the web is
+    unreachable. `open_library` is called only if needed. Raises SettingsError for an unknown
+    name, or a provider without its key or address.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []
@@ -341,11 +340,11 @@ class LibrarySearch:
 
     @property
     def describes(self) -> str:
-        """The library described in words for a report."""
+        """The library as described in reports."""
         return self.library.describe
 
     async def prepare(self, query: Query) -> None:
-        """Build a missing index, and read whole the packages that the query names. Raises
+        """Build a missing index, and fully read the packages that the query names. Raises
         SearchError.
         """
         try:

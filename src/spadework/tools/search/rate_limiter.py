@@ -126,7 +126,7 @@ class RateLimiter:
         self._next = 0.0
         self._paused = 0.0
         self._paused_till = ""
-        #: Seconds between two searches, learned from refusals, and the time they were last raised.
+        #: Seconds between two searches, learned from refusals, and when they last increased.
         self._spacing = self._slowed = 0.0
 
     def pause(self, seconds: float) -> None:
@@ -147,7 +147,7 @@ class RateLimiter:
 
     @contextmanager
     def respect_limits(self) -> Iterator[None]:
-        """Pause if the provider says for how long, and slow down if it is busy."""
+        """Pause after QuotaSpent if the provider says how long, and slow down if it is busy."""
         begun = self._clock()
         try:
             yield
@@ -222,8 +222,8 @@ class RateLimiter:
     async def _beside_others(
         self, inside: AsyncExitStack, limit: Limit, until: float, common: str
     ) -> None:
-        """Take a turn in the queue of all machines, which also shares pauses.
-        `inside` releases it.
+        """Take a turn in the queue that all machines share, including its pauses. Leaving `inside`
+        ends the turn.
         """
 
         def check(opening: Opening) -> None:

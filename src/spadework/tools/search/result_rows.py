@@ -170,8 +170,8 @@ class Meeting(Protocol):
 
 
 def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
-    """Complete a query with the settings' filters and the question's language.
-    The query's own filters come first. Its domains can only narrow those of the settings.
+    """Complete a query with the settings' filters and the question's language. The query's own
+    filters win, but its domains can only narrow the settings' domains.
     """
     inside = settings.search_sites
     only = Query(text="", include_domains=inside)
@@ -193,8 +193,8 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
 
 
 def tongue(query: Query) -> str:
-    """Return the language that web engines should prefer, or "" for their default.
-    This is the requested language or else the question's, unless the query is in another.
+    """Return the language that web engines should prefer, or "" for their default. A requested
+    language comes first, then the question's unless the query is in another.
     """
     if query.language or not query.asked_in:
         return query.language
@@ -202,7 +202,7 @@ def tongue(query: Query) -> str:
 
 
 def filters_of(query: Query) -> frozenset[Wish]:
-    """Return the query's filters, except domains, which some providers do not support."""
+    """Return the query's filters that a provider may not support: all except its domains."""
     there: dict[Wish, bool] = {
         "country": bool(query.country),
         "language": bool(query.language),
@@ -334,7 +334,7 @@ _DATE = (
 _PUBLISHER = ("publisher", "journal", "site_name", "sitename")
 _LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
 _DEEP = 3
-#: Characters up to which a Python literal is parsed, which takes a hundred times its memory.
+#: Maximum characters of a Python literal, because parsing takes a hundred times its memory.
 _MOST_CHARS = 1_000_000
 _LINK = re.compile(
     r"\[(?P<title>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s()<>]+)[^()\n]{0,300}\)|(?P<bare>https?://[^\s<>\"')\]]+)"
@@ -346,8 +346,8 @@ _MARKS = re.compile(
 
 
 def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
-    """Return the list of results in a tool's response, or None.
-    It may be JSON or Python text, nested in an object, or a message's artifact.
+    """Return the list of results in a tool's response, or None. The list may be JSON or Python
+    text, lie in an object, or be a message's artifact.
     """
     if artifact := getattr(answer, "artifact", None):
         answer = artifact

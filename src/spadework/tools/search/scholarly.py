@@ -57,7 +57,7 @@ class PubMed:
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
         # PubMed requires every word, even stop words.
         term = " ".join(query_terms(query.text)) or query.text
-        # The question's own language is no filter here, since most articles are in English.
+        # The question's language is not a filter here, because most articles are in English.
         if spoken := PUBMED_LANGUAGES.get(query.language.partition("-")[0]):
             term = f"({term}) AND {spoken}[la]"
         answer = await self._get(
@@ -88,7 +88,7 @@ class PubMed:
         for number in ids:
             article = articles.get(number) if articles else None
             if isinstance(article, dict) and article.get("title"):
-                # titles contain escaped tags such as &lt;i&gt;
+                # Clean twice, because titles contain escaped tags such as &lt;i&gt;.
                 title = plain(plain(article["title"]))
                 journal = article.get("fulljournalname") or article.get("source")
                 date = article.get("sortpubdate")
@@ -142,7 +142,7 @@ class OpenAlex:
         wishes = {
             "from_publication_date": first.isoformat() if first else "",
             "to_publication_date": last.isoformat() if last else "",
-            # The question's own language is no filter here, since most works are in English.
+            # The question's language is not a filter here, because most works are in English.
             "language": query.language.partition("-")[0],
         }
         asked = ",".join(f"{name}:{wish}" for name, wish in wishes.items() if wish)
@@ -198,8 +198,8 @@ class Arxiv:
         self._service = Service("arXiv", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return preprints with any of the terms and their abstracts, by relevance.
-        Sorting by date would rank weak matches first.
+        """Return preprints that contain any of the terms, with abstracts, by relevance. Sorting by
+        date would rank weak matches first.
         """
         terms = query_terms(query.text) or query.text.replace('"', " ").split()
         asked = " OR ".join(f'all:"{term}"' for term in terms)
@@ -253,7 +253,7 @@ def _preprint_row(entry: etree._Element) -> Row:
 
 
 class Wikipedia:
-    """Searches the Wikipedia at `url`, by default in the query's language or else in `language`."""
+    """Searches the Wikipedia at `url`, by default that of the query's language or `language`."""
 
     name = "wikipedia"
 
@@ -275,7 +275,7 @@ class Wikipedia:
         return number_rows(rows, self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: language, because each has its own Wikipedia."""
+        """Return the supported filter: language, because each language has its own Wikipedia."""
         return frozenset[Wish](("language",))
 
 

@@ -74,8 +74,8 @@ class Missing:
 
 
 class Recording:
-    """A recorded session.
-    `replayed` counts the requests it answered, `new` those a model answered.
+    """A recorded session. `replayed` counts the requests that the recording answered, and `new`
+    those that a model did.
     """
 
     def __init__(self, rows: JournalRows) -> None:
@@ -131,7 +131,7 @@ class Recording:
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Return the rows of the last process. A resumed process repeats only failures."""
+        """Return the rows of the last process. Earlier rows are failures that it tried again."""
         if len(rows) < 2:
             return rows
         opened = await self._rows.opened_before(rows[-1].number)

@@ -68,9 +68,9 @@ async def in_time(
     left: float,
     undo: Callable[[T], Coroutine[Any, Any, None]] | None = None,
 ) -> T:
-    """Await `work` on the file at `path` for `left` seconds, but at least LEAST_SECONDS.
-    After that, abandon it and raise DiskHangs. If the caller is cancelled just as it finishes,
-    `undo` releases its result.
+    """Await `work` on the file at `path` for `left` seconds, but at least LEAST_SECONDS. After
+    that, abandon it and raise DiskHangs. If the caller is cancelled just as the work finishes,
+    `undo` releases the result.
     """
     doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:

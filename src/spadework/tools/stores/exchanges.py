@@ -113,14 +113,14 @@ MOST_BYTES = 50e6
 
 
 class Exchanges:
-    """The exchanges of a journal. Large bodies take at most MOST_BYTES."""
+    """The exchanges of a journal. Bodies of BULKY kinds together take at most MOST_BYTES."""
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
         self._room = MOST_BYTES
 
     async def measure(self) -> None:
-        """Subtract the space used by the session's earlier processes."""
+        """Subtract from the remaining space what the session's earlier processes used."""
         self._room -= await self._rows.size()
 
     async def rows(self, key: str) -> list[Row]:

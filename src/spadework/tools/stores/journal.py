@@ -208,7 +208,7 @@ class Journal:
         """Yield the stored answer, or None if the caller must obtain it.
         Equal requests wait meanwhile.
         """
-        # An answer and its exchange are separate, so the key names the lookup too.
+        # An answer and its exchange wait separately, so the key also names the lookup.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
             await self._running[key].wait()
@@ -272,8 +272,8 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class Record:
-    """The events of a run. `clock` returns the run time in seconds.
-    Without `write`, which stores events, they are only collected, and watchers receive none.
+    """The events of a run. `clock` returns the run time in seconds. `write` stores events. Without
+    it, events are only collected, and watchers receive none.
     """
 
     def __init__(self, write: Write | None = None) -> None:
@@ -297,8 +297,8 @@ class Record:
                 self._known[event.key] = self._known.get(event.key, True) and event.failed
 
     def tell(self, event: E) -> E:
-        """Add the time to an event and return it.
-        Record and send it unless it was recorded before.
+        """Return the event with the time added. Record it and send it to watchers, unless it was
+        recorded before.
         """
         now = {"v": VERSION, "at": datetime.now(UTC), "after": round(self.clock(), 3)}
         event = event.model_copy(update=now)

@@ -15,7 +15,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Usage
 
-#: Selects the charges of all answers and exchanges, with their run time in seconds.
+#: Selects the charges of all answers and exchanges, and the run's time in seconds at each.
 USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 _OF_KEY = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
 _OPENED = "SELECT coalesce(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
@@ -26,7 +26,7 @@ _REFUSED = (
 
 
 class AnswerRow(NamedTuple):
-    """An answer or its final failure, with its usage (JSON) and run time in seconds."""
+    """An answer or final failure, with its usage (JSON) and the run's seconds until then."""
 
     key: str
     kind: str
@@ -38,8 +38,8 @@ class AnswerRow(NamedTuple):
 
 
 class ExchangeRow(NamedTuple):
-    """A compressed request.
-    `pieces` lists the received heads and the hashes of their bodies (JSON).
+    """An exchange to store, with its request compressed. `pieces` lists the received heads and the
+    hashes of their bodies (JSON).
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""Keep private files in folders that only their owner may enter, and word the faults of disks."""
+"""Keep private files in folders that only their owner may enter, and describe disk faults."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def private_file(path: Path) -> None:
 
 
 def close_files(folder: Path) -> None:
-    """Make all files in a folder private, because libraries create some."""
+    """Make all files in a folder private, including files that libraries created."""
     for path in folder.iterdir():
         with suppress(FileNotFoundError):  # it has been replaced meanwhile
             _close(path)
@@ -75,7 +75,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
 
 
 NO_SPACE, IO_ERROR = "no space left on the disk", "the disk cannot be read or written"
-#: Error codes of files. Other OSErrors concern connections or processes.
+#: Error codes about files. OSErrors with other codes concern connections or processes.
 _OF_FILES = frozenset(
     code
     for name in (

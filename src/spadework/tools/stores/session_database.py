@@ -35,8 +35,8 @@ CREATE TABLE IF NOT EXISTS bodies (hash TEXT PRIMARY KEY, packed BLOB NOT NULL);
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
-    """Open a connection. If cancelled, first wait for it and close it.
-    Its thread could not be stopped once the event loop has ended.
+    """Open a connection. If cancelled, wait until it is open, and close it. The connection's
+    thread could not be stopped after the end of the event loop.
     """
 
     await on_disk(private_file, path)
@@ -78,8 +78,8 @@ async def prepare(db: aiosqlite.Connection) -> None:
 
 
 async def _check(db: aiosqlite.Connection) -> None:
-    """Raise sqlite3.DatabaseError if the file is damaged.
-    Its readable rest could otherwise pass for the whole.
+    """Raise sqlite3.DatabaseError if the file is damaged. Otherwise the readable rest of the file
+    could pass for the whole file.
     """
     [(said,)] = await db.execute_fetchall("PRAGMA quick_check(1)")
     if said != "ok":
@@ -138,12 +138,12 @@ class SqliteRows(JournalRows):
         await self.db.commit()
 
     async def put_body(self, name: str, packed: bytes) -> None:
-        """See `JournalRows.put_body`. The next row commits it."""
+        """See `JournalRows.put_body`. The body is committed with the next row."""
         await self.ask("INSERT OR IGNORE INTO bodies (hash, packed) VALUES (?, ?)", name, packed)
 
     async def close(self) -> None:
-        """Roll back a cancelled write, which would keep its lock, and close the file.
-        Pending statements of a cancelled run cannot start another write.
+        """Roll back a cancelled write, because it would keep its lock, and close the file. Until
+        then, pending statements of a cancelled run can only read.
         """
         try:
             await self.db.execute_fetchall("PRAGMA query_only = ON")
@@ -151,7 +151,7 @@ class SqliteRows(JournalRows):
         except BaseException:
             await stop_connection(self.db)
             raise
-        # This stops the thread even if cancelled. Stopping it twice would hang.
+        # `close` stops the thread even if cancelled. Stopping the thread twice would hang.
         await self.db.close()
 
     async def abandon(self) -> None:

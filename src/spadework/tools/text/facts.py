@@ -17,7 +17,7 @@ from spadework.deadline import today
 from spadework.tools.text.language import DEFAULT, Language, language as language_named, spoken
 from spadework.tools.text.terms import RUN, in_plain_signs, stemmer, terms
 
-#: A dash behind a figure's sign ("10%-14%") is no minus.
+#: A hyphen right after a figure or its sign, as in "10%-14%", is not a minus.
 _NUMBER = re.compile(r"(?:(?<![\w.,%°])[-+])?(?<![\w.,])\d++(?:[.,]\d++)*+(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 #: Thousands separated by spaces, in languages with a decimal comma.
@@ -45,8 +45,8 @@ def nearest(text: str, others: Sequence[str]) -> list[int]:
 
 
 def numbers(text: str, language: str = DEFAULT) -> set[str]:
-    """Return a text's numbers, normalized ("1,000" as "1000"), and its months, such as "m5".
-    In a language with a decimal comma, each number is read both ways.
+    """Return a text's numbers, normalized ("1,000" as "1000"), and its months, such as "m5". In a
+    language with a decimal comma, a comma is read both as decimal sign and as separator.
     """
     shown = text if text.isascii() else RUN.sub(" ", in_plain_signs(text))
     readings = [shown]
@@ -71,13 +71,13 @@ def dates(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def weekdays(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the days of the week, those cut short if they are capitalized ("Fri")."""
+    """Return the days of the week, and their short forms if capitalized ("Fri")."""
     known = language_named(language)
     return {w for w in _LETTERS.findall(text) if known.is_weekday(w) or w in known.short_weekdays}
 
 
 def spelled_numbers(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the numbers written as words, as digits."""
+    """Return the text's numbers written in words, converted to digits."""
     pattern, known = _number_words(language)
     return {known[word] for word in pattern.findall(text.lower()) if word in known}
 
@@ -97,8 +97,8 @@ def _dates(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 @lru_cache(maxsize=16)
 def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a pattern of number words, and their values.
-    English ones are included unless they mean something else in the language.
+    """Return a pattern of number words, and their values. English words are included unless they
+    are stop words of the language.
     """
     known = language_named(code)
     english = language_named(DEFAULT).numbers
@@ -261,12 +261,12 @@ def _written(text: str) -> datetime | None:
     return None
 
 
-#: Scale words above this power of ten end a group ("two hundred thousand, four hundred").
+#: A scale word above this power of ten ends a group ("two hundred thousand, four hundred").
 HUNDRED = 2
 NEAR = 0.05
 
-#: Units by dimension, with their names and their factor to the first unit. The factors are exact
-#: (NIST Special Publication 811, appendix B).
+#: Units by dimension, with their names and the factor that converts them to the first unit. The
+#: factors are exact (NIST Special Publication 811, appendix B).
 _TABLE = """
 length: 1 m metre metres meter meters; 1e3 km kilometre kilometres kilometer kilometers
 length: 1e-2 cm centimetre centimetres centimeter centimeters; 1609.344 mi mile miles
@@ -299,7 +299,7 @@ _UNITS = {
 }
 _FIGURE = r"(?:(?<![\w.,%°])[-−])?(?<![\w.,])\d++(?:[.,]\d++)*+"
 _UNIT = r"[^\W\d_]+(?:/h|²|-hours)?|°[CF]"
-#: Letters that may follow a figure at once: "1.5x" and, as powers of ten, "175B".
+#: Letters that may follow a figure without a space: "1.5x" and, as powers of ten, "175B".
 _TIMES, _POWERS = ("x", "X"), {"K": 3, "M": 6, "B": 9, "T": 12}
 #: Symbols of the units that can follow "square", by name.
 _SYMBOLS = {

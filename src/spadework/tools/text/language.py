@@ -15,7 +15,7 @@ DEFAULT = "en"
 _LANG = "spadework.tools.text.lang"
 _CODE = re.compile(r"[a-z]{2,3}")
 _NEVER = re.compile(r"(?!)")
-#: The figure or date that a question compares with, after a sign of currency.
+#: The figure or date that a question compares with, after an optional currency sign.
 _FIGURE = r"[^\w\s]?(\d(?:[\d.,/-]*\d)?)"
 _WORDS = (
     "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns",
@@ -135,7 +135,7 @@ class Language:
         return any(opening.startswith(word + end) for word in self.leans for end in ends)
 
     def without_connective(self, text: str) -> str:
-        """Return a sentence without its connective ("However, …"), or "" if it depends on its
+        """Return a sentence without its connective ("However, …"), or "" if the sentence needs its
         context.
         """
         if not self.needs_context(text):
@@ -214,7 +214,7 @@ def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
 LOOKED_AT = 4_000
 #: Minimum share of function words in a text of more than SHORT words.
 LEAST_SHARE, SHORT = 0.15, 12
-#: Minimum score. A word adds 1 divided by the number of languages that have it.
+#: Minimum score of a language. A word adds 1 divided by the number of languages that have it.
 LEAST = 0.5
 #: Penalty for a word with letters foreign to the language.
 FOREIGN = 0.5

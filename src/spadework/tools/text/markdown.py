@@ -262,8 +262,8 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Yield the spans that emphasis and sentences do not cross.
-    These are list items without bullets, table rows and all other blocks.
+    """Yield the spans that emphasis and sentences do not cross. These are list items without their
+    bullets, table rows, and whole blocks of other kinds.
     """
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
@@ -285,7 +285,7 @@ def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
 
 @dataclass
 class _Open:
-    """An unmatched emphasis mark. `count` of its characters are unused."""
+    """An unmatched emphasis mark, of which `count` characters are unused."""
 
     start: int
     count: int
@@ -366,8 +366,8 @@ class _Scanner:
         return end
 
     def _pair(self, start: int, end: int) -> tuple[int, int]:
-        """Match a closing run with open ones, preferably of equal length. Return what is left of
-        it.
+        """Match a closing run of emphasis characters with open runs, preferably of equal length.
+        Return the unmatched rest of the closing run.
         """
         waiting = self.emphasis[self.text[start]]
         last = enumerate(reversed(waiting[-_NESTING:]))
@@ -417,8 +417,8 @@ Strength = Literal["em", "strong"]
 
 _MEANT: dict[str, Strength] = {"*": "em", "_": "em", "**": "strong", "__": "strong"}
 MARKS: dict[Strength, str] = {"em": "*", "strong": "**"}
-#: Characters that may stand next to emphasis, or just inside it, so that every Markdown renderer
-#: recognizes it. White space may also stand next to it, and letters and digits inside it.
+#: Characters that may stand next to emphasis, or just inside it, if every Markdown renderer is to
+#: recognize it. White space may also stand next to it, and letters and digits inside it.
 _AROUND = frozenset(string.punctuation) - frozenset("*_~`\\") | frozenset("“”‘’„«»–—…")
 _INSIDE = _AROUND | {"`"}
 

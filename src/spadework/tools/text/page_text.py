@@ -69,7 +69,7 @@ class PageText(str):
         return self._headers[key]
 
     def columns_at(self, start: int) -> str:
-        """Return the column names for a passage of table rows on one line, or ""."""
+        """Return the column names, on one line, for a passage of table rows at `start`, or ""."""
         after = bisect_right(self.blocks, start, key=lambda block: block.start)
         nearest = self.blocks[max(0, after - 1)]
         inside = nearest.kind == "table" and nearest.start < start < nearest.end

@@ -28,17 +28,15 @@ LONG, MOST_CHARS = 200, 100
 
 
 def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
-    """Return the offsets (start, end) of passages, which cover everything but white space, in
-    order.
-
+    """Return the offsets (start, end) of passages in order, covering everything but white space.
     A heading, a defined term and a line that ends in a colon stay with the text after them, and a
     heading starts a passage. Passages have at most `max_chars` characters, except code and tables,
     which are never cut.
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
-    # What stays with the text after it is held back until then: `lead` is where it begins, and
-    # `before` is where the text above it ends.
+    # A heading, term or line with a colon is held back until the text after it: `lead` is where
+    # the held text begins, and `before` is where the text above it ends.
     lead, before, only_headings = -1, 0, True
     for block in blocks(markdown):
         heading = block.kind == "heading"

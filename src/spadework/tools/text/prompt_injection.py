@@ -14,9 +14,9 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Minimum words around a quotation for the sentence to be merely reporting it.
+#: Minimum words outside its quotations for a sentence to count as merely reporting them.
 REPORTS = 4
-#: Minimum words of a stuffed sentence. Its share of distinct words is below STUFFED_SHARE.
+#: Minimum words of a stuffed sentence, and the share of distinct words that it stays below.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
 #: Length of the shortest order, "[inst]".
 LEAST = 6
@@ -39,7 +39,7 @@ _ENDED = (
     r"(?=\s*[:,;.!?)\]—–]|\s-|\s+(?:that|which|who|reading|processing|summari[sz]ing|"
     r"crawling|visiting|indexing|please|must|should)\b|$)"
 )
-#: The start of a command, at a sentence or clause or after words that make a verb a command.
+#: The start of a command: a sentence or clause start, or words such as "please" and "you must".
 _COMMAND = (
     r"(?:^|[.:;!?)\]>—–*#]\s*|\s-+\s*|\b(?:please|now|kindly|immediately|instead|just|stop,?|and"
     r" then|important,?|attention,?|first,?|"
@@ -101,7 +101,7 @@ _ORDERS = tuple(
         r"\b(?:ignora|olvida|ignore)\s+(?:\w+\s+){0,3}(?:instrucciones|instruções)\s+(?:anteriores|previas)",
     )
 )
-#: A task to do first. It is an order if an address follows.
+#: A task to do before answering, which is an order if an address follows.
 _ERRAND = re.compile(
     rf"{_COMMAND}(?:fetch|visit|open|call|load|request|go to|send|post)\b.{{0,200}}\b(?:before|"
     r"while|when|then)\s+(?:you\s+)?(?:answer|summari|writ|report|respond|continu)"
@@ -173,8 +173,8 @@ def without_injections(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of a page's orders. Each span runs to the end of its block, since the rest
-    addresses the same reader. Headings, tables and code are covered whole.
+    """Return the spans of a page's orders to machines. A span runs to the end of its block, because
+    the rest has the same reader. A heading, table or code with an order is covered whole.
     """
     told = ((start, text[start:end]) for start, end in sentences(text))
     spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]

@@ -162,7 +162,7 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language, first:
     if not stop:
         return True
     following = _first_word(masked, match.end())
-    # Only names start a sentence in lower case: urllib3, or a word that also starts the unit.
+    # Lower case starts a sentence only in a name: urllib3, or a word that also starts the unit.
     if following.islower() and following.isalpha() and following != first:
         return False
     if stop in _LEFT_OUT:

@@ -1,5 +1,5 @@
-"""Compute answers from tables: a row by its key, rows by conditions, their number, sum, average,
-largest and smallest.
+"""Compute answers from tables: a row by its key, rows by conditions, or their count, sum, average,
+largest or smallest value.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Kind = Literal["largest", "smallest", "sum", "mean", "count", "row"]
 
 _KINDS: tuple[Kind, ...] = ("sum", "mean", "largest", "smallest", "count")
 LEAST_HELD = 0.5
-#: Words after "how many" or "which" that may name a thing.
+#: Maximum words after "how many" or "which" that may name what is asked for.
 THING_WORDS = 2
 _YEAR = re.compile(r"[12]\d{3}")
 #: A cell of digits and punctuation only, which names no row.
 _DIGITS = re.compile(r"[\W\d_]*\d[\W\d_]*")
 _YES = frozenset(("yes", "y", "true", "x", "ja", "oui", "sí", "si", "да", "はい", "是", "✓"))
 _NO = frozenset(("no", "n", "false", "nein", "non", "нет", "いいえ", "否", "✗"))
-#: The sign and test of each comparison, and whether it is only made with a moment.
+#: The sign and test of each comparison, and whether it only takes a moment (a year or date).
 _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
     "before": ("<", operator.lt, True), "after": (">", operator.gt, True),
     "since": ("≥", operator.ge, True), "until": ("≤", operator.le, True),
@@ -52,9 +52,9 @@ _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
 
 @dataclass(frozen=True)
 class Computed:
-    """The result of an operation on a table. `value` is as the table writes it, in a `column` (""
-    for a count) of the `rows` (spans) that satisfy `where`; `of` counts all rows. `score` is the
-    share of the question's words that the table has.
+    """The result of an operation on a table. `value` is written as in the table, `column` is its
+    column ("" for a count), and `rows` are the spans of its rows, which satisfy `where`. `of`
+    counts all rows. `score` is the share of the question's words that the table has.
     """
 
     kind: Kind
@@ -67,8 +67,8 @@ class Computed:
 
 
 class _Condition(NamedTuple):
-    """The rows that the question means: those with one of `values` in a column.
-    `words` are the question's stems for it, and `kind` says how it was found.
+    """The rows that the question means: those with one of `values` in a column. `words` are the
+    question's stems that state it, and `kind` says how it was found.
     """
 
     column: int
@@ -122,15 +122,15 @@ class _Asked:
         self.negated = is_negated(_without_bounds(question, known.code), known.code)
         told = _conditions(self.naming, known, table)
         self.where = [*told, *self._switched({one.column for one in told})]
-        #: False if the question compares with something that no column holds, or leaves rows out.
+        #: False if the question excludes rows, or compares with something that no column holds.
         self.applies = not known.excludes.search(question)
         for bound in bounds:
             found = self._bounded(bound)
             self.where += [found] if found else []
             self.applies &= bool(found) or _stems(bound.written, known) <= self.about
-        #: True if the figures of the only column that is meant cannot be computed with.
+        #: True if the question means one column, but its figures allow no computation.
         self.refused = False
-        # A negation is only understood of a single column of yes and no.
+        # A negation is understood only if a yes-or-no column is the single condition.
         self.applies &= not self.negated or [one.kind for one in self.where] == ["yes or no"]
 
     def compute(self, kind: Kind, counting: bool) -> Computed | None:
@@ -155,8 +155,8 @@ class _Asked:
         return Computed(kind, value, tuple(rows), len(self.table.rows), name, told, score)
 
     def _columns(self, kind: Kind, keys: set[str], used: set[int]) -> list[int]:
-        """Return the columns to compute with. If there are several, those that the words after "how
-        many" name only say what is counted ("how many places are booked").
+        """Return the columns to compute with. If there are several, leave out any named by the
+        words after "how many", which only say what is counted ("how many places are booked").
         """
         named = [
             n
@@ -176,14 +176,14 @@ class _Asked:
         return _stems(self.table.names[column], self.known)
 
     def _measured(self, columns: Sequence[int]) -> set[str]:
-        """Return the stems of the words that ask for a dimension ("heavy"), if it is measured."""
+        """Return the stems of words that ask for a dimension ("heavy"); none without `columns`."""
         words = [
             w for w in re.findall(r"\w+", self.question.casefold()) if w in self.known.dimensions
         ]
         return _stems(" ".join(words), self.known) & self.asked if columns else set()
 
     def _bounded(self, bound: _Bound) -> _Condition | None:
-        """Return the condition of a comparison, in the one column that it can mean."""
+        """Return the condition that a comparison sets on the only column it can mean, or None."""
         fitting = {
             n: passing
             for n, name in enumerate(self.table.names)
@@ -235,7 +235,7 @@ class _Asked:
             return (str(len(kept)), [span for span, _ in kept], -1) if fits and not reads else None
         if kind == "row":
             named = [n for n in columns if kept[0][1][n]]
-            # "Which oil" names its column, so that a verb may be missing.
+            # "Which oil" names its column, so the table need not contain the question's verb.
             sure = score == 1 or any(
                 self._amounts(n) or self._names(n) <= self.listed for n in named[:1]
             )
@@ -280,7 +280,7 @@ class _Asked:
 
 
 def _is_ranked(kind: Kind, asked: _Asked) -> bool:
-    """Return whether a superlative asks for others than the first ("second", "three largest")."""
+    """Return whether a superlative asks for a rank or several ("second", "three largest")."""
     known, question = asked.known, asked.question
     found = known.cues[kind].search(question)
     if found and not known.unspaced:
@@ -292,9 +292,9 @@ def _is_ranked(kind: Kind, asked: _Asked) -> bool:
 
 
 def _is_named(name: str, question: str, asked: set[str], held: set[str], known: Language) -> bool:
-    """Return whether a question names a column, by all words except figures and units.
-    The column must not be part of another name ("population density", "serial number"). `held` are
-    words of a row or about the table.
+    """Return whether a question names a column by all its words except figures and units. These
+    must not be part of a longer name ("population density", "serial number"). Words in `held`,
+    from a row or about the table, do not lengthen a name.
     """
     every = _stems(name, known)
     own = {stem for stem in every if stem.isalpha() and not is_unit(stem)} or every
@@ -310,7 +310,7 @@ def _is_named(name: str, question: str, asked: set[str], held: set[str], known: 
 
 def _measuring_columns(question: str, known: Language, table: Table) -> list[int]:
     """Return the columns that a superlative may mean, by their units ("heaviest": a column in kg).
-    For a size, these are all columns with figures, except the first and years.
+    For a size, they are all columns with figures, except the first and any column of dates.
     """
     words = re.findall(r"\w+", question.casefold())
     asked = {each for word in words for each in known.dimensions.get(word, ())}
@@ -324,7 +324,7 @@ def _measuring_columns(question: str, known: Language, table: Table) -> list[int
 
 
 def _conditions(asked: set[str], known: Language, table: Table) -> list[_Condition]:
-    """Return the values that the question names, by column; a number needs its column's name."""
+    """Return conditions for cells that the question names. A number needs its column's name."""
     found: list[_Condition] = []
     for n, name in enumerate(table.names):
         named = bool(_matching_stems(asked, _stems(name, known)))
@@ -357,7 +357,7 @@ def _key(asked: set[str], known: Language, table: Table) -> Iterator[_Condition]
 
 
 class _Bound(NamedTuple):
-    """A comparison in a question with a figure, or with a moment: a year or a date."""
+    """A question's comparison with a figure or with a moment, which is a year or date."""
 
     text: str
     sign: str
@@ -404,7 +404,7 @@ class _Bound(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _bounds(question: str, code: str) -> tuple[_Bound, ...]:
-    """Return the comparisons in a question; those with a moment need a year or a date."""
+    """Return a question's comparisons, without any of time ("before") that lack a year or date."""
     bounds = language(code).bounds
     found = [(name, match) for name in bounds for match in bounds[name].finditer(question)]
     every = [match for _, match in found]
@@ -434,7 +434,7 @@ def _unit_behind(bound: re.Match[str]) -> str:
 
 
 def _behind(found: re.Match[str] | None, known: Language) -> set[str]:
-    """Return the stems of the words behind "how many" or "which"."""
+    """Return the stems of the words after "how many" or "which"."""
     words = re.findall(r"[\w-]+", found.string[found.end() :])[:THING_WORDS] if found else []
     own = takewhile(lambda word: word.casefold() not in known.stop, words)
     return _stems(" ".join(own), known)
@@ -460,7 +460,7 @@ def _cell_stems(value: str, known: Language) -> set[str]:
 
 
 def _stems_of_days(text: str, known: Language) -> set[str]:
-    """Return the stems of a text, "m8" for "August" and "sat" for "Saturdays"."""
+    """Return the stems of a text, with "m8" for "August" and "sat" for "Saturdays"."""
 
     def of(word: str) -> set[str]:
         if month := known.months.get(word):
@@ -471,8 +471,8 @@ def _stems_of_days(text: str, known: Language) -> set[str]:
 
 
 def _form_words(question: str, known: Language) -> set[str]:
-    """Return the stems of words that only name the operation.
-    "population", which also asks for a number, may be a column.
+    """Return the stems of words that only name the operation. This leaves out words such as
+    "population", which ask for a count but may name a column.
     """
     found: Iterator[str] = (
         match[0]

@@ -20,7 +20,7 @@ from spadework.tools.text.sentences import is_ended
 Span = tuple[int, int]
 
 _CELL = re.compile(r"(?<!\\)\|")
-#: Delimiter cells below a header, and below an ordinary first row. Markdown requires either.
+#: Delimiter cells below a header, and below an ordinary first row. Markdown needs one of them.
 NAMES, NO_NAMES = "---", "--"
 LEAST_COLUMNS = 3
 #: A label's final colon, with any closing emphasis after it.
@@ -105,7 +105,7 @@ def _lines(text: str, start: int, end: int) -> Iterator[Span]:
         start = stop + 1
 
 
-#: A figure with its sign, currency and unit, and one with a decimal point.
+#: Patterns for a figure with sign, currency and unit, and for one with a decimal point.
 _AMOUNT = re.compile(r"([-−]?)([$£¥\u20a0-\u20cf]?)\s?(?<![-−]\s)(\d(?:[\d.,]*\d)?)(\D*)")
 _WITH_POINT = re.compile(r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _SPACED = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
@@ -134,9 +134,9 @@ class Amount(NamedTuple):
 
 @lru_cache(maxsize=64)
 def amounts(column: tuple[str, ...], code: str) -> dict[str, Amount] | None:
-    """Return the amounts in a column by cell, or None if the column cannot be read as amounts.
-    That is so if one cell cannot be read, if all could have a decimal point or comma, or if they
-    measure different things.
+    """Return the amounts in a column by cell, or None if the column cannot be read as amounts. It
+    cannot if a cell is unreadable, if every figure may have either a decimal point or a decimal
+    comma, or if the cells measure different things.
     """
     ways = [_amounts(column, code, swapped) for swapped in (False, True)]
     made = [way for way in ways if way]
@@ -173,7 +173,7 @@ def _amount(cell: str, code: str, swapped: bool) -> Amount | None:
 
 
 def total_of(figures: Sequence[Amount], *, mean: bool) -> str | None:
-    """Return a sum or mean in the unit that all figures are written in, None if there is none."""
+    """Return the sum or mean in the unit that all figures share, or None if they share none."""
     if len({(one.factor, one.unit) for one in figures}) != 1:
         return None
     total = math.fsum(one.number for one in figures)
@@ -188,7 +188,7 @@ def is_measure(word: str, code: str) -> bool:
 
 
 def unit_of(rest: str, code: str) -> tuple[float, str] | None:
-    """Return the factor and dimension of what stands behind a figure, None if it is part of it."""
+    """Return the factor and dimension of the text after a figure, or None if they are unclear."""
     scales = language(code).scales
     if language(code).unspaced:
         powers = [scales[sign] for sign in rest.strip()[:2] if sign in scales]
@@ -212,7 +212,7 @@ def unit_of_name(name: str, code: str) -> tuple[float, str]:
 
 
 def dates(column: Iterable[str]) -> dict[str, tuple[int, ...]] | None:
-    """Return year, month and day in a column of dates or years, as far as given, by cell.
+    """Return each cell's year, month and day, as far as given, in a column of dates or years.
     Return None if a cell is no date, or if days and months cannot be told apart.
     """
     cells = list(filter(None, column))
@@ -279,7 +279,7 @@ def tables_of(text: str, code: str) -> tuple[Table, ...]:
 
 
 def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Return the rows without a last row of totals, and none if it may be one."""
+    """Return the rows without a last row of totals, or no rows if the last one is unclear."""
     if not rows:
         return rows
     *others, (_, last) = rows
@@ -334,7 +334,7 @@ def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
             before = before if block.kind in _WITHIN else None
             continue
         items = list(ITEM.finditer(text, block.start, block.end))
-        # An item that continues after code or a table has no marker.
+        # A block has no marker if it continues an item after code or a table.
         ends = [*(item.start() for item in items[1:]), block.end][: len(items)]
         for item, end in zip(items, ends, strict=True):
             column = len(item[0][: -len(item[0].lstrip())].expandtabs(4))

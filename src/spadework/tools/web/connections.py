@@ -1,8 +1,8 @@
 """Connect to servers: TLS certificates, proxies, and cleanup after cancellation.
 
-Look up host names in separate threads, one per name, each with a deadline.
-The system does it, because a DNS client would miss its hosts file, search domains and container
-name servers. The event loop's own lookups would block threads that write files.
+Look up host names in separate threads, one per name, each with a deadline. The system resolves
+names, because a DNS client would miss its hosts file, search domains and container name servers.
+The event loop's own lookups would block threads that write files.
 """
 
 from __future__ import annotations
@@ -215,9 +215,9 @@ async def ask_again(
     first: float = 0.1,
     jitter: float = 1.0,
 ) -> T:
-    """Return the result of `ask` within `most` attempts, or raise its last error.
-    `worth` returns whether to retry, or after how many seconds. Otherwise pauses grow from `first`
-    seconds, with up to `jitter` seconds added.
+    """Return the result of `ask` within `most` attempts, or raise its last error. `worth` returns
+    whether to retry an error, or the seconds to wait before a retry. By default, pauses grow
+    from `first` seconds, with up to `jitter` seconds added.
     """
 
     def pause(state: RetryCallState) -> float:
@@ -237,7 +237,7 @@ async def ask_again(
     return await retrying(ask)
 
 
-#: Headers with the requests left in each window and with its end, in seconds or as a time.
+#: Headers with each window's remaining requests, and its end in seconds from now or as Unix time.
 RATE_LIMIT_HEADERS = ("x-ratelimit-remaining", "x-ratelimit-reset")
 #: Number above which a value is a Unix time, not a delay in seconds.
 _MOST_WAIT = 1e9
@@ -262,9 +262,9 @@ def retry_after(value: str) -> float | None:
 
 
 def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until all exhausted windows have ended, or None if unknown.
-    Headers list windows, as in `X-RateLimit-Remaining: 0, 1985` and `X-RateLimit-Reset: 1,
-    1200000`. If the first header is missing, the window that ends first counts.
+    """Return the seconds until all exhausted windows have ended, or None if unknown. Each header
+    has a number per window, as in `X-RateLimit-Remaining: 0, 1985` and `X-RateLimit-Reset: 1,
+    1200000`. Without the first header, the window that ends first counts.
     """
     left, ends = (
         [float(number) for number in _NUMBER.findall(headers.get(name, ""))]
@@ -316,7 +316,7 @@ class Resolver:
 
     async def addresses(self, host: Any, port: Any, **how: int) -> list[Any]:
         """Return the result of `socket.getaddrinfo`, or raise its error. Raises socket.gaierror
-        (EAI_AGAIN) without an answer in time, and at once if a lookup is overdue.
+        (EAI_AGAIN) if no answer comes in time, or at once if the same lookup is overdue.
         """
         look_up = self._joined((host, port, *(how.get(name, 0) for name in _HOW)))
         try:
@@ -330,8 +330,8 @@ class Resolver:
         with self._lock:
             if (found := self._asked.get(asked)) is None:
                 found = self._asked[asked] = _LookUp(asked, time.monotonic() + self._seconds)
-                # Only the thread may settle it now, so that a cancelled caller does not affect
-                # others.
+                # From now on, only the thread can settle the future, so that a cancelled caller
+                # does not affect others.
                 found.found.set_running_or_notify_cancel()
                 self._waiting.append(found)
                 self._start()

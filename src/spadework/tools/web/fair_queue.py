@@ -1,6 +1,6 @@
 """Share limited resources, such as hosts, fairly among all threads and event loops of a process.
-With a common database, machines share them, too. Those slots are needed in addition to the
-process's own.
+With a common database, machines share them, too. A slot shared by machines is needed in
+addition to one of the process.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Room:
         self._lock = threading.RLock()
         self._inside: Counter[Hashable] = Counter()
         self._waiting: list[_Waiter] = []
-        #: When each current party was last served, as a call number.
+        #: The number of the call that last served each current party.
         self._called: dict[Hashable, int] = {}
         self._calls = 0
 
@@ -164,7 +164,7 @@ async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None
 
 
 class Opening(NamedTuple):
-    """Seconds until the next may start, and seconds for which nobody may start."""
+    """Seconds until the next slot may be taken, and seconds for which nobody may start."""
 
     opens: float
     shut: float
@@ -194,9 +194,9 @@ SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 async def shared_place(
     what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
 ) -> AsyncIterator[Visit]:
-    """Hold a slot for `what`, which all machines share.
-    Waits while they together hold `most` slots, or the last one started less than `every` seconds
-    ago. Returns at once if there is no common database, or if it does not respond.
+    """Hold a slot for `what`, which all machines share. Waits while they hold `most` slots
+    together, and until `every` seconds after the last start. Does not wait without a common
+    database, or if the database does not respond.
     """
     shared = SHARED.get()
     if shared is None:

@@ -42,7 +42,7 @@ _STATE = frozenset(("gov", "gob", "gouv", "govt", "gub", "gv", "go", "mil"))
 @lru_cache(maxsize=4096)
 def is_official(host: str) -> bool:
     """Return whether only governments and their organisations can register a lower-case host."""
-    # a suffix such as gov.uk may have pages itself
+    # Add a label, because a suffix such as gov.uk may have pages itself.
     url = SplitResult("http", f"www.{host}", "", "", "")
     suffix = str(get_tld(url, fail_silently=True, parser_class=_Installed) or "")
     reserved = "." in host and (suffix == "int" or not _STATE.isdisjoint(suffix.split(".")))

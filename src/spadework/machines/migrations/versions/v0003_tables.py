@@ -127,8 +127,8 @@ CREATE TABLE spent (
 );
 ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 """
-#: The row of a room is locked while its slots change. The user with the fewest slots there comes
-#: first, then the session with the fewest, then the one that was served longest ago.
+#: The row of a room is locked while its slots change. A free slot goes to the user with the fewest
+#: slots in the room, then to the session with the fewest, then to the one served longest ago.
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -214,7 +214,7 @@ BEGIN
     END LOOP;
 END $$;;
 """
-#: Processes report a user's daily spending one at a time, and receive the totals of the others.
+#: Processes report a user's daily spending one at a time. Each receives the others' totals.
 _DAY = """
 CREATE FUNCTION tell_spent(
     own spent, OUT tokens bigint, OUT money double precision,

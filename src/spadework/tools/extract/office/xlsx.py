@@ -122,7 +122,7 @@ class _Values:
             if tag(cell) == "c":
                 cells[column] = self._value(cell)
         width = max((column for column, value in cells.items() if value), default=-1) + 1
-        # Return the widest row whole, so that the cut columns can be counted.
+        # Return a row whole if it is the widest so far, so that the cut columns can be counted.
         shown = width if width > self._widest else min(width, MAX_COLUMNS)
         self._widest = max(self._widest, width)
         return [cells.get(column, "") for column in range(shown)]
@@ -161,8 +161,8 @@ def lapse(seconds: float) -> str:
 
 
 def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> Iterator[list[str]]:
-    """Yield a sheet's rows, repeating merged cells.
-    A merged cell that is alone in its row is not repeated across it.
+    """Yield a sheet's rows, repeating merged cells. A merged cell that is alone in its row is not
+    repeated across this row.
     """
     coming = sorted(merged, key=lambda found: found.top, reverse=True)
     said: list[tuple[Range, str]] = []

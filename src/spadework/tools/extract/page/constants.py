@@ -1,5 +1,5 @@
-"""Constants of the HTML reader.
-Limits were set on hostile pages, other values by `reading_sweep.py`.
+"""Constants of the HTML reader. Limits were set with hostile pages, and other values with
+`benchmarks/reading_sweep.py`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CONTAINER_BAR = 0.1
 BAR = 1.2
 #: Exceptions to BAR. Articles have more noise, documentation has less.
 BARS = {"article": 1.3, "documentation": 1.0}
-#: Share of the distance by which a block's probability moves towards the mean of similar blocks
+#: Step of a block's probability towards the mean of similar blocks, as a share of the distance
 #: (0–1).
 LEVELLED = 0.5
 #: On a page with at most this many blocks, everything except boilerplate markup is content.
@@ -49,7 +49,7 @@ TITLED_CHARS = 120
 #: A list of definitions is kept whole if their mean length is at least DEFINED_CHARS and the
 #: list's probability is at least DEFINED times the page's threshold.
 DEFINED_CHARS, DEFINED = 40, 0.8
-#: A page with fewer likely content characters has no content, unless it is small
+#: A page with fewer expected content characters than this has no content, unless it is small
 #: (SMALL_PAGE_BYTES).
 LIKELY_CHARS = 100
 #: Maximum length of a page that counts as all content if the scorer finds no content.
@@ -65,7 +65,7 @@ THIN_CHARS = 250
 #: Minimum characters in a text from embedded data.
 LEAST_EMBEDDED_CHARS = 140
 MOST_EMBEDDED_CHARS = 200_000
-#: Page kinds with known containers that hold no offers or comments.
+#: Page kinds whose known containers hold no offers or comments.
 CONTAINED_KINDS = frozenset(("documentation",))
 #: Minimum probability at which code is kept. It also applies to tables on pages of
 #: CONTAINED_KINDS.

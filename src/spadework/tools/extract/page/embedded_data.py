@@ -37,7 +37,7 @@ _ATTRIBUTES = (
 )  # fmt: skip
 _ANY = ",".join(f"[{name}]" for name in _ATTRIBUTES)
 _LITERAL = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
-#: The start of a string that is JSON itself. Next.js puts a number first.
+#: The start of a string that contains JSON. Next.js puts a number before the JSON.
 _DATA = re.compile(r"\s*(?:\w{1,8}:)?[\[{]\s*[\"\[{\]}]")
 _HEXADECIMAL = re.compile(r"\\x([0-9a-fA-F]{2})")
 #: Maximum levels of JSON nested in JSON strings.

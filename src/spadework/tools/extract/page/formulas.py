@@ -24,8 +24,7 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: Maximum steps in a search for neighbouring text, and maximum characters that are used of this
-#: text.
+#: Maximum steps in a search for neighbouring text, and maximum characters used of the text found.
 _STEPS, _NEAR = 8, 40
 _MOST_MARK = 12
 
@@ -72,8 +71,8 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Write a formula set as a table on one line, such as `x = 13/27`.
-    TeX converters produce one-row tables with a rule, in a cell or inner table, as fraction bar.
+    """Write a formula set as a table on one line, such as `x = 13/27`. TeX converters write a
+    one-row table, with a rule in a cell or inner table as the fraction bar.
     """
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:
@@ -207,8 +206,8 @@ def _source_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
 
 
 def hidden_tex(node: LexborNode, before: str) -> str:
-    """Return the formula in a `<math>`, script, image or drawing, or "".
-    A fallback image is dropped if it repeats the formula `before` it.
+    """Return the formula in a `<math>`, script, image or drawing, or "". Returns "" for a fallback
+    image that repeats the formula `before` it.
     """
     attributes = node.attributes
     if node.tag == "math":

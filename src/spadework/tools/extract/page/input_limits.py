@@ -33,7 +33,7 @@ _LONG_TAG = re.compile(
 )
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
-#: Elements that cannot nest directly, because they are empty or close themselves.
+#: Elements that add no depth of nesting, because they are empty or end implicitly.
 _FLAT = frozenset((
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr", "p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot",
@@ -76,8 +76,8 @@ def _may_hold_long_tag(text: str) -> bool:
 
 
 def _end(text: str) -> int:
-    """Return where to cut a page so that parsing takes linear time.
-    Nesting takes longer, and open formatting elements are reopened in every later block.
+    """Return where to cut a page so that parsing takes linear time. Deep nesting takes longer. So
+    do open formatting elements, which every later block reopens.
     """
     opened = text.count("<")
     if opened < HARMLESS_TAGS or (opened := opened - text.count("</")) < HARMLESS_TAGS:

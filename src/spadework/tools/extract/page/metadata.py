@@ -236,7 +236,7 @@ def clue_weights() -> Told:
 
 
 def told_by(table: dict[str, float]) -> Told:
-    """Return the page kinds and weights of each clue, taken from a table of weights."""
+    """Return the page kinds, and the weights of each clue, from a table of weights."""
     found: Told = {}
     for name, value in table.items():
         kind, _, clue = name.partition(": ")

@@ -29,8 +29,8 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A list item or quotation.
-    `marker` begins its first line and `indent` the others. `loose` is set if it contains a heading.
+    """A list item or quotation. `marker` begins its first line, and `indent` its other lines.
+    `loose` is set if the item contains a heading.
     """
 
     marker: str
@@ -158,7 +158,7 @@ def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
 
 
 def captioned(block: Block) -> str:
-    """Return the address of the image that a block is a caption for, or ""."""
+    """Return the address of the image whose caption a block is, or ""."""
     frame, inside = block.frame, False
     while frame.parent and frame.tag != "figure":
         inside |= frame.tag == "figcaption"
@@ -192,16 +192,16 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 
 def _inside(block: Block) -> tuple[Item, ...]:
-    """Return the items whose prefixes a block receives. List items with headings are skipped. So
-    are quotations around code or tables, which only serve as indentation on old pages.
+    """Return the items whose prefixes a block receives. List items with headings are skipped.
+    Quotations around code or tables are skipped, because old pages use them for indentation.
     """
     shown = (item for item in block.inside if item.marker == "> " or not item.loose)
     return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)
 
 
 def _going_on(blocks: Sequence[Block]) -> set[int]:
-    """Return the indices of paragraphs that continue the previous one.
-    Of the paragraphs in a run that follow an unfinished sentence, most must start in lower case.
+    """Return the indices of paragraphs that continue the previous one. Paragraphs after an
+    unfinished sentence do so if most of them in a run start in lower case.
     """
     found: set[int] = set()
     run: list[int] = []

@@ -335,8 +335,8 @@ def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
 def _inherited(
     view: PageView, table: dict[str, float]
 ) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
-    """Return three maps by element. They hold the score of its blocks, the score it adds to its
-    children's blocks, and its traits with those of its ancestors.
+    """Return three maps by element: the score that its blocks receive, the score that it adds to
+    its children's blocks, and the traits of the element and its ancestors.
     """
     around: dict[Frame, float] = {}
     given: dict[Frame, float] = {}
@@ -372,8 +372,8 @@ def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
 
 
 def bar(blocks: list[Block], chances: list[float]) -> float:
-    """Return the probability threshold that gives this page the best expected F1.
-    The threshold is half that F1, so ambiguous pages get a lower one (Lipton et al. 2014, "Optimal
+    """Return the probability threshold that gives this page the best expected F1. The threshold is
+    half of the best F1, so it is lower for ambiguous pages (Lipton et al. 2014, "Optimal
     Thresholding of Classifiers to Maximize F1 Measure").
     """
     expected = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))

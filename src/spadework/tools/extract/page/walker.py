@@ -285,8 +285,8 @@ class Walker:
 
     def _image(self, node: LexborNode, tag: str) -> str:
         images = (image.attributes for image in (node.css("img") if tag == "figure" else ()))
-        # Count equal addresses once and prefer data-src, because an image that loads late has a
-        # placeholder, and a copy for readers without scripts.
+        # Prefer data-src and count equal addresses once, because an image that loads late has a
+        # placeholder in src and a copy for readers without scripts.
         sources = {self._addresses.absolute(a.get("data-src") or a.get("src")) for a in images}
         return sources.pop() if len(sources) == 1 else ""
 

@@ -1,6 +1,4 @@
-"""Read the text in pictures with Tesseract, within a time limit.
-Convert the text in images to Markdown with Tesseract.
-"""
+"""Read the text in images with Tesseract, within a time limit, and convert it to Markdown."""
 
 from __future__ import annotations
 

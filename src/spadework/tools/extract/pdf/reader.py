@@ -232,7 +232,7 @@ MAX_PAGES = 2_000
 CELL_GAP = 0.7
 #: Minimum number of pages that must share a first or last line to make it a running head.
 RUNNING = 3
-#: Maximum length of a document's first block if the block is to be the title.
+#: Maximum length of the first block if it is to be the title of a document without one.
 LONGEST_TITLE = 150
 
 _PdfDocument: Any = pdfium.PdfDocument  # PdfDocument has no types.
@@ -306,7 +306,7 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
-    """Return `cells`, with lines outside tables split as in `found`."""
+    """Return `cells`, but with the lines outside tables split as in `found`."""
 
     def place(line: list[Line]) -> tuple[float, float]:
         return line[0].left, line[0].bottom

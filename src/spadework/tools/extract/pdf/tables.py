@@ -38,8 +38,8 @@ class _Grid:
 
 
 def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list[Line]]:
-    """Replace the lines in ruled tables with tables, except on rotated pages.
-    A table with a word that crosses cells is left as lines.
+    """Replace lines inside ruled tables with Markdown tables, except on rotated pages. A table in
+    which a word crosses cells is left as lines.
     """
     words: list[Line] | None = None
     if is_turned(text_page):
@@ -152,8 +152,8 @@ def _stands_in(line: Line, across: list[float], down: list[float]) -> bool:
 def _band(
     grid: _Grid, words: list[Line], across: list[float], bottom: float, top: float
 ) -> list[list[str]]:
-    """Return the row between two rules, or several if a column has several figures.
-    Raises _Unproven if a word crosses cells.
+    """Return the row between two rules, or several rows if a column has several figures. Raises
+    _Unproven if a word crosses cells.
     """
     found = [word for word in words if bottom <= word.bottom + word.size / 2 < top]
     lines = _in_lines(found)

@@ -21,8 +21,7 @@ from spadework.tools.extract.notation import lowered, raised
 
 #: The maximum nesting depth. Deeper text is shown unchanged.
 MAX_DEPTH = 8
-#: The heading level from which a title is written as a label, because it is inside a function or
-#: attribute.
+#: Headings from this level on become bold labels, because they are inside a function or attribute.
 LABEL_LEVEL = 3
 
 _FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")

@@ -234,7 +234,7 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
 
 
 class _Reader:
-    """Reads the blocks of a file. `title` is the first level-1 heading, or a first heading."""
+    """Reads a file's blocks. `title` is a heading at the start, or the first level-1 heading."""
 
     def __init__(self, url: str) -> None:
         self.url = url

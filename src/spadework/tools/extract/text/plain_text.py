@@ -26,9 +26,9 @@ _UNDERLINE = re.compile(r"([=\-~*^#])\1{2,}\s*$")
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
-#: The start of a line in a log, or a label in front of a column of prose.
+#: The start of a log line, or a label that is followed by a column of prose.
 _ENTRY = re.compile(r"(?:\d{1,4}[./-]\d\d?[./-]\d{1,4}\b|\S.{0,30}? {2,}(?=(?:\S+ ){4}))")
-#: The minimum fraction of lines that start an entry in a block of entries.
+#: A block is a list of entries if at least this fraction of its lines start an entry.
 _ENTRIES = 0.75
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
 #: The minimum length in characters of a line that an editor wrapped.
@@ -91,7 +91,7 @@ def _list(lines: list[str]) -> str:
 
 
 def _unwrap_lines(lines: list[str]) -> str:
-    """Join lines that an editor wrapped, but not the lines of addresses and verse."""
+    """Join lines that an editor wrapped. Short lines, as in addresses and verse, stay apart."""
     text = lines[0].strip()
     for before, line in pairwise(lines):
         text += (" " if len(before) >= _WRAPPED else "\n") + line.strip()
@@ -130,7 +130,7 @@ _RST_PLACE = re.compile(r"\|([^|\s][^|\n]{,60})\|_{,2}")
 
 
 def extract_rst(text: str, url: str) -> Extracted:
-    """Return reStructuredText as Markdown, without images, comments and what controls a site.
+    """Convert reStructuredText to Markdown, without images, comments and site-building directives.
     `title` is the heading at the start, or "".
     """
     text = cleandoc(text.replace("\r\n", "\n").replace("\r", "\n"))

@@ -105,7 +105,7 @@ class _Running:
         self.note_processes()
 
     def note_processes(self) -> None:
-        """Remember the current processes, because they cannot be found once they are orphaned."""
+        """Record the browser's processes now, because orphaned ones cannot be found later."""
         self.processes = list({*self.processes, *_processes_of(self._address)})
 
 

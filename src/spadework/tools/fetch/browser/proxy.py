@@ -328,7 +328,7 @@ async def _up(
     permission: Permission,
     body: int | None = None,
 ) -> None:
-    """Forward everything, or `body` bytes, until the browser closes or sends more."""
+    """Forward all bytes, or only `body`, until the browser closes the connection or sends more."""
     while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
         if body == 0:
             return

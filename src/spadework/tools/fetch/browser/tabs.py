@@ -1,4 +1,4 @@
-"""Reuse browser contexts, emptied after each visit and with a new page for another host."""
+"""Reuse browser contexts, which are emptied after each visit and get a new page for a new host."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Pag
 
 from spadework.tools.fetch.browser.proxy import Permission, Proxy
 
-#: Features to turn off: Chromium's own UI pages, spare renderer processes, and those that
-#: Playwright disables, except storage partitioning. Only the last such flag counts, so
-#: Playwright's are repeated.
+#: Features to turn off: Chromium's own UI pages, spare renderer processes, and what Playwright
+#: disables, except storage partitioning. Playwright's features are repeated here, because only the
+#: last `--disable-features` flag counts.
 _OFF = (
     # Pages that each window loads for its address bar. They are most of the cost of a new context.
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "PreloadTopChromeWebUI"),
@@ -92,7 +92,7 @@ async def empty_context(
     context: BrowserContext, page: Page, devtools: CDPSession, host: str
 ) -> bool:
     """Clear what a visit to `host` left behind. Return False if the page is on another host.
-    Session storage can be cleared only while its document is open, so scripts are stopped first.
+    Scripts are stopped first, because the page stays open while session storage is cleared.
     """
     for other in context.pages:
         if other is not page:
@@ -165,7 +165,7 @@ class Tabs:
             tab.host = host
             yield tab
         finally:
-            # This is not awaited, because a cancelled visit must not wait for it.
+            # Emptying the context is not awaited, because a cancelled visit must not wait for it.
             self._later(self._give_back(tab))
 
     async def aclose(self) -> None:
