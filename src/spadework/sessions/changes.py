@@ -54,7 +54,7 @@ class Changes(Value):
     changes: tuple[Change, ...] = ()
 
     def markdown(self) -> str:
-    """Return the changes as Markdown. Page text is escaped, so only our links are active."""
+        """Return the changes as Markdown. Page text is escaped, so only our links are active."""
         lines = [f"# {escape_markdown(self.question)}", ""]
         for one in self.changes:
             title, url = escape_markdown(one.title or one.url), safe_url(one.url)
