@@ -322,7 +322,7 @@ class Result(Value):
     stopped_by: str = ""
     mode: Mode
     confidence: float | None = None
-    # Large fields are left out of the repr, because asyncio.run builds it.
+    # Large fields are left out of the repr, because asyncio.run formats it, which would be slow.
     topics: tuple[CoveredTopic, ...] = Field(default=(), repr=False)
     sources: tuple[Source, ...] = Field(default=(), repr=False)
     report: str = Field(repr=False)

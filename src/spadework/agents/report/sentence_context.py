@@ -167,7 +167,7 @@ def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
 
 
 def places(section: Section) -> tuple[Place, ...]:
-    """Return the places of a section's sentences. Sentences that code laid out are alone."""
+    """Return the place of each sentence in a section. In text from code, each stands alone."""
     made: list[Place] = []
     last: int | None = None
     for n, part in enumerate(section.parts):

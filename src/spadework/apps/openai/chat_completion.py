@@ -44,7 +44,7 @@ def most_words(most_tokens: int) -> int:
 
 
 async def shorten(result: Result, most_tokens: int) -> Result:
-    """Cut a result's report to the whole blocks that fit, with only the sources they cite."""
+    """Trim a report to as many whole blocks as fit, with only the sources that they cite."""
     if not most_tokens:
         return result
     await tokens.ready()

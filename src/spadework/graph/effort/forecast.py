@@ -181,7 +181,7 @@ def _span(low: float, high: float, most: float) -> Span:
 
 
 class Took(NamedTuple):
-    """A finished run: its kind, its machine, and what it used of each quantity in DIGITS."""
+    """A finished run: its kind, its machine, and the amount it used of each quantity in DIGITS."""
 
     kind: str
     machine: str

@@ -75,7 +75,7 @@ async def experience(home: Path) -> list[Took]:
 
 
 def took_before(home: Path) -> list[Took]:
-    """Return what finished runs took, newest first. The disk may block this call."""
+    """Return the time and resources of finished runs, newest first. This call reads the disk."""
     newest = islice(view_sessions(home, _VIEW, lambda text: None), NEWEST)
     return [Took(*value) for _, value in newest if value]
 

@@ -219,9 +219,9 @@ def _web(url: str) -> str:
 
 
 def _answer_first(result: Result, ledger: Mapping[str, Evidence]) -> list[Section]:
-    """Return the report's sections, with the answer first in its own paragraph. The answer is the
-    beginning of the summary or, if there is only one topic, of this topic. Otherwise, it
-    consists of the first sentences of answered topics, if any.
+    """Return the report's sections, with the answer first in its own paragraph.
+    The answer is the beginning of the summary, or of the only topic. If there is no summary but
+    several topics, it is the first sentence of each answered topic.
     """
     sections = list(result.document.sections)
     if sections and (count := _count_opening(sections[0], ledger)):

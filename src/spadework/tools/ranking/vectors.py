@@ -1,6 +1,6 @@
 """Store passage vectors in a SQLite file that processes share. A vector's key is a digest of its
-model and text, so that equal passages share one vector. A place is a passage of one index
-(`mark`), with a checksum that shows whether its text has changed.
+model and text, so that equal passages share one vector. A place is a passage in the index
+`mark`, with a checksum that shows whether its text has changed.
 """
 
 from __future__ import annotations

@@ -279,7 +279,7 @@ def tables_of(text: str, code: str) -> tuple[Table, ...]:
 
 
 def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Return the rows without a last row of totals, or no rows if the last one is unclear."""
+    """Drop a last row of totals. Return no rows if the last row may or may not be one."""
     if not rows:
         return rows
     *others, (_, last) = rows
