@@ -21,7 +21,7 @@ from spadework.agents.llm.client import Model
 from spadework.agents.llm.structured_output import Reply
 from spadework.agents.report.checks import note_doubts
 from spadework.agents.report.material import Entry, Material, entries_of, with_columns
-from spadework.agents.report.sentence_context import LABEL_WORDS, Stated, leans, state_sentences
+from spadework.agents.report.sentence_context import LEAD_WORDS, Stated, leans, state_sentences
 from spadework.errors import BudgetSpent, ModelError
 from spadework.prompts import render
 from spadework.tools.text.language import Phrases
@@ -198,7 +198,7 @@ def _left_to_judge(
     judged with what they introduce. Other lead-ins are judged by themselves.
     """
     text = whole.sentence.text
-    short = leads(text) and len(text.split()) <= LABEL_WORDS
+    short = leads(text) and len(text.split()) <= LEAD_WORDS
     introduces = whole.label or (short and f"“{text}”" in led)
     made = []
     for part in whole.parts:

@@ -240,8 +240,7 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
     }
     unread = {f.topic for f in state.get("finds", []) if f.left and f.round == number - 1}
     going = []
-    # Searches for shortfalls of the whole answer are added to the first topic that is searched
-    # again.
+    # The first topic to search again also gets the queries about what the whole answer lacks.
     whole = _gap_queries([s.recommendation for s in lacking if not s.topic], asked, plan, load)
     for topic in worth_asking(state, price):
         found = state["coverage"].get(topic.name)

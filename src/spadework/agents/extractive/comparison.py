@@ -64,7 +64,7 @@ def _is_aspect(words: Sequence[str], spoken: Language) -> bool:
 
 
 def is_nominal(text: str, spoken: Language) -> bool:
-    """Return whether a text may name one thing: it is short and does not start with a function word."""
+    """Return whether a text may name one thing: it is short and begins with a content word."""
     words = without_article(text, spoken).split()
     if not 0 < len(words) <= MOST_WORDS:
         return False

@@ -10,8 +10,8 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import leads, sentences
 from spadework.values import Part, Section, Sentence
 
-#: The maximum number of words in a row label, and in a line that merely introduces what follows.
-LABEL_WORDS = 8
+#: The maximum number of words in a line that merely introduces what follows, and in a row label.
+LEAD_WORDS, LABEL_WORDS = 8, 12
 
 
 @dataclass(frozen=True)
