@@ -74,8 +74,8 @@ def total(bills: Iterable[Amounts]) -> Usage:
 
 Price = tuple[float, float]
 
-#: The number of calls that may compete for a limit. An answer longer than usual may use only one
-#: part in AT_ONCE of what is free.
+#: The number of calls that may compete for a limit. An answer may be longer than usual only within
+#: one part in AT_ONCE of the free tokens and money.
 AT_ONCE = 16
 #: Minimum tokens for an answer; with fewer left, no call is made.
 LEAST_ROOM = 200
@@ -133,7 +133,7 @@ def cost(price: Price | None, told: int, said: int) -> float:
 
 def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
     """Return the reservation for a call, or None if too little is `free` now. An answer gets at
-    least its usual size, unless no running call could release more (`alone`).
+    least its usual size. It may get less only if no running call could release more (`alone`).
     """
     most = min(wish.most, longest(wish, free))
     least = min(LEAST_ROOM, wish.most)
@@ -336,8 +336,8 @@ class Budget(Deadline):
         self.shared = shared
 
     def _free(self, *, closing: bool, settled: bool = False) -> Free:
-        """Return what a call may reserve within the limits of the run and the shared limit.
-        `settled` ignores the calls of other runs only while this run has calls, too.
+        """Return the amounts that a call may reserve within the limits of the run and the shared
+        limit. `settled` ignores this run's calls and, while it has any, those of other runs.
         """
         own = self.free(closing=closing, settled=settled)
         if self.shared is None:
@@ -359,7 +359,7 @@ class Budget(Deadline):
         ceiling: float = getattr(self.limits, limit)
         if closing or limit not in _HELD_BACK:
             return ceiling
-        # Use WITH_MODEL at quick effort too, which shortens writing but makes it no cheaper.
+        # WITH_MODEL counts at quick effort, too: QUICK gives writing less time, but not less cost.
         share = WITH_MODEL["write"] * (ceiling - self.early.get(limit, 0.0))
         kept = min(share, self._again.get(limit, ceiling))
         return ceiling - (math.ceil(kept) if limit == "calls" else kept)

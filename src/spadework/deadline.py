@@ -115,15 +115,15 @@ class Deadline:
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:
-        """Return the seconds for one step of these phases. This is at least `least` or, if
-        smaller, half of the time of these phases and reading.
+        """Return the seconds for one step: the time of these phases, but no less than `least`.
+        `least` is capped at half of the time of these phases and reading together.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 
     def judging_seconds(self, call: float) -> float:
-        """Return the seconds for judging a round. If the phase has less than SLOWER times `call`,
-        judging takes time from writing, up to half of both phases' time, because a report of
-        evidence that nobody judged is worth nothing.
+        """Return the seconds for judging a round. If its phase has less than SLOWER times `call`,
+        judging may borrow from writing, up to half of both phases' time, because a report is
+        worth nothing if nobody judged its evidence.
         """
         return max(self.phase("assess"), min(SLOWER * call, self.phase("assess", "write") / 2))
 

@@ -44,7 +44,7 @@ class SpadeworkError(RuntimeError):
     LangGraph servers pass on messages only if the error is a RuntimeError.
     """
 
-    #: True if a retry would fail too, so that a resumed run makes none.
+    #: True if a retry would fail too, so a resumed run does not retry.
     final = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:

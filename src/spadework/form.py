@@ -92,7 +92,7 @@ def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
     return fault_sentence(name, fault)
 
 
-#: Pydantic's words for what a value must be, with the plain words that replace them.
+#: Pydantic's phrases for a constraint, and the plain phrases that replace them.
 _PLAIN = {
     "valid integer": "whole number",
     "greater than or equal to": "at least",

@@ -174,8 +174,8 @@ def leads_on(plan: Plan) -> bool:
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Recommend following the names on the pages first, unless code `found` the answer. While
-    there are names to follow, the topic is not covered.
+    """Recommend following the names on the pages first, unless the judgement `found` by code
+    probably has the answer. A topic with names to follow is not covered.
     """
     if found.score > LIKELY:
         return judgement

@@ -36,7 +36,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 #: One side of a disagreement counts as stronger if its weight is larger by at least this much.
 CLEAR = 0.1
 
-#: The phrases for counting verdicts. "quoted" marks a verbatim quote that code recognized.
+#: The phrase that counts each kind of verdict. "quoted" is for verbatim quotes that code found.
 _QUOTED = "quoted"
 _FOUND = {
     "supported": "found_supported",
@@ -56,7 +56,7 @@ _ENDED = {
     "tokens": "spent_tokens",
     "money": "spent_money",
 }
-#: The kinds of shortfalls that readers look for. The report lists only these, the result all.
+#: The kinds of shortfalls that readers look for. The report lists only these; the result has all.
 _GAPS = ("definition", "steps", "code", "dates")
 
 

@@ -51,8 +51,8 @@ _BARE = re.compile(
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: The maximum characters of an instruction. A message that also has material is more than twice as
-#: long.
+#: The maximum characters of an instruction. In a message of more than twice this length, the text
+#: after the instruction is material.
 _HEAD_CHARS = 400
 #: An answer of at most this many tokens cannot hold a cited sentence.
 _FEW_TOKENS = 16
@@ -240,7 +240,7 @@ async def receive_message(
 
 def by_rules(said: str) -> Received | None:
     """Classify a message that is not a chore by rules. Pure small talk is answered in its language.
-    Return None for small talk with a few other words, because those may be a question.
+    Return None for small talk with a few other words, because these words may be a question.
     """
     left, talk, kind = _split_small_talk(said)
     if kind and not left:

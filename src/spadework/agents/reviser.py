@@ -320,9 +320,9 @@ def same(one: Section, other: Section) -> bool:
 def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
-    """Return the ids of the entries that answer a question, best first, and a score. The score is
-    the fraction of the question's words found together. There are no ids if no entry answers the
-    question, or if it asks several things or for news. `pages` maps content hashes to pages.
+    """Return the ids of the entries that answer a question, best first, and a score (the fraction
+    of the question's words found together). There are no ids if no entry answers the question,
+    or if the question asks several things or for news. `pages` maps content hashes to pages.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]

@@ -100,8 +100,8 @@ class Leaving:
 
     @contextmanager
     def for_good(self) -> Iterator[None]:
-        """Run the process's only task, then exit once threads and exit handlers are done. Python's
-        module teardown is skipped because it takes seconds on a busy machine.
+        """Run the process's only task, then exit once threads and exit handlers are done. Skip
+        Python's module teardown, because it takes seconds on a busy machine.
         """
         self.alone, self._code = True, 1
         atexit.register(self._flush)  # registered first, so called last
@@ -155,8 +155,8 @@ class Left(Exception):
 
 
 async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:
-    """Return the result of `work`. If the caller is cancelled or one of `ends` completes first,
-    cancel `work` and wait for it. Raises what `work` raises, or Left with the reason.
+    """Return the result of `work`. If the caller is cancelled or a coroutine in `ends` completes
+    first, cancel `work` and wait for it. Raises what `work` raises, or Left with the reason.
     """
     working = asyncio.create_task(work)
     ending = {asyncio.create_task(end): why for why, end in ends.items()}

@@ -310,7 +310,7 @@ class ViewModel:
         self.result, self.state, self.asked, self.ended = event.result, "finished", None, None
         self.usage, self.question = event.result.usage, event.result.question
         for topic in event.result.topics:
-            # Without a log, only the result names the topics.
+            # Without recorded events, only the result names the topics.
             view = self.topics.get(topic.name) or self._add_topic(topic.name)
             view.open.clear()
             view.phase = topic.state
@@ -332,7 +332,7 @@ class ViewModel:
         return {"everything"}
 
     def _topic(self, name: str) -> TopicView | None:
-        # Without a log, a session resumed after planning has no plan: add topics as they appear.
+        # Without recorded events, a session resumed after planning has no plan: add topics if new.
         if self.resumed and self.plan is None and name and name not in self.topics:
             return self._add_topic(name)
         return self.topics.get(name)

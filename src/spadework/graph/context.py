@@ -61,7 +61,7 @@ T = TypeVar("T", bool, int, float, str)
 
 #: Seconds to keep a context that no session opened, after its deadline and its last use.
 KEPT_SECONDS = 60.0
-#: Minimum seconds for a step that is limited only by its phase.
+#: Minimum seconds for work in `run_in_time`, even if its phase has less time left.
 LEAST_SECONDS = 0.5
 
 _contexts: dict[str, SessionContext] = {}
@@ -160,7 +160,7 @@ class SessionContext:
             self.model.record = record
 
     async def noted(self, kind: str, key: Any, now: T, otherwise: T) -> T:
-        """Record and return `now`; a replay returns the recorded value, else `otherwise`."""
+        """Record and return `now`. A replay returns the recorded value, or `otherwise` if none."""
 
         async def work() -> T:
             return now
@@ -168,8 +168,8 @@ class SessionContext:
         return await self.journal.moment(kind, key, type(otherwise), work, otherwise)
 
     async def run_in_time(self, seconds: float, at: Any, work: Callable[[Late], R]) -> R:
-        """Run `work` in a thread, with a function that tells it whether its `seconds` are over. In
-        a replay, this function gives the same answers as in the recording.
+        """Run `work` in a thread. Its argument is a function that returns whether the `seconds`
+        are over. In a replay, this function gives the same answers as in the recording.
         """
         numbers, until = count(), time.monotonic() + max(LEAST_SECONDS, seconds)
         first = await self.noted("late from", at, sys.maxsize, sys.maxsize)
@@ -214,8 +214,8 @@ class SessionContext:
         """Open a session's folder and journal, choose providers and model, and register the
         context.
 
-        `providers` are the caller's own, or a session to replay. Raises SettingsError, or
-        DiskHangs if the disk does not answer in time.
+        `providers`: the caller's own, a session to replay, or options for only gathering pages.
+        Raises SettingsError, or DiskHangs if the disk does not answer in time.
         """
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         session_id = checked_session_id(folder.name)

@@ -19,7 +19,7 @@ from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
 PROSE = ("paragraph", "list", "quote")
 _KIND_OF: dict[str, EvidenceKind] = {"code": "code", "list": "item"}
-#: Minimum share of the remaining time for adding evidence, even if judging used up its phase.
+#: Minimum share of the remaining time for adding evidence, even if judging used up their phase.
 LEAST_SHARE = 0.1
 _PAIR = 2
 
@@ -99,7 +99,7 @@ def _untaken(place: _Place, own: Sequence[tuple[int, int]], text: PageText) -> _
 
 
 def split_quote(text: PageText, spot: Spot) -> list[_Place]:
-    """Return the places of a quote's entries. The one that best matches the claim carries it."""
+    """Return the places of a quote's entries. Only the best match for the claim carries it."""
     found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
         said = text[start:end]

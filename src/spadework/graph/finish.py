@@ -88,7 +88,7 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 def _quotes_brought(state: ResearchState) -> int:
     """Return how many quotes the last round added. Without a model, count the last two rounds,
-    because code may have kept its earlier choice in one of them.
+    because in one of them code may have chosen the same quotes as before, adding none.
     """
     alone = all(found.judge == CODE for found in state["coverage"].values())
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]

@@ -40,8 +40,8 @@ async def fetch_pictures(context: SessionContext, state: ResearchState) -> tuple
     quick effort, or if no time or budget is left for reading. A picture that fails is left out.
     """
     choose, shape = partial(_choose, context, state), tuple[Picture, ...] | None
-    # The default is None and not (), so that an empty choice is recorded, too. It then replaces
-    # the choice of an earlier attempt.
+    # The default is None and not (), so that an empty choice is recorded, too, and replaces the
+    # choice of an earlier attempt.
     chosen = await context.journal.moment("pictures", "", shape, choose, None)
     fetched = await asyncio.gather(*(_fetch(context, picture) for picture in chosen or ()))
     return tuple(picture for picture in fetched if picture)
@@ -71,9 +71,9 @@ def _fitting_figures(
     texts: Mapping[str, PageText],
     late: Late,
 ) -> list[tuple[float, Picture]]:
-    """Return the figures that belong to a quote, best first, with how well they fit. Their
-    captions share a word with the question. With the quote, they share rare words, or any word
-    if both are under the same heading.
+    """Return the figures that belong to a quote, best first, each with a score. A caption must
+    share a word with the question. It must also share rare words with the quote, or any word if
+    caption and quote are under the same heading.
     """
     found: list[tuple[float, Picture]] = []
 

@@ -137,8 +137,8 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
 
 
 async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
-    """Turn a worker's failure into a problem, so that the others continue.
-    Raises DiskStopped if the disk failed, because that affects all workers.
+    """Turn a worker's failure into a problem, so that the other workers continue. Raises
+    DiskStopped if the disk failed, because that affects all workers.
     """
     if fault := disk_fault(error.error):
         raise DiskStopped(fault) from fault
@@ -236,8 +236,8 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # Drop `unfit`, because the rounds have already reported why code judges. Only a report in
-        # another form has no rounds.
+        # Drop `unfit`, because the rounds have already reported why code judges. There were no
+        # rounds only if the report just changes its form, and then `before` is set.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)

@@ -80,14 +80,14 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
     if found.covered:
         return price < ALL and bool(_falls_short(topic, state))
     expected = gain(found, lacks(topic, state), survey=survey)
-    # A model names what is missing, so its search has a target.
+    # A judging model names the gap. The search then has a target and needs no minimum gain.
     least = LEAST_GAIN if found.judge == CODE else 0.0
     return expected >= max(least, WORTH * price)
 
 
 def no_better(new: Coverage, old: Coverage) -> bool:
-    """Return whether to keep the old judgement. Code's new one replaces it only if it is clearly
-    better, newly answers the topic, or the old evidence led to a search.
+    """Return whether to keep the old judgement. A new judgement by code replaces it only if the new
+    score is clearly better, the topic is newly answered, or the old evidence led to a search.
     """
     led = any(wanted.led_to for wanted in old.recommendations)
     answered = new.covered and not old.covered
@@ -192,8 +192,8 @@ def gap_tasks(
     state: ResearchState, budget: Budget, load: Workload, price: float = 0.0
 ) -> list[Task]:
     """Return tasks for the topics that are worth the `price` of a round. A topic's own queries
-    come before recommended ones. Hits left unread are also used for surveys, for topics without
-    new searches, and without a model for all topics.
+    come before recommended ones. Unread hits are used for topics without new searches. In
+    surveys or without a model, they are used for all topics.
     """
     number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:

@@ -45,8 +45,8 @@ def settle_changes(section: Section, changes: Changes, findings: Findings) -> Ch
 
 
 def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stated, Finding]:
-    """Return findings that reject replacements that could not be checked.
-    Only replacements of failed sentences are rejected.
+    """Return a rejecting finding for each replacement that could not be checked, if the sentence
+    that it replaces had failed.
     """
     after = iter(state_sentences(before.section.changed(changes)))
     found = {}
@@ -58,7 +58,7 @@ def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stat
 
 
 def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list[Problem]]:
-    """Return a section without failed sentences and sentences that depend on them, and the
+    """Return a section without its failed sentences and those that depend on them. Also return the
     problems.
 
     A shortened sentence keeps its finding.
@@ -109,7 +109,7 @@ def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> di
 
 
 def _without_lead(sentence: Sentence) -> Sentence | None:
-    """Return a sentence without its last part, which introduces something, or None if empty."""
+    """Return a sentence without its last part, an introduction, or None if nothing is left."""
     start, _ = [(0, 0), *sentences(sentence.text)][-1]
     text = sentence.text[:start].rstrip()
     return sentence.model_copy(update={"text": text}) if text else None

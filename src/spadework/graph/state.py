@@ -120,8 +120,8 @@ class ResearchState(TypedDict, total=False):
     stopped_by: str
     #: The report title from the outline, or "" to use the question.
     title: str
-    #: Entries that the outline does not use, aspects and gaps that no section covers (None if
-    #: nobody looked for them), and terms that sections share.
+    #: `left_out`: entries that the outline does not use; `missing`: aspects and gaps that no
+    #: section covers (None if nobody looked for them); `names`: terms that sections share.
     left_out: list[str]
     missing: list[str] | None
     names: list[str]
@@ -158,8 +158,8 @@ GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"}
 
 
 def proofs(state: ResearchState) -> list[Evidence]:
-    """Return the entries in use: those named by a topic's judgement, or all if the topic is not
-    judged.
+    """Return the entries in use: those that a topic's judgement names, and all entries of topics
+    without a judgement.
     """
     coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
     judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]
@@ -265,9 +265,9 @@ OUR_VALUES = _stored_values()
 
 
 def register_values() -> None:
-    """Register our values as safe with all checkpointers of this process.
-    They are plain data, so creating them runs no code. The checkpointers of servers and enclosing
-    graphs would otherwise warn about them.
+    """Register our values as safe with all checkpointers of this process. Otherwise the
+    checkpointers of servers and enclosing graphs would warn about them. Creating these values
+    runs no code, because they are plain data.
     """
     with contextlib.suppress(ImportError, AttributeError):
         from langgraph.checkpoint.serde import _msgpack

@@ -36,8 +36,8 @@ T = TypeVar("T")
 WHOLE_SECONDS = 10.0
 #: Maximum candidate passages for a question.
 PROPOSED = 60
-#: The number of other passages to assume (see `embedded_store`). Passages with a word are counted
-#: up to this number.
+#: The number of unrelated passages assumed to exist (see `embedded_store`). The count of passages
+#: with a word also stops at this number.
 OTHERS = 10_000
 _FIELDS = "record, packed, own"
 _PUT = (

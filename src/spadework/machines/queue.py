@@ -24,7 +24,7 @@ from spadework.tools.stores.private_files import DatabaseDown
 
 QUEUE, TASK = "sessions", "spadework.research"
 BEAT_SECONDS = 3.0
-#: Seconds until a silent worker counts as dead. With half as many, live workers on two busy cores
+#: Seconds until a silent worker counts as dead. With 15 seconds, live workers on two busy cores
 #: were declared dead (docs/decisions/queue.md).
 LEASE_SECONDS = 30.0
 #: Seconds between sweeps for orphaned sessions.

@@ -147,7 +147,7 @@ class PostgresRooms:
         self._waiting: dict[str, asyncio.Future[None]] = {}
         self._here: Counter[str] = Counter()
         self._kept: defaultdict[str, list[_Place]] = defaultdict(list)
-        #: Resources where we hold slots and others wait.
+        #: Resources at which this process holds slots while others wait.
         self._wanted: set[str] = set()
         #: Tickets being returned, each with its resource and the seconds for which the resource
         #: stays shut.
@@ -291,8 +291,8 @@ class PostgresRooms:
 
 
 def name_of(what: str) -> str:
-    """Return a name of a resource that is valid on all machines.
-    The name of a loopback address includes the host.
+    """Return a name that means the same resource on all machines. The name of a loopback address
+    includes the host, because each machine has its own.
     """
     said = f"{what} on {socket.gethostname()}" if _LOOPBACK.search(what) else what
     plain = said.isascii() and said.isprintable() and not set(said) & {"@", "?"}

@@ -429,7 +429,7 @@ class CheckpointSaver(AsyncPostgresSaver):
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
-        """Open a cursor in a transaction. Writers set `pipeline`, which checks the claim."""
+        """Open a cursor in a transaction. Writers set `pipeline`, so the claim is checked first."""
         async with (
             self._claim.database.pool.connection() as connection,
             connection.transaction(),

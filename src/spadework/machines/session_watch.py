@@ -100,8 +100,8 @@ def _read(path: Path) -> bytes:
 async def watch(
     shared: SharedSessions, settings: Settings, session_id: str, after: int, notify: Told
 ) -> AsyncGenerator[tuple[int, Event], None]:
-    """Yield a session's events after number `after`, until it ends. The result comes once the
-    session's folder was copied here. `notify` receives the reason for waiting. Raises
+    """Yield a session's events after number `after`, until the session ends. The result comes
+    after the session's folder was copied here. `notify` receives the reason for waiting. Raises
     DatabaseDown, or SessionNotFound if the session is deleted.
     """
     from spadework.machines.database import EVENTS

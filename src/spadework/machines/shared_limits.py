@@ -147,9 +147,9 @@ _TELL = (
 
 
 class SharedDayLimit(DayLimit):
-    """The daily limit of a home, shared by all processes.
-    Processes report spending and reservations one after another, so that of two competing calls,
-    one sees the other. If the database does not respond soon, the last known values count.
+    """The daily limit of a home, shared by all processes. Processes report spending and
+    reservations one after another, so that the later of two calls sees the earlier. If the
+    database does not respond soon, the last known values count.
     """
 
     def __init__(self, settings: Settings) -> None:

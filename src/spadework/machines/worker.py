@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 async def run_one(shared: SharedSessions, settings: Settings, session_id: str, worker: str) -> None:
     """Run a session to its end, or until another worker takes it over. After a temporary fault
-    (database, disk or another local process), it is left for the next worker.
+    (database, disk or another local process), the session is left for the next worker.
     """
     [outcome] = await asyncio.gather(
         _claim(shared, settings, session_id, worker), return_exceptions=True
@@ -142,9 +142,9 @@ LOOK_SECONDS = 600.0
 async def work(
     settings: Settings, most: int, ready: Callable[[str], None], drain: asyncio.Event | None = None
 ) -> None:
-    """Run at most `most` sessions at once until cancelled. They then continue elsewhere. Once
-    `drain` is set, nothing new is taken, and runs have `drain_seconds` to end. `ready` receives a
-    message with the name of the worker. Raises SettingsError if the database cannot be used.
+    """Run at most `most` sessions at once until cancelled. Unfinished ones then continue elsewhere.
+    Once `drain` is set, nothing new is taken, and runs have `drain_seconds` to end. `ready`
+    receives a message with the worker's name. Raises SettingsError if the database cannot be used.
     """
     name = f"{socket.gethostname()}-{os.getpid()}"
     async with shared_sessions(settings) as shared:

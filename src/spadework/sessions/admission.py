@@ -1,5 +1,5 @@
-"""Limit how many sessions run at once in this process. Others queue. Those whose user runs the
-fewest sessions come first, then those whose user was admitted longest ago.
+"""Limit how many sessions run at once in this process. The rest queue, ordered by the running
+sessions of their user (fewest first), then by the user's last admission (longest ago first).
 """
 
 from __future__ import annotations

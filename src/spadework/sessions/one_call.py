@@ -1,5 +1,5 @@
-"""Research in one call, or as a tool for other agents. Also the reception: answers to chat messages
-that need no research.
+"""Research in one call, or as a tool for other agents. Also answer chat messages that need no
+research (the reception).
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ async def check(settings: Settings, *, replayed: bool = False) -> None:
 def place(
     settings: Settings, stop: asyncio.Event, progress: Callable[[str], None] | None
 ) -> AbstractAsyncContextManager[None]:
-    """Hold a slot. `progress` receives the queue position while waiting."""
+    """Hold a slot for a session. `progress` receives the queue position while waiting."""
 
     def report_place(place: int, of: int) -> None:
         if progress:

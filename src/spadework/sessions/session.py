@@ -202,10 +202,10 @@ class Session:
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: A notice about stored settings that are ignored.
         self._set_aside = ""
-        #: Seconds that closing the run had taken when the result came, or None before that.
+        #: Seconds spent on closing the run until the result came, or None before the result.
         self._writing: float | None = None
-        #: Number of events of a workers' run that are already recorded. None means all events up
-        #: to the last `Ended`.
+        #: For a run by workers, the number of events that are already recorded. None means all
+        #: events up to the last `Ended`.
         self.seen: int | None = None
 
     @property
@@ -224,10 +224,10 @@ class Session:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session. `follows` is the id of an earlier session: only what its pages
-        lack is searched. Without `follows`, `earlier` holds the previous questions, oldest
-        first. Raises SettingsError for an empty question or a model without a key, and
-        SessionNotFound if `follows` is unknown.
+        """Return a new session. If `follows` is the id of an earlier session, only facts that the
+        pages of that session lack are searched for. Without `follows`, `earlier` holds the
+        previous questions, oldest first. Raises SettingsError for an empty question or a model
+        without a key, and SessionNotFound if `follows` is unknown.
         """
         question = " ".join(visible(question).split())
         if not question:

@@ -36,8 +36,8 @@ async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
     """Yield the parts of `stream`, the recorded events, and EMERGENCY when it is time to write.
-    Stop when the stream ends, shortly after the deadline, or, if no report was started, at the
-    mark `unwritten`. Then cancel the task of the graph.
+    Stop at the end of the stream or shortly after the deadline. If no report was started, stop
+    at the mark `unwritten` instead. Then cancel the task of the graph.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
@@ -85,7 +85,7 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
         async for part in stream:
             queue.put_nowait(part)
     except asyncio.CancelledError as cancelled:
-        # LangGraph's error holds a task that still saves and must end before the file is closed.
+        # Wait for the task in LangGraph's error, because the task still writes to the journal.
         saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
         if saving:
             await asyncio.wait(saving, timeout=SAVING_SECONDS)
@@ -149,7 +149,7 @@ def tell_beginning(
     )
     for notice in (*(f"{p.reason} {p.effect}" for p in context.problems), *context.notices):
         record.tell(Notice(text=notice))
-    # Record what is missing, because a killed run may have recorded less than its state holds.
+    # Record what the log lacks, because a killed run may have logged less than its state holds.
     proven = records.proven
     untold = [entry for entry in before.get("evidence", []) if entry.id not in proven]
     for event in _of_change({"evidence": untold, "problems": before.get("problems", [])}):

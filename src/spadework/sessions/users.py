@@ -156,8 +156,8 @@ class Token(Value):
 
 
 class Tokens:
-    """The tokens of a home, or of all servers that share a database. Once a token was created, the
-    server has users, so that revoking the last token does not open the server to everyone.
+    """The tokens of a home, or of all servers that share a database. Revoking the last token does
+    not open the server to everyone, because a server that ever had a token has users.
     """
 
     def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:

@@ -62,8 +62,8 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     @model_validator(mode="wrap")
     @classmethod
     def _in_one_sentence(cls, data: Any, checked: ModelWrapValidatorHandler[Self]) -> Self:
-        # Report every error in one sentence instead of pydantic's list, even if a graph's context
-        # creates the settings.
+        # Report errors in one sentence instead of pydantic's list. This is a validator, because a
+        # graph's context creates settings without calling `load`.
         try:
             return checked(data)
         except ValidationError as error:

@@ -1,5 +1,5 @@
-"""Settings for searching and for reading pages.
-Read the environment, and report variables that look like settings but are not.
+"""Groups of settings, of which `Settings` is composed. Warn about environment variables that look
+like settings but are not.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search that would fill a gap. `led_to` means that it looks for the page about a name that
+    """A search that would fill a gap. If `led_to`, the search looks for the page about a name that
     occurs on the pages read.
     """
 

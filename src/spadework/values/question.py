@@ -96,8 +96,8 @@ class Topic(Value):
 class Plan(Value):
     """The topics of a question, its type, and the `subjects` it is about.
     - `title`: heads the report if the question is long.
-    - `language`: the report's.
-    - `wishes`: instructions on its form, length and readers.
+    - `language`: the language of the report.
+    - `wishes`: instructions on the report's form, length and readers.
     - `maker`: the name of a model, or `CODE`.
     """
 

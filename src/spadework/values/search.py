@@ -11,7 +11,7 @@ from spadework.values.question import QueryKind
 from spadework.values.value import Value
 
 EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
-#: The decision on a hit: read, kept as a replacement, or left.
+#: The decision on a hit: read, kept as a replacement, or left unread.
 Fate = Literal["chosen", "reserve", "left"]
 #: The kind of source, or "" if nothing states it. "official" means a state's, "own" the user's.
 StatedKind = Literal["paper", "news", "official", "vendor", "forum", "own"]
@@ -117,8 +117,8 @@ class Unread(Value):
 
 class Page(Tried):
     """A page that was read. Its Markdown is in the page store under `content_hash`.
-    - `author`: as the page states it; `publisher`: as a search does.
-    - `level`: 0 for plain HTTP, 1 for browser headers, 2 for a browser, -1 for a local document.
+    - `author`: as the page states it; `publisher`: as a search provider states it.
+    - `level`: 0 for plain HTTP, 1 for browser headers, 2 for a browser, -1 for a local file.
     - `stale`: an old copy of an unreachable page; `known`: from the knowledge store.
     - `linked`: its PageRank, 0..1.
     - `bytes`: the decompressed size; `cleaning`: the seconds of extraction.

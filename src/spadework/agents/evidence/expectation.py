@@ -176,7 +176,7 @@ def _is_named(found: re.Match[str]) -> bool:
 LEAST_STEPS, LEAST_ITEMS = 2, 2
 #: A sentence with more separators (commas, "and", "or") than this is a list.
 LEAST_COMMAS = 1
-#: The minimum number of entries that pass for a table if none of them is a row.
+#: The minimum number of entries that pass for a table if none of the entries is a table row.
 LEAST_ROWS = 3
 #: The number of sides that a comparison must have for code to check it.
 SIDES = 2

@@ -90,7 +90,7 @@ class Trail:
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
     """Return the hops of a question. There are none if the question asks for no relation, or if a
-    page's title states the relation ("the harbour of X").
+    page's title has all words of the question ("the harbour of X").
     """
     asked = stems(question)
     titled = any(asked <= stems(passage.page.title) for passage in shown)

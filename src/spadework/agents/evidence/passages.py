@@ -126,9 +126,9 @@ class Numbered:
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
-        """Return the quotes from part `first` to part `last`, one for each passage.
-        Parts on other pages than that of part `first` are left out. Return [] if the parts do not
-        exist. Drop a claim that looks like a prompt injection.
+        """Return the quotes from part `first` to part `last`, one for each passage. Only parts on
+        the page of part `first` are quoted. Return [] if part `first` does not exist. Drop a
+        claim that looks like a prompt injection.
         """
         begun = self.passage(first)
         if begun is None:
@@ -191,7 +191,7 @@ def items_of(text: str, block: Block) -> Iterator[Span]:
 LEAST_PAGES = 2
 #: A boilerplate line must also be on at least this fraction of the host's pages that are shown.
 LEAST_SHARE = 0.5
-#: A block is boilerplate if at least this fraction of its lines is.
+#: A block is boilerplate if at least this fraction of its lines is boilerplate.
 MOST = 0.5
 #: A menu of headlines has at least this many words per link on average. Lists of names have fewer.
 HEADLINE = 4

@@ -214,7 +214,7 @@ class _Passage:
         if kind == "text" or not self.lead or not self.led:
             return made
         lead = self._read(self.lead)
-        # Without a colon, a sentence introduces no single item, and a long fragment only code.
+        # Without a colon, no sentence introduces an item, and long fragments introduce only code.
         ended, long = is_ended(lead), len(lead.split()) >= LEAST_WORDS
         leads = lead.endswith(_LEADS) or (kind != "item" if ended else kind == "code" or not long)
         led = self.led if leads else ()

@@ -40,9 +40,9 @@ IN_LIST = (0.5, 1.0)
 #: The maximum number of characters to quote, of sentences for a proven fact, and of passages if
 #: nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
-#: With more candidates, words meet by chance. Over notes and news (at most 382), 124 of 127
-#: answers were right (369 questions); over manuals (980 to 6,000), 13 of 37 (72 questions). So a
-#: sentence must then state the answer, and values on over MOST_STATING pages prove nothing.
+#: Above FEW candidates, words meet by chance: 124 of 127 answers were right over notes and news
+#: (at most 382 candidates, 369 questions), but 13 of 37 over manuals (980 to 6,000, 72 questions).
+#: So a proof must then state the answer, and values on over MOST_STATING pages prove nothing.
 FEW, MOST_STATING = 500, 2
 #: A candidate repeats another if it shares this fraction of the shorter one's words.
 SAME = 0.7
@@ -109,8 +109,8 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the URLs of the pages of modules that the question names. If there are none,
-        return the pages with words of its names (`named`), or else all pages.
+        """Return the URLs of the pages about modules that the question names. Without such pages,
+        return those with words of the question's names (`named`), or else all pages.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -240,7 +240,7 @@ def choose(
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
     """Return the best candidates that repeat nothing in `taken` or `quoted`, proofs first. For a
-    proven fact, return at most MOST_PROVEN. Two or more have at most `room` characters.
+    proven fact, return at most MOST_PROVEN. Only a single candidate may exceed `room` characters.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)

@@ -34,8 +34,8 @@ _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "define": ("what", "definition"),
     "items": ("general", "items"),
 }
-#: The expected answers that code can check. Steps and lists are missing, because any two sentences
-#: or items would pass.
+#: The expected answers that code can check. Steps and lists are left out, because any two
+#: sentences or items would pass.
 _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides"})
 #: A word of a name. "HTTP/2" is one word, and so is "Vor- und Nachteile", because neither half of
 #: it is a name.

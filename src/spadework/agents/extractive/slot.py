@@ -97,7 +97,7 @@ class Slot:
         # Only a whole table can show which thing is the largest or smallest.
         which = None if known.cues_in(text) & _EXTREMES else known.which.match(text)
         self._thing = stems(words_behind(which, code), code)
-        # Names are never verbs, and neither are words after a preposition ("open in winter").
+        # Names are no verbs, nor is the word after a preposition ("winter" in "open in winter").
         behind = (WORD.search(text, found.end()) for found in known.regarding.finditer(text))
         nouns = [*named, *(word[0] for word in behind if word)]
         self._no_verbs = stems(" ".join(nouns), code)
@@ -153,8 +153,8 @@ class Slot:
 
     def proves(self, one: Candidate, own: Stems, above: Stems) -> bool:
         """Return whether a candidate covers all that the question names, and does not deny it.
-        Words in its headings count. For a list, only the text above the items counts, because long
-        items contain all kinds of words.
+        Words in the candidate's headings count. For a list, only the text above the items
+        counts, because long items contain all kinds of words.
         """
         # Rows with column names are evaluated by the computation over tables.
         if any(name for name, _ in one.cells):
@@ -175,9 +175,8 @@ class Slot:
         """Return whether a proof states the answer.
         - A definition must begin with the thing that it defines.
         - A list must be introduced by all words of the question.
-        - A value must be in one sentence with all words of the question. Names may be in the
-          title
-          or heading instead.
+        - A value must share a sentence with all words of the question.
+          Only names may be in the title or heading instead.
         """
         if self.kind == "items":
             whole = self.words | self._thing
@@ -212,8 +211,8 @@ class Slot:
         return self.words <= held_words(self.words, near) and self._is_denied(one)
 
     def _is_denied(self, one: Candidate) -> bool:
-        """Return whether a candidate denies what the question assumes ("not felled").
-        Lists may say what not to do, and "no" may answer a yes-or-no question, so neither counts.
+        """Return whether a candidate denies what the question assumes ("not felled"). Lists (of
+        what not to do) and answers to yes-or-no questions never count as denials.
         """
         if self._denies or self._is_polar or one.kind in ("list", "code"):
             return False
@@ -280,7 +279,7 @@ def _form_words(text: str, code: str) -> Stems:
     asks = [
         _ends(m[0])
         for name, m in found
-        # "List the …" and "… steps" mean no more than "which" and "how".
+        # "List the …" and "… steps" only ask for a form, like "which" and "how".
         if m[0].split()[0].casefold() in known.stop
         or (name == "items" and not m.start())
         or (name == "steps" and m.end() == len(text.rstrip(" ?.")))
@@ -289,6 +288,6 @@ def _form_words(text: str, code: str) -> Stems:
 
 
 def _ends(cue: str) -> str:
-    """Return the first and last words of a long cue, because the subject may be between them."""
+    """Return a long cue's first two words and its last, because the subject may be between them."""
     words = cue.split()
     return " ".join(words if len(words) <= CUE_WORDS else [*words[:2], words[-1]])

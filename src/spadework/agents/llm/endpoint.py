@@ -223,7 +223,7 @@ class Endpoint:
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
         """Learn how the server counts tokens. If the server read far fewer tokens than were sent,
-        its count is taken as the size of the context. Raises CutInSilence in that case.
+        take its count as the size of the context and raise CutInSilence.
         """
         if reply.usage is None:
             return
@@ -261,8 +261,8 @@ class Endpoint:
 
     def _narrow(self, lesson: Overlong, tokens_in: int, believed: int) -> None:
         """Learn a smaller context size from a request that did not fit. Use the endpoint's own
-        limit if it names one. If the request alone was too long, or the limit is not below
-        `believed`, allow at most a fraction of the request.
+        limit if it names one. If the request alone was too long, or the limit is not below the
+        `believed` context size, allow only a fraction of this request.
         """
         fits, share = lesson.most or believed, int(KEPT * tokens_in / REQUEST_SHARE)
         if not lesson.whole or fits >= believed:

@@ -42,7 +42,7 @@ KEPT_SECONDS = 30 * 86_400
 
 
 class Examined(Value):
-    """The result of a model. It counts the right verdicts out of `asked`, and the false sentences
+    """The result of a model: the number of right verdicts out of `asked`, and of false sentences
     that the model called supported. Batches in which verdicts were cut off do not count.
     """
 

@@ -74,7 +74,7 @@ class Learned(BaseModel):
     - `context` (tokens) and `speed` (tokens read per second): 0 if unknown.
     - `counted`: the server's token count divided by ours.
     - `answers`: the latest answer lengths by role.
-    - `streams`: whether to stream, or None until streaming, or its absence, was refused.
+    - `streams`: whether to stream, or None until the server has refused one of the two.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -131,9 +131,9 @@ class Lessons:
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
-        """Return whether the server silently dropped part of a request. If so, its count is far
-        below ours, but not below LEAST_CONTEXT or its highest count so far, which is
-        remembered. A smaller count may cover only the uncached part.
+        """Return whether the server silently dropped part of a request. If so, its count
+        (`theirs`) is far below `ours`, but at least LEAST_CONTEXT and its highest count so far,
+        which is remembered. A smaller count may cover only the uncached part.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)

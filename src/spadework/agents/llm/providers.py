@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _OPENAI = "https://api.openai.com/v1"
-#: Shorter keys are not hidden, because local servers accept any word as a key.
+#: Keys with fewer characters are not hidden, because local servers accept any word as a key.
 LEAST_SECRET = 8
 #: Names of reasoning models, which reject a temperature.
 _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")

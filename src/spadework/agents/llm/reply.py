@@ -26,7 +26,7 @@ MOST_TOKENS = 1_000_000_000
 LONGEST_PAUSE = 3_600.0
 
 NOT_JSON = "not_json"
-#: Words that servers use to say why an answer ended. Any other reason is normal.
+#: Words in a finish reason for cut, withheld and broken answers. Other reasons are normal.
 _CUT = re.compile(r"length|max_?(?:output_)?tokens", re.IGNORECASE)
 _FILTERED = re.compile(
     r"filter|safety|refus|recitation|prohibit|block|sensitive|moderat|guardrail|spii|content.?polic|responsible.?ai",

@@ -98,8 +98,8 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
-    """Parse the answer in a reply. The answer is the whole reply as JSON, or the last JSON in it
-    that fits, even inside a string or under a name. Raises ValidationError if nothing fits.
+    """Parse the answer in a reply: the whole reply as JSON, or else the last JSON in it that fits,
+    even inside a string or as a key's value. Raises ValidationError if nothing fits.
     """
     try:
         return answer.model_validate_json(text)

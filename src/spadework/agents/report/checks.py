@@ -131,7 +131,7 @@ def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
 
 def _dates_in_figures(text: str) -> set[str]:
     """Return the days, months and years of numeric dates. Countries order 05/12/2024 differently,
-    so it gives both May and December. 12.05.2024 gives only May.
+    so this date gives both May and December, but 12.05.2024 gives only May.
     """
     found: set[str] = set()
     for first, sign, second, year in _DATE.findall(text):
@@ -168,7 +168,7 @@ _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
 #: Comments up to the end of a line, and quoted strings, in most languages.
 _ASIDE = re.compile(r"(?:^|\s)(?:#|//|-- |;|/\*|<!--|%).*|\"[^\"\n]*\"|'[^'\n]*'", re.MULTILINE)
-#: Names that code imports, starts lines with, accesses or calls, and its options.
+#: Names that code imports, puts first in a line, accesses as attributes or calls, and its options.
 _TAKEN = re.compile(r"^\s*(?:from|import|use|using|require|include)\b(.*)", re.MULTILINE)
 _BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[\w\"'$(\[{]|\s*$)", re.MULTILINE)
 _REACHED = re.compile(r"\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)(?=\()")
@@ -365,8 +365,8 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return, in lower case, the first word of each sentence if it is probably a name.
-    A word before a comma or colon is not ("Meanwhile,", "Trade-offs:").
+    """Return, in lower case, the first word of each sentence if it is probably a name. A word
+    before a comma or colon ("Meanwhile,", "Trade-offs:") is probably no name.
     """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans

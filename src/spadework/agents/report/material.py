@@ -113,9 +113,9 @@ def speaks_of(evidence: Evidence, must: str) -> bool:
 
 
 def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
-    """Map each id to the entry that represents its quote.
-    Equal quotes share the first entry. A quote also shares a longer entry that has at most one
-    more sentence. The shared entry keeps each claim that adds something.
+    """Map each id to the entry that represents its quote. Equal quotes share the first entry. A
+    quote within a longer entry that has at most one more sentence shares that entry. The shared
+    entry keeps each claim that adds something.
     """
     alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:

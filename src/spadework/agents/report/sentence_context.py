@@ -42,9 +42,8 @@ class Stated:
     - `row`: the names of its row and column.
     - `follows`: a description of the sentence that it depends on.
     - `before`: if `follows` is "", the sentence before, because a pronoun may refer to it.
-    - `ids`: its evidence. A row `label` has all the evidence of its section, but shows the
-      marks
-      of its row.
+    - `ids`: its evidence. A row `label` has all the evidence of its section.
+      Only the evidence of its row is shown as marks.
     """
 
     sentence: Sentence
@@ -167,7 +166,9 @@ def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
 
 
 def places(section: Section) -> tuple[Place, ...]:
-    """Return the place of each sentence in a section. In text from code, each stands alone."""
+    """Return the place of each sentence in a section. In text from code, each sentence stands
+    alone.
+    """
     made: list[Place] = []
     last: int | None = None
     for n, part in enumerate(section.parts):

@@ -11,7 +11,7 @@ from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
 from spadework.settings import Settings
 
-#: The maximum number of missing answers to list. After a different plan, all are missing.
+#: The maximum number of missing answers to list. If the plan differs, every answer is missing.
 MOST_LINES = 20
 _LATE = "The session ran out of time in the middle of a step, which a replay cannot reproduce."
 

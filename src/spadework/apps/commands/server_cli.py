@@ -56,7 +56,7 @@ def _serve_stdio(settings: Settings) -> None:
     from spadework.apps.messages import log_to_stderr
 
     log_to_stderr()
-    # Keep what imports print off stdout. While serving, the transport redirects descriptor 1.
+    # Keep the output of imports off stdout. While serving, the transport redirects descriptor 1.
     with redirect_stdout(sys.stderr):
         from spadework.apps.mcp.server import build_server
 

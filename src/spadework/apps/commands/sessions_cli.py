@@ -178,7 +178,7 @@ def bring_session(home: Path, session_id: str) -> None:
 
 
 def bring_recording(home: Path, session_id: str) -> None:
-    """Fetch what a replay needs of a session that workers ran."""
+    """Fetch the recording of a session that workers ran, for a replay."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().bring_recording(settings_from(home=home), session_id))
 

@@ -78,7 +78,7 @@ def watch(
 
 
 def _parse_span(text: str) -> timedelta:
-    """Return the minimum age of the last run for a new one (0 for ""). Raises SettingsError."""
+    """Parse the minimum time since the last run; "" means 0. Raises SettingsError."""
     from spadework.errors import SettingsError, must_be
 
     span = re.fullmatch(r"(\d{1,4})([mhdw])", text)

@@ -53,8 +53,8 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Adds to a request's scope the user, and the events that end its calls: server shutdown, and
-    the end of the request, which older protocol versions do not report.
+    """Adds the user to a request's scope, and the events that end the request's tool calls: the
+    server shuts down, or the request ends. Older protocol versions do not report the latter.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -110,7 +110,7 @@ def word_fault(fault: BaseException) -> str:
         return ""
     said = str(fault)[:MOST_CHARS].rstrip()
     advice = next((words for kind, words in _ADVICE if isinstance(fault, kind)), "")
-    # The error may contain text from a web server.
+    # The error may quote a web server, so any forged prompt tags in it are broken.
     return plain(f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {advice}")
 
 
@@ -303,8 +303,8 @@ class Server(MCPServer[ToolContext]):
     async def _handle_list_resources(
         self, ctx: ServerRequestContext[ToolContext], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """Return the caller's newest sessions. The library's `list_resources` does not know the
-        caller.
+        """Return the caller's newest sessions. Replaces the library's `list_resources`, which is
+        not told who calls.
         """
         caller = caller_of(ctx.request)
         if not caller.may("read"):

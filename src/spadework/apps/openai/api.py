@@ -107,7 +107,7 @@ RunsOf = Callable[[Request], Runs]
 
 
 class _Form(NamedTuple):
-    """An API's answer formats: for a whole result, a run's stream, or no research."""
+    """The functions that format an API's answer: a whole result, a stream, or no research."""
 
     whole: Callable[[ChatRequest, Result], dict[str, Any]]
     stream: Callable[[AsyncGenerator[News, None], ChatRequest, str], AsyncGenerator[str, None]]
@@ -202,7 +202,7 @@ class Door:
     async def _until_left(
         self, runs: Runs, session: Session, most_tokens: int
     ) -> AsyncGenerator[Event, None]:
-        """Run a session and yield its events, with a shortened report. Closing cancels the run."""
+        """Run a session and yield its events, the report shortened. Closing cancels the run."""
         run, session_id = runs.start(session), session.session_id
         try:
             async with aclosing(run.watch(0)) as events:

@@ -256,8 +256,8 @@ def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any]
 
 
 def _function(asked: ChatRequest, task: str) -> dict[str, Any] | None:
-    """Return the function to call for a client's task, or None: the one that `tool_choice` names,
-    else the only one offered, if a call is required or the function has a field for the task.
+    """Return the function to call for a client's task, or None: the one named by `tool_choice`,
+    else the only one offered, provided that a call is required or its parameters include `task`.
     """
     choice, tools = asked.tool_choice, [_fields(tool).get("function") for tool in asked.tools or ()]
     offered = [tool for tool in map(_fields, tools) if isinstance(tool.get("name"), str)]

@@ -157,7 +157,7 @@ class ChatRequest(BaseModel):
             raise Refused("n must be 1: each question gets one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raise Refused for a missing or too long question, or if a report is no valid answer."""
+        """Raise Refused for a missing or too long question, or if a report is not allowed."""
         if not question:
             raise Refused(
                 "There is no question. The user's last message must contain one.", param="messages"

@@ -74,7 +74,7 @@ class Piped:
     def __init__(self) -> None:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._more = threading.Semaphore(0)
-        # A daemon thread that holds no lock does not keep the process alive.
+        # The reading thread is a daemon and holds no lock, so it does not keep the process alive.
         threading.Thread(target=self._feed, args=(asyncio.get_running_loop(),), daemon=True).start()
 
     async def line(self) -> str | None:
@@ -135,7 +135,7 @@ class Screen:
 
     def show(self, what: RenderableType) -> None:
         """Print output the user requested."""
-        # A Group keeps the console from joining texts and dropping their wrapping.
+        # Print a Group, because the console joins separate texts and drops their wrapping.
         with self._console.capture() as capture:
             self._console.print(Group(what), crop=False)
         typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()), color=True)

@@ -164,8 +164,8 @@ def followed_session(home: Path, follows: str, *, last: bool) -> str:
 
 
 def searching_as(settings: Settings, follows: str) -> Settings:
-    """Return settings that search what the followed session searched, unless options or the
-    environment say otherwise. Only for local users, because a server's own settings decide for
+    """Return the settings with the search and library of the followed session, unless options or
+    the environment set them. Only for local users, because a server's own settings decide for
     its clients. Raises SessionNotFound.
     """
     if not follows:

@@ -88,7 +88,7 @@ class Panel:
             self._away = True
             return
         if self._away:
-            # Others may have written here, so the old lines cannot be erased.
+            # Other programs may have written here meanwhile, so the old lines cannot be erased.
             self._away, self._widths = False, []
         # Erase whole lines, because some terminals wrap erased cells.
         rows = [_ERASE_LINE + self._rendered(line, wrap=False) for line in lines]

@@ -91,7 +91,7 @@ class _Stream:
     def _message(
         self, picture: ViewModel, beat: tuple[int, Event], after: int, csrf: str
     ) -> str | None:
-        """Return an event's message, without a number for notices, or None if the page has it."""
+        """Return an event's message, or None if the page has it. Notices have no number."""
         n, event = beat
         if n == picture.n and isinstance(event, Notice):
             picture.note = event.text

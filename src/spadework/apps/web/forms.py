@@ -22,7 +22,7 @@ UPLOAD_FILES, UPLOAD_BYTES = 5, 20_000_000
 _TOO_MANY = f"At most {UPLOAD_FILES} files can be attached to a question."
 MOST_FIELDS = 60
 MOST_FIELD_BYTES = 200_000
-#: Multiple of the limit up to which a body is read, so that the browser gets the error.
+#: A body over the limit is read up to this multiple of it, so that the browser shows the error.
 READ_ON = 10
 
 _KEPT = re.compile(r"[^\w. ()+-]")

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from spadework.apps.web.page_context import server_of
 from spadework.errors import SettingsError, must_be
 
-#: Seconds in which a request, or this many bytes of a large one, must arrive.
+#: Seconds for a request to arrive. A large one must send LEAST_BYTES in every such period.
 REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 
 

@@ -128,7 +128,7 @@ def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
     return made
 
 
-#: The verdict shown for a sentence that is its quote, if no model judged the sentence.
+#: The verdict shown for a sentence that repeats its quote and that no model judged.
 QUOTED = "quoted word for word"
 
 
@@ -234,7 +234,7 @@ _TITLE = re.compile(r"\A# .*\n+")
 # number and _NUMBERED.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
-#: Replaces these characters in a page, where they would pass for marks.
+#: Replaces noncharacters that a page itself contains, because they would pass for marks.
 _FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
 #: Markdown's block markers, which must stay at the start of a line.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")

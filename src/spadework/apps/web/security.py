@@ -141,9 +141,9 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access rules of a server at `host`. A token is required beyond loopback or
-        with users; if unset, it is made once per home. Raises SettingsError for a user header
-        without trusted proxies, or an unusable database.
+        """Return the access rules of a server at `host`. A token is required beyond loopback or if
+        there are users. If none is set, it is made once per home. Raises SettingsError for a
+        user header without trusted proxies, or an unusable database.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)
@@ -155,7 +155,7 @@ class Access:
         return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
-        """Return whether a `Host` header names this server, unlike in DNS rebinding attacks."""
+        """Return whether a `Host` header names this server. In DNS rebinding, it does not."""
         try:
             name = urlsplit(f"//{header}").hostname or ""
             port = urlsplit(f"//{header}").port
@@ -286,7 +286,7 @@ def _kept_token(home: Path) -> str:
     with suppress(FileNotFoundError, UnicodeDecodeError):
         if _TOKEN.fullmatch(kept := path.read_text(encoding="ascii").strip()):
             return kept
-    # Missing or truncated. An empty token would grant access.
+    # Replace a missing or damaged token, because an empty one would grant access.
     token = secrets.token_urlsafe(32)
     write_atomically(path, token.encode())
     return token

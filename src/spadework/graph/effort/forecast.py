@@ -1,5 +1,5 @@
-"""Forecast a run: from a single round that answers everything to all rounds. Similar earlier runs,
-if there are enough, correct the forecast.
+"""Forecast a run. The low estimate is one round that answers everything, the high one all rounds.
+Similar earlier runs, if there are enough, correct the forecast.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def forecast(
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
     load = workload(plan, settings, model=model)
-    # The plan follows a broad search, which the tasks do not contain.
+    # Before planning, a broad search asks each provider once. The tasks do not contain it.
     looked = len(providers) if model and settings.effort != "quick" else 0
     gap_searches = looked + more * count * load.gap_queries * len(providers)
     pages = pages_of(tasks)
@@ -125,7 +125,7 @@ def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
     """Return the model calls of a run with one round, and of a run with `more` further rounds. A
     run has a plan, an assessment and a section per topic, and a summary if there are several
     sections. Normal effort adds screening; deep effort adds reflections and a review. Cleaning
-    uses calls that are left.
+    is not counted, because it uses only calls that are left over.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)

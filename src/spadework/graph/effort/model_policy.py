@@ -29,9 +29,9 @@ EXAMINATION_TOKENS = 4_000
 
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
-    """Return whether enough calls, tokens and money are left for the answer after screening. The
-    calls are an assessment per task, a section per topic, a summary, a verification and an
-    edit. Tokens and money need to cover only the assessments.
+    """Return whether the calls, tokens and money left suffice for `looks` screening calls and the
+    answer. The answer takes an assessment per task, a section per topic, a summary, a verification
+    and an edit. Tokens and money need to cover only the screening and the assessments.
     """
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
@@ -41,7 +41,7 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
     """Return the tokens left, or fewer if the remaining money buys fewer at the assessor's price.
-    Running calls are ignored, except for a test of the model.
+    Subtract the tokens of a running model test, but of no other running call.
     """
     free = context.budget.free(closing=closing, settled=True)
     examining = context.examination is not None and not context.examination.done()
@@ -152,7 +152,7 @@ async def _result(context: SessionContext, at: str) -> Examined | str:
     if context.journal.recording is not None:
         return await asyncio.shield(examination)
     try:
-        # The test continues if its caller stops waiting.
+        # Shielded, so that the test continues if its caller stops waiting.
         result = await unless_stopped(
             context.stop, asyncio.shield(examination), seconds=context.budget.until_closing()
         )

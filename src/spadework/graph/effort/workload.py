@@ -35,24 +35,24 @@ async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: fl
 
 
 QUERIES = 4
-# With a model, a simple question or quick effort needs few pages, because gaps are searched later.
+# With a model, a simple question or quick effort gets fewer pages, because later rounds fill gaps.
 # Without a model, runs with so few pages missed answers (benchmarks/README.md).
 SIMPLE_QUERIES = 3
 SIMPLE_PAGES = 6
-#: Recommended searches that a round makes for a topic, and the seconds each may take.
+#: Maximum recommended queries per topic in a later round, and maximum seconds for each.
 GAP_QUERIES, GAP_SECONDS = 3, 30.0
 #: Pages for a worker that fills a gap, at normal effort.
 GAP_PAGES = 5
-#: Factors on the preset's pages at deep effort, within the page limit.
+#: Deep effort multiplies the preset's pages by these factors, within the page limit.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
-#: The factor without a model, because pages then cost little.
+#: The factor at deep effort without a model, because pages then cost little.
 DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
     """The maximum queries and pages of one worker, for a topic and for a gap. With `broad`, pages
-    of the first round that other workers also read do not count. With `reads_on`, every open
+    that another worker also reads do not count in the first round. With `reads_on`, every open
     topic also reads hits that were left unread.
     """
 

@@ -62,8 +62,8 @@ async def earlier(context: SessionContext, follows: str) -> Earlier | None:
 
 
 async def take_over(context: SessionContext, follows: str, before: Earlier) -> frozenset[str]:
-    """Copy the texts behind a report into this session, except missing or changed ones. Return
-    their hashes.
+    """Copy the texts behind a report into this session, and return the hashes of the copies.
+    Missing or changed texts are left out.
     """
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
     folder = context.folder.parent / checked_session_id(follows) / "pages"

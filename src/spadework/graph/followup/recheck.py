@@ -31,8 +31,8 @@ MOST_NEAR = 8
 
 @dataclass(frozen=True)
 class Base:
-    """A report before a change. `places` maps changed headings to section numbers of this report.
-    With `better`, a rewritten section must not lose sentences.
+    """A report before a change. `places` maps a changed heading to its section's index in
+    `sections`. With `better`, a rewritten section must not lose sentences.
     """
 
     sections: Sequence[Section]

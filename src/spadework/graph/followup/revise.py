@@ -42,7 +42,7 @@ from spadework.values import Plan, Problem, Question, Section, models_among
 #: The value of `stopped_by` if only the form of the report was changed.
 REVISED = "revised"
 STAYED = "The report is unchanged."
-#: The reason and the effect reported for a request to revise when there is no report.
+#: The problem's reason and effect if the user asks to revise a report that does not exist.
 NO_REPORT = "There is no report to revise."
 INSTEAD = "Researching the previous question in the requested form."
 _NOTICES: dict[TurnKind, str] = {
@@ -115,8 +115,8 @@ def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
 
 
 def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
-    """Return the earlier questions and answers, without requests for another form.
-    The last pair is the question of the report and its answer.
+    """Return the earlier questions and answers, without requests for another form. The last pair
+    is the question that the report answers, and its answer.
     """
     asked = state.get("earlier", [])[:-1]
     answers = [*state.get("answers", []), *[""] * len(asked), ""]

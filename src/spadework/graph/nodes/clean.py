@@ -35,7 +35,7 @@ async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
     """Return the pages. Cleaned pages have a new text and hash. Local documents and pages with
-    clean passages stay unchanged, and so do all pages if their calls are needed for the `topics`.
+    clean passages stay unchanged. No page is cleaned if the `topics` need the model calls.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:

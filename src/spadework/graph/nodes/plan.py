@@ -78,9 +78,9 @@ async def make_plan(
 async def plan_again(
     context: SessionContext, question: Question, hits: Sequence[Hit], plan: Plan
 ) -> tuple[Plan | None, list[Problem], float]:
-    """Return a new plan from the first round's pages or None, the problems, and the model's
-    seconds. If the model may not judge, code plans. If it may judge and code made `plan`, the
-    lead plans. There is no new plan otherwise, without a model, or if users approve plans.
+    """Return a new plan from the first round's pages (or None), the problems, and the model's
+    seconds. Without a model, or if users approve plans, the plan is None. If the model may not
+    judge, code plans. Otherwise the lead plans, but only if code made `plan`.
     """
     if context.model is None or context.settings.approve:
         return None, [], 0.0

@@ -1,6 +1,6 @@
-"""Verify a report: check every sentence, let writers repair failed ones once, and remove what fails
-again. The short answer of the outline becomes the summary if all of it holds. Otherwise a summary
-is written.
+"""Verify a report: check every sentence, let writers repair failed sentences once, and remove
+those that fail again. The outline's short answer becomes the summary if all its sentences pass.
+Otherwise a summary is written.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from spadework.graph.sentence_pruning import (
 )
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
-#: Share of the remaining time for repairs. The same share of the time left after the repairs is
-#: for checking them.
+#: Share of the remaining time that the repairs may take. Afterwards, checking the repairs may take
+#: the same share of the time still left.
 MENDING = 0.6
 #: A report with at most this many sentences needs no summary.
 SUMMED_UP = 4
@@ -212,9 +212,9 @@ async def summed_up(
     seconds: float,
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, which is empty if none is needed. A short report
-    needs none, nor does one in which all of the outline's answer, `first`, holds. Otherwise the
-    writer receives `first` with its findings.
+    """Return a summary of verified sections. It is empty if they need none (see `summable`), or if
+    all of `first`, the outline's answer, holds. Otherwise the writer receives `first` with its
+    findings.
     """
     proven = first and all(
         finding.holds and finding != UNCHECKED for each in first for finding in each.findings

@@ -37,7 +37,7 @@ from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unre
 
 #: Share of the assessment time for reading pages. Judging topics gets the rest.
 READING = 0.7
-#: Time for this many extra topics is reserved while quotes are added to the ledger.
+#: The time for adding quotes to the ledger is divided as if this many more topics were left.
 ENTERED = 3
 
 Place = tuple[str, int, int]
@@ -46,8 +46,8 @@ Place = tuple[str, int, int]
 async def in_shares(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked | None:
-    """Return what the first round's pages say about the topics, read in several calls. Return None
-    in later rounds, if one call can hold the pages, without a model, or below deep effort.
+    """Return the result of reading the first round's pages for the topics in several calls. Return
+    None in later rounds, if one call can hold the pages, without a model, or below deep effort.
     """
     model = context.judging
     first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])

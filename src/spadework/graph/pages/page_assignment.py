@@ -20,8 +20,8 @@ ASSIGN_SECONDS = 5.0
 
 
 class How(NamedTuple):
-    """The rules for assigning pages. `own`: each page goes to one topic; otherwise to all that want
-    it; `joint`: rank pages by all requests combined; `most`: the maximum in total.
+    """The rules for assigning pages. `own`: assign each page to one topic, not to all that want it;
+    `joint`: rank pages by all requests combined; `most`: the maximum number of pages in total.
     """
 
     own: bool = True
@@ -99,8 +99,8 @@ class PageAssignment:
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
-    """Assign pages in turns until each topic has enough, or the total is reached. In each turn, a
-    topic takes its best free page if `own`, otherwise its next page, free or not.
+    """Assign pages in turns until each topic has enough, or `how.most` pages are assigned. In each
+    turn, a topic takes its best free page if `how.own`, otherwise its next page, free or not.
     """
     if how.joint:
         place = {

@@ -1,5 +1,5 @@
-"""A health check: one attempt with a timeout, reported in one sentence.
-Health of the system, home, knowledge store and embedding server.
+"""Run a health check: one attempt with a timeout, reported in one sentence. This module also
+checks the system, home, knowledge store and embedding server.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Check(Value):
 
 
 async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "") -> T | Check:
-    """Return the result of `trying`, or a failed check. `hint` is for errors that have none."""
+    """Return the result of `trying`, or a failed check. `hint` is for errors without a hint."""
     try:
         async with asyncio.timeout(seconds):
             return await trying

@@ -26,8 +26,8 @@ SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
 
 
 def reserve(home: Path) -> float:
-    """Return the seconds to reserve before the deadline.
-    Until enough runs are known, these are at least CLOSING_SECONDS.
+    """Return the seconds to reserve before the deadline. Until ENOUGH runs are known, at least
+    CLOSING_SECONDS are reserved.
     """
     known = _load_known(home)
     # Take the second slowest, so that an outlier does not slow later runs.
@@ -38,7 +38,7 @@ def reserve(home: Path) -> float:
 
 
 def took(home: Path, **seconds: float) -> None:
-    """Record how long the ENDINGS of a run took, if the home is writable."""
+    """Record the seconds of a run's final steps (see ENDINGS), if the home is writable."""
     known = _load_known(home)
     for end, each in seconds.items():
         known[end] = [*known[end], round(each, 3)][-KEPT:]
@@ -67,7 +67,7 @@ _OVER = ("completed", "time_limited", "budget_limited")
 
 
 async def experience(home: Path) -> list[Took]:
-    """Return what finished runs took, newest first, or nothing if the disk is too slow."""
+    """Return the time and resources of finished runs, newest first, or [] if the disk is slow."""
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout(SECONDS):
             return await on_disk(took_before, home)
@@ -81,7 +81,7 @@ def took_before(home: Path) -> list[Took]:
 
 
 def actual(found: Metadata) -> dict[str, float]:
-    """Return what a finished run took, by the names in DIGITS. Unknown amounts are left out."""
+    """Return what a finished run used, by the names in DIGITS, without unknown amounts."""
     used = found.performance_metrics
     told: dict[str, Any] = {
         "rounds": used.get("iterations"),

@@ -1,5 +1,5 @@
-"""An index of values derived from session folders. A row is used only if its checksum is right and
-its files are unchanged, so losing the index costs nothing but reading the folders again.
+"""An index of values derived from session folders. It may be lost, because the folders can be read
+again. A row is used only if its checksum is right and its files are unchanged.
 """
 
 from __future__ import annotations

@@ -213,8 +213,8 @@ def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
 
 
 def draw(folder: Path) -> Drawn:
-    """Return a session's figures and alerts for `statistics`. Instead of both, the value is None
-    for a session without a report, and an error message for a damaged session.
+    """Return a session's figures and alerts for `statistics`. The value is None if the session has
+    no report, and an error message if the session is damaged.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)

@@ -199,7 +199,7 @@ async def begin_metadata(
 
 
 def delete_session(home: Path, session_id: str) -> None:
-    """Delete a session and its question's stored plans. Raises SessionNotFound or SessionBusy."""
+    """Delete a session and the plans of its question. Raises SessionNotFound or SessionBusy."""
     folder = session_folder(home, session_id)
     with hold_session(folder):
         # Ignore errors here, so that a damaged session can be deleted too.

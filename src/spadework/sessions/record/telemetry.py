@@ -46,9 +46,9 @@ class Providers(NamedTuple):
 
 
 def providers() -> Providers | None:
-    """Return this process's OpenTelemetry providers, or None if its packages are not installed or
-    its variables name no endpoint. Unless the process has set providers, spadework sets some
-    that send OTLP over HTTP.
+    """Return this process's OpenTelemetry providers, or None if no endpoint is set or
+    OpenTelemetry's packages are not installed. Providers that the process has not set itself
+    are set here, and send OTLP over HTTP.
     """
     if not os.environ.get(ENDPOINT):
         return None

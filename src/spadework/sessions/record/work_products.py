@@ -358,7 +358,7 @@ def _of_reading(course: Course) -> Measures:
     tried: dict[str, list[Read]] = {}
     for read in course.reads:
         tried.setdefault(canonical_url(read.url), []).append(read)
-    # Count a page that several topics wanted once, as read if one of its fetches succeeded.
+    # Count each page once for all topics, and as read if one of its fetches succeeded.
     came = [min(some, key=lambda read: bool(read.reason)) for some in tried.values()]
     pages = course.pages.values()
     cleaning = [*(read.cleaning for read in pages), *(e.seconds for e in course.cleanings)]
@@ -387,7 +387,7 @@ def _of_models(course: Course) -> Measures:
 
 
 def _sum(seconds: Iterable[float | None]) -> float:
-    # The result of fsum does not depend on the order, so a rewritten file is identical.
+    # Use fsum, whose result does not depend on the order, so that a rewritten file is identical.
     return round(math.fsum(one or 0.0 for one in seconds), 3)
 
 

@@ -63,7 +63,7 @@ class AfterTelling(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint."""
-        # A checkpoint with a namespace holds only one worker's findings, not the state of the run.
+        # A checkpoint with a namespace belongs to a worker's subgraph and lacks the run's state.
         if not config.get("configurable", {}).get("checkpoint_ns"):
             self._last = dict(checkpoint["channel_values"])
         await self._record.written()

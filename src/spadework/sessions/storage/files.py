@@ -34,7 +34,7 @@ JOURNAL = "session.sqlite"
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"
-#: Seconds to wait for the lock, which `is_held` holds briefly, and seconds between attempts.
+#: Seconds to wait for the lock (`is_held` may hold it briefly), and seconds between attempts.
 _MOMENT, _AGAIN = 0.2, 0.02
 
 
@@ -149,8 +149,8 @@ Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase of a round: the time when it `began`, the seconds of the run `after` which it began,
-    and its duration in `seconds`. Planning is in round 0, and writing is in the last round.
+    """A phase of a round. `began` is its start time, `after` its start in seconds of the run, and
+    `seconds` its duration. Planning is in round 0, and writing is in the last round.
     """
 
     name: Name

@@ -26,7 +26,7 @@ def shorten_report(report: str, chars: int) -> str:
 
 
 def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
-    """Return at most `most` characters of a page: pieces with `spans`, then the nearest others."""
+    """Return up to `most` characters of a page: pieces with `spans`, then pieces near those."""
     pieces = cut(text, PIECE_CHARS)
     numbered = [*enumerate(pieces)]
     holding = [n for start, end in spans for n, (at, to) in numbered if at < end and start < to]

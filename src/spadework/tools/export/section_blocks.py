@@ -15,8 +15,8 @@ from spadework.values import Evidence, Form, Report, Section, Sentence
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
-    """Return the items of each numbered list by the index of the list's first sentence. The steps
-    come from one page and count up from 1. Code between steps belongs to the step above.
+    """Return each numbered list's items by the index of its first sentence. The steps come from
+    one page and count up from 1. Code between steps belongs to the step above.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for n, one in enumerate(told):
@@ -126,8 +126,8 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
 
 
 def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
-    """Drop or move the marks of sentences that lead into others. If the next sentence cites the
-    same pages, the marks are dropped. If code follows, the code's marks move to the sentence.
+    """Drop the marks of an introductory sentence if the next sentence with marks cites the same
+    pages. If code follows directly, move the code's marks to the introductory sentence.
     """
     made = [*sentences]
     for n, one in enumerate(sentences[:-1]):

@@ -94,7 +94,7 @@ MAX_MEMBER = 20_000_000
 MAX_BYTES = 100_000_000
 #: Maximum compression ratio. Text seldom exceeds 20, whereas a zip bomb reaches 1000.
 MAX_RATIO = 200
-#: Bytes unpacked at a time, so that a damaged member's bytes also count towards the limit.
+#: Bytes unpacked at a time, so that the bytes before a member's damage count towards the limit.
 _PIECE = 100_000
 
 #: Files added by operating systems.

@@ -63,7 +63,7 @@ class Draft:
         self._counts: list[int] = []
 
     def add(self, block: str) -> None:
-        """Add a Markdown block after ending any open list or code. An empty one only ends them."""
+        """End any open list or code, then add a Markdown block, unless the block is empty."""
         self._end()
         self._blocks.append(block)
 

@@ -23,7 +23,7 @@ from spadework.tools.extract.process import (
 
 #: The maximum memory of this process in bytes.
 MEMORY = 1_000_000_000
-#: The peak memory in bytes above which the process ends after a document, to free its memory.
+#: After a document, the process ends to free its memory if its peak exceeded this many bytes.
 SPENT = MEMORY // 2
 #: The process ends itself this many seconds after the deadline of a request.
 GRACE = 1.0

@@ -1,4 +1,4 @@
-"""Detect what is not the wanted page: bot walls, notices, empty shells and partial pages."""
+"""Detect bot walls, notices, empty shells and partial pages in place of the wanted page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spadework.tools.fetch.guard import printable_url
 MAX_CHARS = 600
 #: Loose patterns apply only up to this many characters, because they also match in articles.
 FEW_CHARS = 200
-#: A page with more characters than this is not recognized as a wall by its markup, either.
+#: A page with more characters than this is not recognized as a wall by its markup.
 MARKED_CHARS = 1_500
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (

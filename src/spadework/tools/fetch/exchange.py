@@ -163,7 +163,7 @@ def _of_tls(error: BaseException) -> ssl.SSLError | None:
     return cause
 
 
-#: Bytes unpacked at a time, so that each slice of even a decompression bomb takes milliseconds.
+#: Bytes unpacked at a time. Even a slice of a decompression bomb takes only milliseconds.
 SLICE = 16_384
 #: Statuses with which servers refuse clients that do not look like browsers.
 TURNED_AWAY = frozenset({403, 406, 429, 503})
@@ -301,8 +301,8 @@ async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int)
 
 
 async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Await `work` and return its result. If cancelled, wait until `work` has cleaned up, because a
-    second cancellation would otherwise leak the connection.
+    """Await `work` and return its result. If cancelled, even twice, wait until `work` has cleaned
+    up, because the connection would otherwise leak.
     """
     task = asyncio.create_task(work)
     try:

@@ -253,7 +253,7 @@ def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[st
 
 
 def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
-    """Skip the states that invalidate old entries, because the next copy overwrites them."""
+    """Skip states that invalidate old entries, because the next copy overwrites those entries."""
     while isinstance(state, hishel.InvalidateEntries):
         state = state.next_state
     return state

@@ -181,10 +181,10 @@ class Reader:
         level: int | None = None,
         had: Callable[[int, Fetch], Awaitable[Fetched]] = _at_once,
     ) -> Read:
-        """Read the page at `url` within `seconds`, starting at `level`. `had(level, fetch)` may
-        store what `fetch` returns, or return a stored response. Alternative URLs have the levels
-        -1, -2 and so on; their pages keep `url`. Raises the errors of `Web.fetch`: Blocked also for
-        a captcha or login, Unreadable also for a page without text.
+        """Read the page at `url` within `seconds`, starting at `level`. `had(level, fetch)` returns
+        a stored response, or the result of `fetch`, which it may store. Alternative URLs have the
+        levels -1, -2 and so on, but their pages keep `url`. Raises the errors of `Web.fetch`:
+        Blocked also for a captcha or login, Unreadable also for a page without text.
         """
         url, trip = check_url(url), _Trip(_now() + seconds, had)
         try:

@@ -1,6 +1,6 @@
-"""Keep knowledge without a server, in a catalogue and an index that all processes share.
-Pages enter the catalogue at once. One process at a time indexes them. A process that cannot get
-the lock leaves its pages to the next.
+"""Keep knowledge without a server, in a catalogue and an index that all processes share. Pages
+enter the catalogue at once, and one process at a time indexes them. If a process cannot get the
+lock, the next process that gets it indexes the pages.
 """
 
 from __future__ import annotations
@@ -176,8 +176,8 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 T = TypeVar("T")
 #: The maximum number of passages with any term, with all terms, and about a named subject.
 _PROPOSED = 40, 20, 10
-#: The number of unrelated passages assumed to exist. Without them, the subject of a small store
-#: would seem common, and a word missing from the store would outweigh all others.
+#: The number of unrelated passages assumed when computing rarity. Otherwise the subject of a small
+#: store would seem common, and a word missing from the store would outweigh all others.
 _OTHERS = 10_000
 LOCK_SECONDS = 10.0
 #: The index is rebuilt after more deletions than this, if they also exceed the number of pages

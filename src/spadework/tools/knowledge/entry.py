@@ -47,8 +47,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A page that matches a question. `passages` are its merged spans, in order. `share` (0..1) is
-    how much of the question the title and the best passage cover, reduced for short questions.
+    """A page that matches a question. `passages` are its matching spans, merged and in order.
+    `share` is the part (0..1) of the question in title and best passage, less for short questions.
     """
 
     entry: Entry

@@ -115,7 +115,7 @@ def passages_of_other_states(entry: Entry) -> models.Filter:
 
 #: Usual BM25 constants.
 K1, B = 1.2, 0.75
-#: The assumed number of words in a passage, because the true average is unknown.
+#: The assumed average number of words in a passage. The true average is unknown.
 AVERAGE_WORDS = 200
 
 
@@ -191,7 +191,7 @@ def nothing_there() -> Iterator[None]:
 #: The number of passages proposed for a question, and the weight of an optional word.
 PROPOSED, OPTIONAL = 60, 0.3
 BATCH = 64
-#: The maximum seconds for a whole response, because one that trickles in would never time out.
+#: The maximum seconds for a whole response. One that trickles in never hits the read timeout.
 WHOLE_SECONDS = 10.0
 
 

@@ -387,7 +387,7 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Withhold standard output from the workers, because they could outlive this process."""
+    """Withhold standard output from the workers, because a surviving worker would keep it open."""
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)

@@ -140,7 +140,7 @@ def _near(above: str, below: str) -> bool:
 
 
 def packages_of(url: str) -> set[str]:
-    """Return a package's distribution and import names by URL, or none if it has no version."""
+    """Return the distribution and import names in a package's URL, or none without a version."""
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)

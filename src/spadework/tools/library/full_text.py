@@ -104,8 +104,8 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """Open the only writer of an index. Its first deletion has no effect, because until a commit,
-    merges in tantivy 0.27 lose the deletion that has the number of the last commit.
+    """Open the only writer of an index. Its first deletion is a dummy, because until the next
+    commit, merges in tantivy 0.27 lose the deletion with the same number as the last commit.
     """
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
@@ -124,7 +124,7 @@ def spread(text: str) -> str:
 
 
 def stems(text: str) -> set[str]:
-    """Return the distinct stems of a text. They are those of `word_analyzer`, but found faster."""
+    """Return the distinct stems of a text, as `word_analyzer` does, but faster."""
     if not text.isascii():
         plain, odd = _split_ascii(text)
         return set(word_analyzer().analyze(space_signs(odd))) | stems(plain)
@@ -248,7 +248,7 @@ class Asked:
 
 
 def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked:
-    """Parse a question. Words in `understood` are optional, unless there are no others."""
+    """Parse a question. Words in `understood` are optional, unless it has no other words."""
     text = text.encode(errors="replace").decode()[:MAX_CHARS]
     words = word_analyzer().analyze(space_signs(text))
     optional = _INTENT | understood

@@ -78,9 +78,9 @@ def package_name(place: Path | None) -> str:
 
 
 def packages_in(text: str) -> frozenset[str]:
-    """Return the installed packages that a text names, with their families ("langgraph-sdk").
-    "python" is included if the text contains the word, or if it names no installed package but
-    a standard module written as code.
+    """Return the installed packages that a text names, and packages that extend such a name
+    ("langgraph-sdk"). "python" is included if the text contains the word. It is also included
+    if the text names no installed package, but a standard module as code.
     """
     installed = [package_name(place) for place in installed_packages()]
     words = re.sub(r"[\W_]+", " ", text.lower())
@@ -182,7 +182,7 @@ def _guess_format(description: str) -> str:
 
 
 def without_history(markdown: str) -> str:
-    """Remove from Markdown sections about changes or credits, and version sections after them."""
+    """Remove sections about changes or credits, and any version sections that follow them."""
     kept: list[str] = []
     at = 0
     cutting = 0

@@ -194,10 +194,10 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan, and build it if it is missing.
-        If opened `lazily`, the index of folders waits for `built`, and that of packages holds only
-        their descriptions. A damaged index is rebuilt unless `rebuilds` is False. Raises
-        SettingsError if it cannot be written, or SearchError.
+        """Open the index of a plan, and build it if it is missing. If opened `lazily`, a missing
+        index of folders is built only by `built`, and one of packages has only their
+        descriptions. A damaged index is rebuilt unless `rebuilds` is False. Raises SearchError,
+        or SettingsError if the index cannot be written.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
@@ -254,7 +254,7 @@ class Shelved:
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
-        """Read in full the packages that a text names, or all packages if none was ever named.
+        """Read in full the packages that a text names, or all packages if no text has named any.
         Callers share one build, which continues if they are cancelled. Raises SettingsError or
         SearchError.
         """

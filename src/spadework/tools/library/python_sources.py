@@ -141,7 +141,7 @@ def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) 
         return
     parts = list(ast.walk(node.value))
     if any(isinstance(part, ast.Name | ast.Attribute) for part in parts):
-        # The names in the `__all__` of another module are found through the imports.
+        # Names taken from the `__all__` of another module are found through the imports.
         return
     constants = {part.value for part in parts if isinstance(part, ast.Constant)}
     names = {value for value in constants if isinstance(value, str)}

@@ -90,9 +90,9 @@ class Match:
 @dataclass(frozen=True)
 class Ranked:
     """A document with its best passage and score. `share` (0..1) is the weighted fraction of
-    needed terms that it contains, and `own` is that fraction before comparisons are balanced. A
-    document `introduces` what the question names if it is a package's README, a top-level
-    module, or a page with exactly that title.
+    needed terms in the title and best passage, and `own` is that fraction before comparisons
+    are balanced. `introduces` is true for a README, top-level module or page whose exact title
+    is in the question.
     """
 
     document: Document

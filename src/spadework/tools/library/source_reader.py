@@ -51,7 +51,7 @@ KINDS = {
 }
 #: Folders that hold no documents, or only the sources of HTML pages (Sphinx).
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
-#: The extensions of pages and of their sources. A source is skipped if a page has its name.
+#: The extensions of pages and their sources. A source next to a page of the same name is skipped.
 _PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
 #: Names of text files without an extension.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)

@@ -128,9 +128,9 @@ def _names_others(a: Statement, b: Statement) -> bool:
 
 
 def _pages_are_of_others(a: Statement, b: Statement, titles: tuple[str, str]) -> bool:
-    """Return whether page titles show that two statements are about different things. They do if
-    each statement starts with the title of its own page, or if the titles differ and neither
-    statement mentions the title of the other's page.
+    """Return whether page titles show that two statements are about different things. The titles
+    must differ. Also, each statement starts with the title of its own page, or neither mentions
+    the title of the other page.
     """
     first, second = (_title_stems(title, a.code) for title in titles)
     if not first or not second:
@@ -156,7 +156,7 @@ def _values_apart(
     a: Statement, b: Statement, asked: frozenset[str]
 ) -> Literal["date", "number", ""]:
     """Return which values of the same thing, or of what was asked, differ: "date", "number" or "".
-    Values that occur in both are ignored. Figures of different years may differ.
+    Values that occur in both statements are ignored. Figures of different years may differ.
     """
     alike = _is_alike(a, b)
     likes = [(x, y, _differ(x, y)) for x, y in _likes(a, b)]
@@ -209,9 +209,9 @@ def _overlap(one: tuple[Quantity, Quantity], other: tuple[Quantity, Quantity]) -
 
 
 def _contrast(a: Statement, b: Statement) -> bool:
-    """Return whether parallel sentences are about two things ("adults pay", "children pay").
-    They are if a word replaces another. The verb before a figure, and words far behind the last
-    value, do not count.
+    """Return whether parallel sentences are about two things ("adults pay", "children pay"). They
+    are if a word of one is replaced in the other. Replacing the verb before a figure, or words
+    far after the last value, does not count.
     """
     values = [n for n, word in enumerate(a.frame) if word in (DATE, FIGURE)]
     last = max(values, default=len(a.frame)) + 2

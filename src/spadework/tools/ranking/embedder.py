@@ -117,8 +117,8 @@ class EndpointEmbedder:
             raise
         tokens = answer.usage.total_tokens if answer.usage else 0
         self.tokens += tokens
-        # Record the cost before the vectors are stored, because a resumed run does not pay for
-        # stored vectors.
+        # Record the cost before the vectors are stored, because a resumed run skips stored vectors
+        # and would never record their cost.
         await self.spend(1, tokens)
         return answer
 

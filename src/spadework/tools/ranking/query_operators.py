@@ -40,7 +40,7 @@ class Only:
 
 def in_words(query: str) -> bool:
     """Return whether a query consists only of words. In a model's query, addresses and operators
-    are planted by pages that want to be visited.
+    may have been planted by a page that wants to be visited.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))

@@ -72,8 +72,8 @@ def domain_prior(url: str) -> float:
 
 
 def source_kind(hit: Hit, page: Page) -> SourceKind:
-    """Return the kind of source, or "" if unknown. A paper is always "paper". Otherwise an official
-    domain outweighs what the search or page states.
+    """Return the kind of source, or "" if unknown. A paper is always "paper". Otherwise an
+    official domain outweighs the kind that the search or page states.
     """
     said = {hit.kind, page.kind}
     if "paper" in said:
@@ -120,7 +120,7 @@ LEAST_HURRIED, FULL_SNIPPET = 2, 300
 @dataclass(frozen=True)
 class Selection:
     """The hits to read and the reserve, best first. `note` says if the threshold was lowered to
-    `threshold`. `crowded` are URLs in reserve because enough pages of their domain were chosen.
+    `threshold`. `crowded` holds URLs put in reserve because their domain had enough chosen pages.
     """
 
     chosen: tuple[Hit, ...]
@@ -287,18 +287,18 @@ def _fit(hit: Hit, made: Selection) -> str:
     return f"its relevance of {hit.relevance:.2f} is below the threshold of {made.threshold:.2f}"
 
 
-#: The maximum links kept per page: the first, because they are mostly in the text, not in lists.
+#: The maximum links kept per page. The first are kept, because they are mostly in running text.
 MOST_KEPT = 400
 #: The maximum number of links followed per task, and the minimum fraction of a query's terms in
 #: the text of a link.
 MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
 PROVIDER = "links"
-#: PageRank's damping factor (Brin and Page 1998), and iterations until the order is stable.
+#: PageRank's damping factor (Brin and Page 1998), and enough iterations for a stable order.
 DAMPING, ROUNDS = 0.85, 40
 
 
 class LinkStore:
-    """The links of pages, stored in `folder` as one JSON file per page. Long texts are cut."""
+    """The links of pages, as one JSON file per page in `folder`. Long link texts are cut."""
 
     def __init__(self, folder: Path, most_chars: int = 200) -> None:
         self.folder, self._most_chars = folder, most_chars

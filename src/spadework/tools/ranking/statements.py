@@ -34,7 +34,7 @@ MOST_CHARS, MOST_WORDS = 1_000, 120
 MOST_VALUES = 8
 # Placeholders in a statement's frame.
 DATE, FIGURE = "@", "#"
-#: Prefix of stop words in a statement's frame.
+#: Prefix that marks stop words in a statement's `frame`.
 STOP = "·"
 
 _TOKEN = re.compile(r"\d[\d.,]*\d|\d|[^\W\d_]+|[$€£¥%]")
@@ -138,8 +138,8 @@ class _Reader:
         return self.known.unspaced or (ended and not self.known.stop.isdisjoint(words))
 
     def _label(self, figure: Figure) -> str:
-        """Return the name that contains the figure ("section 4.2"), or "" if it is a value. A
-        value has a unit or does not follow a name.
+        """Return the name that contains the figure ("section 4.2"), or "" if the figure is a
+        value, because it has a unit or does not follow a name.
         """
         before = next((t for t in reversed(self.telling) if t.end == figure.start - 1), None)
         measured = any(reading.dimension for reading in figure.readings)
@@ -302,8 +302,8 @@ def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 SHINGLE = 5
 #: The minimum fraction of shingles that two copies share.
 COPY = 0.6
-#: The minimum fraction of an excerpt's shingles that the other text contains, and the minimum
-#: number of shingles that can be compared.
+#: The minimum fraction of an excerpt's shingles that the other text contains. The fraction counts
+#: only if at least EXCERPT_LEAST shingles can be compared.
 EXCERPT, EXCERPT_LEAST = 0.8, 20
 #: The minimum number of words in a scrambled copy, and the minimum Jaccard similarity of the two
 #: texts' words, where repeats of a word count separately.

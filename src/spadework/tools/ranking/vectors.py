@@ -159,9 +159,9 @@ class Vectors:
             ]
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
-        """Store the vectors in `made` by text, and the places of the passages, in one transaction.
-        A document is skipped, and embedded later, if another process has deleted one of its
-        vectors. Raises ModelError for vectors of a different size.
+        """Store the vectors in `made` (keyed by text) and the places of the passages in one
+        transaction. A document is skipped, and embedded later, if another process has deleted
+        one of its vectors. Raises ModelError for vectors of a different size.
         """
         with open_to_write(self.path) as db, transaction(db):
             size = self._size(db)

@@ -1,5 +1,5 @@
 """Search the web with DuckDuckGo, which needs no key. The package `ddgs` blocks and may hang, so
-each search runs in a child process with a deadline, which reads JSON from standard input.
+each search runs in a child process with a deadline. The child reads JSON from standard input.
 """
 
 from __future__ import annotations

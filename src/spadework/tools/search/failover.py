@@ -1,5 +1,5 @@
-"""Search with several providers, within their rate limits, and skip failing providers. Cache hits
-for all sessions and processes in one SQLite file. A damaged file stops no search.
+"""Search with several providers, within their rate limits, and skip failing providers. Store hits
+in one SQLite file, a cache for all sessions and processes. A damaged file stops no search.
 """
 
 from __future__ import annotations
@@ -180,8 +180,8 @@ class _Breaker:
 
 @dataclass(frozen=True)
 class Manners:
-    """How to search: rate limits, caching and retries. `kept` names the providers whose results are
-    cached. `asks` limits the attempts while a provider is busy.
+    """The rules for searching: rate limits, caching and retries. `kept` names the providers whose
+    results are cached. `asks` is the maximum number of attempts at a busy provider.
     """
 
     limiters: RateLimiters = RATE_LIMITERS
@@ -273,7 +273,7 @@ class Search:
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
         """Wait for a turn and search, and retry after QuotaSpent while there is time. A busy
-        provider gets `Manners.asks` attempts, any other two if it says how long to wait.
+        provider gets `Manners.asks` attempts. Another gets two, if it says how long to wait.
         """
         name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
         # The queue's name across machines, or "" if only this machine uses the provider.
@@ -320,7 +320,7 @@ class Search:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
-            # A busy provider's refusal is no failure, because its queue retries it sooner.
+            # A busy provider's refusal is no failure, because its queue waits and retries.
             waited_for = isinstance(error, QuotaSpent) and (
                 error.busy or error.retry_after is not None
             )

@@ -63,7 +63,7 @@ class Placed(Protocol):
 
 @runtime_checkable
 class Preparing(Protocol):
-    """A provider that may need longer than one search to prepare for a query."""
+    """A provider that may need more time to prepare for a query than a search has."""
 
     async def prepare(self, query: Query) -> None:
         """Prepare for the query. Raises SearchError."""

@@ -70,8 +70,8 @@ class OwnSearch:
 
 
 class LangChainSearch:
-    """Searches with a LangChain tool or retriever. A blocking one gets its own thread, which is
-    abandoned at the deadline, because LangChain would use one of the event loop's few threads.
+    """Searches with a LangChain tool or retriever. A blocking one gets its own thread, because
+    LangChain would use one of the event loop's few. The thread is abandoned at the deadline.
     """
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
@@ -80,8 +80,8 @@ class LangChainSearch:
         self._source = tool_or_retriever
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the tool's results, of which those with text need not be fetched. Raises
-        SearchError if no result has a URL or text.
+        """Return the tool's results. Results with text need not be fetched. Raises SearchError if
+        no result has a URL or text.
         """
         async with held_to(self.name, seconds):
             try:
@@ -131,7 +131,7 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 def _tool_call(source: Any, text: str) -> Any:
     """Return the input for a tool or retriever. A tool with an artifact gets a tool call, because
-    it returns the artifact for nothing else.
+    it returns no artifact for plain text.
     """
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
@@ -238,10 +238,10 @@ async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
     """Choose the providers named in `settings.search`, and the caller's (`own`). "auto" means the
-    caller's providers, or else all with a key, address or path, with DuckDuckGo as their spare.
-    If there are none, "auto" means DuckDuckGo, or the library (with a notice) if the web is
-    unreachable. `open_library` is called only if needed. Raises SettingsError for an unknown
-    name, or a provider without its key or address.
+    caller's providers if there are any, or else all with a key, address or path, with
+    DuckDuckGo as their spare. If none of these exist, "auto" means DuckDuckGo, or the library
+    (with a notice) if the web is unreachable. `open_library` is called only if needed. Raises
+    SettingsError for an unknown name, or a provider without its key or address.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []

@@ -84,7 +84,7 @@ class Limit:
         return cls(1 / searches, at_once)
 
 
-#: Rate limits of providers. A search is one request unless noted. Others have DEFAULT.
+#: Rate limits of providers. A search is one request unless noted. DEFAULT applies to the rest.
 LIMITS: Mapping[str, Limit] = {
     # arXiv, API terms of use: one request every three seconds, a single connection.
     "arxiv": Limit(3.0, 1),
@@ -126,7 +126,7 @@ class RateLimiter:
         self._next = 0.0
         self._paused = 0.0
         self._paused_till = ""
-        #: Seconds between two searches, learned from refusals, and when they last increased.
+        #: Seconds between searches, learned from refusals, and the time of the last increase.
         self._spacing = self._slowed = 0.0
 
     def pause(self, seconds: float) -> None:
@@ -222,8 +222,8 @@ class RateLimiter:
     async def _beside_others(
         self, inside: AsyncExitStack, limit: Limit, until: float, common: str
     ) -> None:
-        """Take a turn in the queue that all machines share, including its pauses. Leaving `inside`
-        ends the turn.
+        """Take a turn in the queue that all machines share, and share the provider's pauses
+        through it. Leaving `inside` ends the turn.
         """
 
         def check(opening: Opening) -> None:

@@ -194,7 +194,7 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
 
 def tongue(query: Query) -> str:
     """Return the language that web engines should prefer, or "" for their default. A requested
-    language comes first, then the question's unless the query is in another.
+    language comes first, then the question's language, unless the query is in a different one.
     """
     if query.language or not query.asked_in:
         return query.language
@@ -202,7 +202,7 @@ def tongue(query: Query) -> str:
 
 
 def filters_of(query: Query) -> frozenset[Wish]:
-    """Return the query's filters that a provider may not support: all except its domains."""
+    """Return the query's filters that some providers do not support: all except its domains."""
     there: dict[Wish, bool] = {
         "country": bool(query.country),
         "language": bool(query.language),

@@ -55,7 +55,7 @@ class PubMed:
         return number_rows(self._rows(ids, found), self.name, query, limit, "paper")
 
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
-        # PubMed requires every word, even stop words.
+        # Search for content words only, because PubMed requires every word, even stop words.
         term = " ".join(query_terms(query.text)) or query.text
         # The question's language is not a filter here, because most articles are in English.
         if spoken := PUBMED_LANGUAGES.get(query.language.partition("-")[0]):

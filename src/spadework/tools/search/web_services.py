@@ -188,8 +188,8 @@ _SEARXNG_ACCESS = Access(mend="add json to search.formats in its settings.yml")
 
 
 class SearXNG:
-    """The web, through the SearXNG server at `url`.
-    Raises SettingsError if it is not an http(s) URL.
+    """The web, through the SearXNG server at `url`. Raises SettingsError if `url` is not an
+    http(s) URL.
     """
 
     name = "searxng"

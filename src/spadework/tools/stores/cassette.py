@@ -75,7 +75,7 @@ class Missing:
 
 class Recording:
     """A recorded session. `replayed` counts the requests that the recording answered, and `new`
-    those that a model did.
+    the requests that a model answered.
     """
 
     def __init__(self, rows: JournalRows) -> None:

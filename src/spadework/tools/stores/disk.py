@@ -76,7 +76,7 @@ async def in_time(
     try:
         await asyncio.wait({doing}, timeout=seconds)
     except asyncio.CancelledError:
-        # Wait until the work has ended, because a second cancellation would prevent its cleanup.
+        # Cancel the work only once, because a second cancellation would prevent its cleanup.
         if not doing.cancelling():
             doing.cancel()
         await asyncio.wait({doing}, timeout=min(seconds, STRUCK_SECONDS))

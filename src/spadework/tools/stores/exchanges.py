@@ -120,7 +120,7 @@ class Exchanges:
         self._room = MOST_BYTES
 
     async def measure(self) -> None:
-        """Subtract from the remaining space what the session's earlier processes used."""
+        """Subtract the bytes used by the session's earlier processes from the remaining space."""
         self._room -= await self._rows.size()
 
     async def rows(self, key: str) -> list[Row]:

@@ -208,7 +208,7 @@ class Journal:
         """Yield the stored answer, or None if the caller must obtain it.
         Equal requests wait meanwhile.
         """
-        # An answer and its exchange wait separately, so the key also names the lookup.
+        # An answer must not block its own exchange, so the key also names the lookup.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
             await self._running[key].wait()
@@ -273,7 +273,7 @@ Write = Callable[[bytes], Awaitable[None]]
 
 class Record:
     """The events of a run. `clock` returns the run time in seconds. `write` stores events. Without
-    it, events are only collected, and watchers receive none.
+    `write`, events are only collected, and watchers receive none.
     """
 
     def __init__(self, write: Write | None = None) -> None:

@@ -109,7 +109,7 @@ class JournalRows(ABC):
         return [data for (data,) in await self.ask(asked, kind)]
 
     async def opened_before(self, number: int) -> int:
-        """Return the number of the last process start before exchange `number`, or 0."""
+        """Return the number of the last process start recorded before exchange `number`, or 0."""
         [(opened,)] = await self.ask(_OPENED, number)
         return int(opened)
 

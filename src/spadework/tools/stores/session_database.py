@@ -35,8 +35,8 @@ CREATE TABLE IF NOT EXISTS bodies (hash TEXT PRIMARY KEY, packed BLOB NOT NULL);
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
-    """Open a connection. If cancelled, wait until it is open, and close it. The connection's
-    thread could not be stopped after the end of the event loop.
+    """Open a connection. If cancelled, wait until it is open and close it, because its thread
+    could not be stopped after the event loop has ended.
     """
 
     await on_disk(private_file, path)
@@ -78,8 +78,8 @@ async def prepare(db: aiosqlite.Connection) -> None:
 
 
 async def _check(db: aiosqlite.Connection) -> None:
-    """Raise sqlite3.DatabaseError if the file is damaged. Otherwise the readable rest of the file
-    could pass for the whole file.
+    """Raise sqlite3.DatabaseError if the file is damaged, because its readable rest could pass for
+    the whole file.
     """
     [(said,)] = await db.execute_fetchall("PRAGMA quick_check(1)")
     if said != "ok":
@@ -104,7 +104,7 @@ _PUT_EXCHANGE = (
 
 
 class SqliteRows(JournalRows):
-    """The journal's rows in SQLite. Others may use the connection `db` too."""
+    """The journal's rows in SQLite. Other code may use the connection `db` too."""
 
     def __init__(self, db: aiosqlite.Connection) -> None:
         self.db = db
@@ -143,7 +143,7 @@ class SqliteRows(JournalRows):
 
     async def close(self) -> None:
         """Roll back a cancelled write, because it would keep its lock, and close the file. Until
-        then, pending statements of a cancelled run can only read.
+        the file is closed, pending statements of a cancelled run can only read.
         """
         try:
             await self.db.execute_fetchall("PRAGMA query_only = ON")

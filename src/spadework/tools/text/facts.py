@@ -223,9 +223,9 @@ _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "
 
 
 def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
-    """Parse a written time as UTC: ISO 8601, RFC 5322, "3 March 2026" or "2 days ago".
-    The default time zone is UTC, and "ago" counts from `now`. Return None for other text, for years
-    before 1900 and for years after the next one.
+    """Parse a written time as UTC: ISO 8601, RFC 5322, "3 March 2026" or "2 days ago". The default
+    time zone is UTC, and "ago" counts from `now`. Return None for other text, for years before
+    1900 and for years after next year.
     """
     if not isinstance(written, str):
         return None

@@ -108,7 +108,7 @@ class Language:
     other_side: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # stem of a relation → stems of the opposite relation
-    #: Patterns for requests to change a text, by kind, with their verbs and polite words.
+    #: Patterns for requests to change a text, by kind. They include the verbs and polite words.
     revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     tongues: Mapping[str, str] = field(default_factory=dict)  # language name → code
     talk: Talk | None = None
@@ -227,7 +227,7 @@ KANA = 0.05
 
 #: A word, without the part after an apostrophe.
 _WORD = re.compile(r"(?<![\w'’])\w+")
-#: Code points of scripts. A script taken to mean one language has that language's code.
+#: Code points of scripts. A script that stands for one language has that language's code.
 _SCRIPTS = (
     (0x0041, 0x024F, "latin"), (0x0370, 0x03FF, "el"), (0x0400, 0x052F, "cyrillic"),
     (0x0531, 0x058F, "hy"), (0x05D0, 0x05EA, "he"), (0x0620, 0x06FF, "ar"),
@@ -280,7 +280,7 @@ def _east_asian(scripts: dict[str, int]) -> str:
 
 
 def _among_letters(text: str, scripts: dict[str, int]) -> str:
-    """Return the East Asian language of text among foreign names, as in `asyncio 是什么`."""
+    """Return the East Asian language of a text with foreign names, as in `asyncio 是什么`."""
     if not {"kana", "han"} & scripts.keys():
         return ""
     code = _east_asian(scripts)

@@ -230,7 +230,7 @@ _NESTING = 20
 
 
 def plain(text: str) -> str:
-    """Return readable text: link and image texts, without emphasis, backticks and escapes."""
+    """Return readable text, without link and image targets, emphasis, backticks and escapes."""
     shown, at = [], 0
     for mark in scan(text).marks:
         shown += [text[at : mark.start], mark.shown]
@@ -418,7 +418,7 @@ Strength = Literal["em", "strong"]
 _MEANT: dict[str, Strength] = {"*": "em", "_": "em", "**": "strong", "__": "strong"}
 MARKS: dict[Strength, str] = {"em": "*", "strong": "**"}
 #: Characters that may stand next to emphasis, or just inside it, if every Markdown renderer is to
-#: recognize it. White space may also stand next to it, and letters and digits inside it.
+#: recognize it. White space may also stand next to emphasis, and letters and digits just inside.
 _AROUND = frozenset(string.punctuation) - frozenset("*_~`\\") | frozenset("“”‘’„«»–—…")
 _INSIDE = _AROUND | {"`"}
 

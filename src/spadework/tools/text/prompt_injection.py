@@ -1,6 +1,6 @@
-"""Detect prompt injection and keyword stuffing in pages, neither of which is evidence.
-Prompt injection gives orders to the program that reads the page, in words that nobody would say to
-a person. A sentence that only quotes such an order is kept, so that documentation can be quoted.
+"""Detect prompt injection and keyword stuffing in pages, because neither is evidence. Prompt
+injection gives orders to the program that reads the page, in words that nobody would say to a
+person. A sentence that only quotes such an order is kept, so that documentation can be quoted.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Minimum words outside its quotations for a sentence to count as merely reporting them.
+#: Minimum words outside the quotations of a sentence that counts as merely reporting them.
 REPORTS = 4
-#: Minimum words of a stuffed sentence, and the share of distinct words that it stays below.
+#: Minimum words of a stuffed sentence, and the upper limit of its share of distinct words.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
 #: Length of the shortest order, "[inst]".
 LEAST = 6
@@ -173,8 +173,8 @@ def without_injections(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of a page's orders to machines. A span runs to the end of its block, because
-    the rest has the same reader. A heading, table or code with an order is covered whole.
+    """Return the spans of a page's orders to machines. A span runs to the end of its block,
+    because the block has one reader. A heading, table or code with an order is covered whole.
     """
     told = ((start, text[start:end]) for start, end in sentences(text))
     spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]

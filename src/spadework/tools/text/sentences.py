@@ -162,7 +162,7 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language, first:
     if not stop:
         return True
     following = _first_word(masked, match.end())
-    # Lower case starts a sentence only in a name: urllib3, or a word that also starts the unit.
+    # A lower-case word starts a sentence only if it has a digit (urllib3) or also starts the unit.
     if following.islower() and following.isalpha() and following != first:
         return False
     if stop in _LEFT_OUT:

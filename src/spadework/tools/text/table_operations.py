@@ -33,14 +33,14 @@ Kind = Literal["largest", "smallest", "sum", "mean", "count", "row"]
 
 _KINDS: tuple[Kind, ...] = ("sum", "mean", "largest", "smallest", "count")
 LEAST_HELD = 0.5
-#: Maximum words after "how many" or "which" that may name what is asked for.
+#: Maximum words after "how many" or "which" that may name the thing asked for.
 THING_WORDS = 2
 _YEAR = re.compile(r"[12]\d{3}")
 #: A cell of digits and punctuation only, which names no row.
 _DIGITS = re.compile(r"[\W\d_]*\d[\W\d_]*")
 _YES = frozenset(("yes", "y", "true", "x", "ja", "oui", "sí", "si", "да", "はい", "是", "✓"))
 _NO = frozenset(("no", "n", "false", "nein", "non", "нет", "いいえ", "否", "✗"))
-#: The sign and test of each comparison, and whether it only takes a moment (a year or date).
+#: The sign and test of each comparison, and whether the comparison only takes a year or date.
 _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
     "before": ("<", operator.lt, True), "after": (">", operator.gt, True),
     "since": ("≥", operator.ge, True), "until": ("≤", operator.le, True),
@@ -52,8 +52,8 @@ _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
 
 @dataclass(frozen=True)
 class Computed:
-    """The result of an operation on a table. `value` is written as in the table, `column` is its
-    column ("" for a count), and `rows` are the spans of its rows, which satisfy `where`. `of`
+    """The result of an operation on a table. `value` is written as in the table. It comes from the
+    column `column` ("" for a count) and the row spans `rows`, which satisfy `where`. `of`
     counts all rows. `score` is the share of the question's words that the table has.
     """
 
@@ -68,7 +68,7 @@ class Computed:
 
 class _Condition(NamedTuple):
     """The rows that the question means: those with one of `values` in a column. `words` are the
-    question's stems that state it, and `kind` says how it was found.
+    question's stems that state the condition, and `kind` says how the condition was found.
     """
 
     column: int
@@ -105,7 +105,7 @@ def _without_bounds(question: str, code: str) -> str:
 
 
 class _Asked:
-    """What a question asks of a table: its conditions on rows, and the columns that it names."""
+    """A question about a table: its conditions on rows, and the columns that it names."""
 
     def __init__(self, question: str, known: Language, table: Table, about: str) -> None:
         bounds = _bounds(question, known.code)
@@ -263,8 +263,8 @@ class _Asked:
         return amounts(self.table.column(column), self.known.code)
 
     def _is_counted(self, where: Sequence[_Condition], score: float, rows: int) -> bool:
-        """Return whether rows are counted: those that satisfy a condition, or all rows of a table
-        about what the question counts.
+        """Return whether the question counts rows: those that satisfy a condition, or all rows if
+        the table is about the things counted.
         """
         whole = score == 1 and bool(self.counted) and self.counted <= self.title
         return rows > 1 and (bool(where) or whole)
@@ -292,9 +292,9 @@ def _is_ranked(kind: Kind, asked: _Asked) -> bool:
 
 
 def _is_named(name: str, question: str, asked: set[str], held: set[str], known: Language) -> bool:
-    """Return whether a question names a column by all its words except figures and units. These
-    must not be part of a longer name ("population density", "serial number"). Words in `held`,
-    from a row or about the table, do not lengthen a name.
+    """Return whether a question has all words of a column's name except figures and units. The
+    words must not be part of a longer name ("population density", "serial number"). Words in
+    `held`, from a row or about the table, do not lengthen a name.
     """
     every = _stems(name, known)
     own = {stem for stem in every if stem.isalpha() and not is_unit(stem)} or every
@@ -310,7 +310,7 @@ def _is_named(name: str, question: str, asked: set[str], held: set[str], known: 
 
 def _measuring_columns(question: str, known: Language, table: Table) -> list[int]:
     """Return the columns that a superlative may mean, by their units ("heaviest": a column in kg).
-    For a size, they are all columns with figures, except the first and any column of dates.
+    A superlative of size may mean any column with figures, except the first and columns of dates.
     """
     words = re.findall(r"\w+", question.casefold())
     asked = {each for word in words for each in known.dimensions.get(word, ())}
@@ -342,7 +342,7 @@ def _conditions(asked: set[str], known: Language, table: Table) -> list[_Conditi
 
 
 def _key(asked: set[str], known: Language, table: Table) -> Iterator[_Condition]:
-    """Yield the row whose name has more of the question's words than any other's."""
+    """Yield a condition for the only row whose name shares the most words with the question."""
     for n, name in enumerate(table.names):
         if table.is_numeric(n):
             continue
@@ -380,7 +380,7 @@ class _Bound(NamedTuple):
         return frozenset(passing) if known else None
 
     def in_words(self, name: str, known: Language) -> str:
-        """Return the figure with its unit, unless the column's name has it."""
+        """Return the figure, followed by its unit unless the column's name contains the unit."""
         one = self.amount
         if not one or (one.factor, one.dimension) in ((1, ""), unit_of_name(name, known.code)):
             return self.written
@@ -404,7 +404,7 @@ class _Bound(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _bounds(question: str, code: str) -> tuple[_Bound, ...]:
-    """Return a question's comparisons, without any of time ("before") that lack a year or date."""
+    """Return a question's comparisons. A comparison of time ("before") needs a year or date."""
     bounds = language(code).bounds
     found = [(name, match) for name in bounds for match in bounds[name].finditer(question)]
     every = [match for _, match in found]

@@ -279,7 +279,7 @@ def tables_of(text: str, code: str) -> tuple[Table, ...]:
 
 
 def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Drop a last row of totals. Return no rows if the last row may or may not be one."""
+    """Drop a last row of totals. Return no rows if the last row may hold totals but need not."""
     if not rows:
         return rows
     *others, (_, last) = rows

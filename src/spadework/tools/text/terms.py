@@ -14,7 +14,7 @@ from spadework.tools.text.language import Language, language
 
 #: Scripts without spaces between words: Thai, Lao, Burmese, Khmer and East Asian scripts.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
-#: Letters and vowel signs of these scripts and of Korean, whose words include their endings.
+#: Letters and vowel signs of unspaced scripts, and of Korean, whose words include their endings.
 RUN_SIGNS = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1100-\u11ff"
     "\u1780-\u17d3\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u318e"

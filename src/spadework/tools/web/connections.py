@@ -1,7 +1,7 @@
 """Connect to servers: TLS certificates, proxies, and cleanup after cancellation.
 
 Look up host names in separate threads, one per name, each with a deadline. The system resolves
-names, because a DNS client would miss its hosts file, search domains and container name servers.
+names, because a DNS client would miss the hosts file, search domains and container name servers.
 The event loop's own lookups would block threads that write files.
 """
 
@@ -216,8 +216,8 @@ async def ask_again(
     jitter: float = 1.0,
 ) -> T:
     """Return the result of `ask` within `most` attempts, or raise its last error. `worth` returns
-    whether to retry an error, or the seconds to wait before a retry. By default, pauses grow
-    from `first` seconds, with up to `jitter` seconds added.
+    whether to retry an error, or the seconds to wait before a retry. If it returns True, pauses
+    grow from `first` seconds, with up to `jitter` seconds added.
     """
 
     def pause(state: RetryCallState) -> float:
@@ -262,9 +262,9 @@ def retry_after(value: str) -> float | None:
 
 
 def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until all exhausted windows have ended, or None if unknown. Each header
-    has a number per window, as in `X-RateLimit-Remaining: 0, 1985` and `X-RateLimit-Reset: 1,
-    1200000`. Without the first header, the window that ends first counts.
+    """Return the seconds until all exhausted rate-limit windows have ended, or None if unknown.
+    Each header has a number per window, as in `X-RateLimit-Remaining: 0, 1985` and
+    `X-RateLimit-Reset: 1, 1200000`. Without the first header, the window that ends first counts.
     """
     left, ends = (
         [float(number) for number in _NUMBER.findall(headers.get(name, ""))]
@@ -279,7 +279,7 @@ def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
 
 #: Seconds for a lookup. glibc tries the second name server after five.
 SECONDS = 10.0
-#: Maximum concurrent lookups. Others wait, within their own deadline.
+#: Maximum concurrent lookups. Further lookups wait, within their own deadline.
 MOST = 64
 _HOW = ("family", "type", "proto", "flags")
 Asked = tuple[Any, ...]
@@ -331,7 +331,7 @@ class Resolver:
             if (found := self._asked.get(asked)) is None:
                 found = self._asked[asked] = _LookUp(asked, time.monotonic() + self._seconds)
                 # From now on, only the thread can settle the future, so that a cancelled caller
-                # does not affect others.
+                # does not affect other callers.
                 found.found.set_running_or_notify_cancel()
                 self._waiting.append(found)
                 self._start()

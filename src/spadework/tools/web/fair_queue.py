@@ -1,6 +1,6 @@
 """Share limited resources, such as hosts, fairly among all threads and event loops of a process.
-With a common database, machines share them, too. A slot shared by machines is needed in
-addition to one of the process.
+With a common database, machines share them, too. A user then needs two slots: one shared by all
+machines and one of the process.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Room:
 
     @asynccontextmanager
     async def place(self, party: Hashable, most: Callable[[], int]) -> AsyncIterator[None]:
-        """Hold a slot, after waiting while all parties together hold `most()`.
-        `most` may be called in any thread. When its result changes, call `look_again`.
+        """Hold a slot, after waiting while all parties together hold `most()` slots. `most` may be
+        called in any thread. When its result changes, call `look_again`.
         """
         waiter = _Waiter(party, most)
         with self._lock:
@@ -164,7 +164,7 @@ async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None
 
 
 class Opening(NamedTuple):
-    """Seconds until the next slot may be taken, and seconds for which nobody may start."""
+    """Seconds until the next slot may be taken, and seconds of a pause for all machines."""
 
     opens: float
     shut: float
@@ -172,7 +172,7 @@ class Opening(NamedTuple):
 
 @dataclass
 class Visit:
-    """A slot that is held. Its holder may set `shut`, the seconds for which nobody may start."""
+    """A slot that is held. Its holder may set `shut`, the seconds of a pause for all machines."""
 
     shut: float = 0.0
 
@@ -194,8 +194,8 @@ SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 async def shared_place(
     what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
 ) -> AsyncIterator[Visit]:
-    """Hold a slot for `what`, which all machines share. Waits while they hold `most` slots
-    together, and until `every` seconds after the last start. Does not wait without a common
+    """Hold a slot for `what`, which all machines share. Waits while the machines together hold
+    `most` slots, and until `every` seconds after the last start. Does not wait without a common
     database, or if the database does not respond.
     """
     shared = SHARED.get()

@@ -63,7 +63,7 @@ _Installed.get_tld_names()
 
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-#: Twice the length of any URL that is fetched.
+#: Maximum characters of a URL to normalize: twice the length of any URL that is fetched.
 _MOST_CHARS = 4_000
 _LIBRARY = "library://"
 # fmt: off

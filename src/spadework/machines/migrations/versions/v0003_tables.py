@@ -214,7 +214,7 @@ BEGIN
     END LOOP;
 END $$;;
 """
-#: Processes report a user's daily spending one at a time. Each receives the others' totals.
+#: Processes report a user's daily spending in turn. Each receives the total of the others.
 _DAY = """
 CREATE FUNCTION tell_spent(
     own spent, OUT tokens bigint, OUT money double precision,

@@ -149,7 +149,7 @@ class Package:
         return described(said, blocks([markdown, self.unread()]), title=title, kind=kind)
 
     def unread(self, known: Collection[str] = ()) -> str:
-        """Return a line naming the unread parts, or "". It omits boilerplate and `known` parts."""
+        """Return a line naming the unread parts except boilerplate and `known` parts, or ""."""
         left = [
             name
             for name in self.names

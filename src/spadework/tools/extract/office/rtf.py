@@ -16,7 +16,7 @@ from spadework.tools.extract.notation import Place, joined
 
 _to_text: Any = striprtf.rtf_to_text  # striprtf has no types.
 
-#: Maximum file size in bytes without pictures. Much longer files take minutes.
+#: Maximum file size in bytes, not counting pictures. Much longer files take minutes.
 MAX_BYTES = 20_000_000
 
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")

@@ -165,7 +165,7 @@ def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
 
 
 def levelled(chances: list[float], masses: Sequence[float], alike: list[list[int]]) -> list[float]:
-    """Move each probability towards the mean, weighted by `masses`, of its group in `alike`."""
+    """Move probabilities towards the means of their groups in `alike`, weighted by `masses`."""
     found = list(chances)
     for places in alike:
         if len(places) > 1:

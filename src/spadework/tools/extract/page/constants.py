@@ -1,5 +1,5 @@
-"""Constants of the HTML reader. Limits were set with hostile pages, and other values with
-`benchmarks/reading_sweep.py`.
+"""Constants of the HTML reader. The limits were set by testing hostile pages, and the other values
+by running `benchmarks/reading_sweep.py`.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ CONTAINER_BAR = 0.1
 BAR = 1.2
 #: Exceptions to BAR. Articles have more noise, documentation has less.
 BARS = {"article": 1.3, "documentation": 1.0}
-#: Step of a block's probability towards the mean of similar blocks, as a share of the distance
+#: A block's probability moves towards the mean of similar blocks by this share of the distance
 #: (0–1).
 LEVELLED = 0.5
 #: On a page with at most this many blocks, everything except boilerplate markup is content.
 FEW_BLOCKS = 4
-#: The title is taken from above the first block with at least this many characters.
+#: The title is an h1 above the first kept block with at least this many characters.
 TITLED_CHARS = 120
 #: A list of definitions is kept whole if their mean length is at least DEFINED_CHARS and the
 #: list's probability is at least DEFINED times the page's threshold.
@@ -52,7 +52,7 @@ DEFINED_CHARS, DEFINED = 40, 0.8
 #: A page with fewer expected content characters than this has no content, unless it is small
 #: (SMALL_PAGE_BYTES).
 LIKELY_CHARS = 100
-#: Maximum length of a page that counts as all content if the scorer finds no content.
+#: If the scorer finds no content, a page with at most this much HTML counts as all content.
 SMALL_PAGE_BYTES = 12_000
 #: Blocks shorter than this may repeat.
 LEAST_REPEATED_CHARS = 20
@@ -60,7 +60,7 @@ FURNITURE = frozenset((
     "tag:header", "tag:footer", "tag:nav", "tag:aside", "tag:form", "tag:button",
     "role:navigation", "role:banner", "role:contentinfo",
 ))  # fmt: skip
-#: A page that shows fewer characters is read from its embedded data.
+#: If a page shows fewer characters than this, text from its embedded data is added.
 THIN_CHARS = 250
 #: Minimum characters in a text from embedded data.
 LEAST_EMBEDDED_CHARS = 140

@@ -71,8 +71,8 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Write a formula set as a table on one line, such as `x = 13/27`. TeX converters write a
-    one-row table, with a rule in a cell or inner table as the fraction bar.
+    """Write a formula that is set as a table, such as `x = 13/27`, on one line. TeX converters
+    write a one-row table, with a rule in a cell or inner table as the fraction bar.
     """
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:
@@ -206,8 +206,8 @@ def _source_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
 
 
 def hidden_tex(node: LexborNode, before: str) -> str:
-    """Return the formula in a `<math>`, script, image or drawing, or "". Returns "" for a fallback
-    image that repeats the formula `before` it.
+    """Return the formula in a `<math>`, script, image or drawing. Return "" if there is none, or
+    if a fallback image repeats the formula `before` it.
     """
     attributes = node.attributes
     if node.tag == "math":

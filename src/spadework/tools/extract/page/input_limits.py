@@ -76,8 +76,8 @@ def _may_hold_long_tag(text: str) -> bool:
 
 
 def _end(text: str) -> int:
-    """Return where to cut a page so that parsing takes linear time. Deep nesting takes longer. So
-    do open formatting elements, which every later block reopens.
+    """Return the offset at which to cut a page so that parsing takes linear time. Deep nesting
+    takes longer. So do open formatting elements, because every later block reopens them.
     """
     opened = text.count("<")
     if opened < HARMLESS_TAGS or (opened := opened - text.count("</")) < HARMLESS_TAGS:

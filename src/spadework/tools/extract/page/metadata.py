@@ -115,8 +115,8 @@ def types_of(thing: Json) -> list[str]:
 
 
 def title_of(found: Metadata) -> str:
-    """Return the headline.
-    This is the first heading found in the title, or the title's part most similar to a heading.
+    """Return the headline: the first heading that occurs in the title, or otherwise the part of
+    the title that is most similar to a heading.
     """
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
     site = found.meta.get("og:site_name", "").lower()
@@ -231,12 +231,12 @@ def kinds_of(url: str, found: Metadata, view: PageView) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def clue_weights() -> Told:
-    """Return the page kinds and the fitted weights of each clue."""
+    """Return the page kinds that each clue hints at, with their fitted weights."""
     return told_by(weights())
 
 
 def told_by(table: dict[str, float]) -> Told:
-    """Return the page kinds, and the weights of each clue, from a table of weights."""
+    """Return the page kinds that each clue hints at, with their weights in `table`."""
     found: Told = {}
     for name, value in table.items():
         kind, _, clue = name.partition(": ")

@@ -158,7 +158,7 @@ def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
 
 
 def captioned(block: Block) -> str:
-    """Return the address of the image whose caption a block is, or ""."""
+    """Return the address of the image that a caption block belongs to, or ""."""
     frame, inside = block.frame, False
     while frame.parent and frame.tag != "figure":
         inside |= frame.tag == "figcaption"
@@ -200,8 +200,8 @@ def _inside(block: Block) -> tuple[Item, ...]:
 
 
 def _going_on(blocks: Sequence[Block]) -> set[int]:
-    """Return the indices of paragraphs that continue the previous one. Paragraphs after an
-    unfinished sentence do so if most of them in a run start in lower case.
+    """Return the indices of paragraphs that continue the previous one. A paragraph after an
+    unfinished sentence does so if most such paragraphs in its run start in lower case.
     """
     found: set[int] = set()
     run: list[int] = []

@@ -37,8 +37,8 @@ Numbers = tuple[float, ...]
 
 
 class Surroundings:
-    """The surroundings of a page's blocks, as input rows for the decision trees.
-    Means are taken over squashed scores, weighted by the square root of block length.
+    """The surroundings of a page's blocks, as input rows for the decision trees. Means are taken
+    over scores squashed by tanh, weighted by the square root of block length.
     """
 
     def __init__(

@@ -38,8 +38,7 @@ _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 DOTS = 200 / 72
 #: Maximum letters on a scanned page, and minimum share of the page that its picture covers.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: A scanned line gets the usual size if its size differs from the usual size by less than this
-#: share.
+#: A scanned line gets the usual size if the two sizes differ by less than this share.
 ALIKE = 0.35
 
 
@@ -232,7 +231,7 @@ MAX_PAGES = 2_000
 CELL_GAP = 0.7
 #: Minimum number of pages that must share a first or last line to make it a running head.
 RUNNING = 3
-#: Maximum length of the first block if it is to be the title of a document without one.
+#: Maximum length of a first block that serves as the title of a document without a title.
 LONGEST_TITLE = 150
 
 _PdfDocument: Any = pdfium.PdfDocument  # PdfDocument has no types.

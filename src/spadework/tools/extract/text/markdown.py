@@ -291,7 +291,7 @@ class _Reader:
         found = self._words(cursor)
         cursor.next()
         only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
-        # A paragraph of links above the first section is site navigation.
+        # A paragraph of links is navigation above the first section, or if all are anchors.
         navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 

@@ -15,9 +15,9 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Pag
 
 from spadework.tools.fetch.browser.proxy import Permission, Proxy
 
-#: Features to turn off: Chromium's own UI pages, spare renderer processes, and what Playwright
-#: disables, except storage partitioning. Playwright's features are repeated here, because only the
-#: last `--disable-features` flag counts.
+#: Features to turn off: Chromium's own UI pages, spare renderer processes, and all features that
+#: Playwright disables by default, except storage partitioning. Playwright's list is repeated here,
+#: because only the last `--disable-features` flag counts.
 _OFF = (
     # Pages that each window loads for its address bar. They are most of the cost of a new context.
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "PreloadTopChromeWebUI"),
@@ -92,7 +92,7 @@ async def empty_context(
     context: BrowserContext, page: Page, devtools: CDPSession, host: str
 ) -> bool:
     """Clear what a visit to `host` left behind. Return False if the page is on another host.
-    Scripts are stopped first, because the page stays open while session storage is cleared.
+    Scripts are stopped first, because the open page could otherwise refill its session storage.
     """
     for other in context.pages:
         if other is not page:

@@ -50,8 +50,7 @@ _CHARS = "document.body ? document.body.innerText.trim().length : 0"
 _BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
 _ERROR_PAGE = "chrome-error:"
 _GONE = ("Execution context was destroyed", "frame was detached", "Cannot find context")
-#: Errors from converting an invalid result. Our scripts never return one, but a page can falsify
-#: it.
+#: Errors from converting a script's result. The result is invalid only if the page falsifies it.
 _ODD = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 T = TypeVar("T")
 
@@ -149,9 +148,9 @@ async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) ->
 
 
 async def _run(page: Page, script: str, made: Callable[[Any], T], given: Any = None) -> T:
-    """Run one of our scripts and return its result, converted by `made`.
-    The script runs again if the page navigates. Raises Unreadable for an invalid result, because a
-    page can redefine what our scripts call.
+    """Run one of our scripts and return its result, converted by `made`. The script runs again if
+    the page navigates. Raises Unreadable for an invalid result, which a page can cause by
+    redefining functions that our scripts call.
     """
     while True:
         try:
