@@ -28,7 +28,8 @@ ROOT = HERE.parent.parent
 BEFORE = "How do I retry a failing HTTP request in Python?"
 QUESTION = "What is LangGraph and how do I use it?"
 COMPARED = (
-    "Compare full-text search in SQLite (FTS5) and in PostgreSQL. Which should I choose when?"
+    "Compare streaming replication and logical replication in PostgreSQL for one main database:"
+    " what each copies, failover, upgrades and limits. Which should I choose when?"
 )
 SIZE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 #: Milliseconds: the first question waits for the index of the installed documentation.

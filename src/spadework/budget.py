@@ -34,7 +34,7 @@ class Bill:
 
     @property
     def current(self) -> Bill:
-        """The current work's bill, or this one."""
+        """The bill of the work in progress, or this bill if there is none."""
         return _open.get() or self
 
     def add(self, amounts: Amounts) -> None:
@@ -113,7 +113,7 @@ class SharedLimit(Protocol):
     """The limit shared by all runs of a user."""
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Exchange usage with other machines, and announce an upcoming call."""
+        """Exchange usage figures with other machines, and announce an upcoming call."""
 
     def free(self, *, settled: bool = False) -> Free:
         """Return what is left. `settled` ignores running calls."""

@@ -62,7 +62,7 @@ class SearchError(SpadeworkError):
 
 class QuotaSpent(SearchError):
     """The quota or rate limit of a provider is exceeded. `retry_after` is in seconds, if known.
-    `busy` means that only the rate was too high, so that slower requests succeed.
+    `busy` means that only the rate was too high, and that slower requests would succeed.
     """
 
     def __init__(

@@ -98,7 +98,7 @@ async def clean(
 
 
 def keep_blocks(text: str, numbers: Collection[int]) -> str:
-    """Return the blocks with these numbers (from 1), all code, and the blocks that were not shown.
+    """Return the blocks with these numbers (from 1), all code, and blocks the model did not see.
     Return the whole text if too much would be lost.
     """
     all_blocks = blocks(text)

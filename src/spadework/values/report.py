@@ -88,7 +88,7 @@ class Part(Value):
 
 
 class Section(Value):
-    """A heading and its sentences. `parts` are their layout; () lets code decide it."""
+    """A heading and its sentences. `parts` is their layout, which code chooses if it is ()."""
 
     heading: str
     kind: SectionKind = "topic"

@@ -288,6 +288,6 @@ def _form_words(text: str, code: str) -> Stems:
 
 
 def _ends(cue: str) -> str:
-    """Return a long cue's first two words and its last, because the subject may be between them."""
+    """Return a long cue's first two words and its last; the subject may stand between them."""
     words = cue.split()
     return " ".join(words if len(words) <= CUE_WORDS else [*words[:2], words[-1]])

@@ -46,8 +46,8 @@ Place = tuple[str, int, int]
 async def in_shares(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked | None:
-    """Return the result of reading the first round's pages for the topics in several calls. Return
-    None in later rounds, if one call can hold the pages, without a model, or below deep effort.
+    """Read the first round's pages in several calls, and return the result. Return None in later
+    rounds, below deep effort, without a model, or if the pages fit into one call.
     """
     model = context.judging
     first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])

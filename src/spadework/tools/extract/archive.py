@@ -188,7 +188,7 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """Return a member's bytes, at most one piece beyond `limit`, and an error message or ""."""
+    """Return a member's bytes, up to a piece more than `limit`, and an error message or ""."""
     body = bytearray()
     try:
         for piece in pieces:

@@ -123,7 +123,7 @@ def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:
 
 
 def written(base: str, text: str, following: str, place: Place) -> str:
-    """Write a piece of text between `base` and `following`, according to its place."""
+    """Format `text` for its place, spaced to fit between `base` and `following`."""
     core = text.strip()
     if place == Place.LEVEL or not core:
         return text

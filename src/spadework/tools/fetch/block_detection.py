@@ -151,7 +151,7 @@ SCRIPT_SHARE = 0.8
 #: The lowest level at which scripts run.
 BROWSER = 2
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-# These patterns match in linear time, because backtracking over a hostile page could take hours.
+# These patterns must match in linear time: backtracking over a hostile page could take hours.
 _SCRIPT, _SCRIPT_END = (
     re.compile(pattern, re.IGNORECASE) for pattern in (r"<script\b", r"</script\s*+>")
 )

@@ -285,7 +285,7 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Wait for a turn shared by all machines. Raises TooSoon if it comes after `deadline`."""
+    """Wait in the queue of all machines. Raises TooSoon if the turn would be after `deadline`."""
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

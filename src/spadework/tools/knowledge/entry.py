@@ -117,7 +117,7 @@ def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
 
 
 class Knowledge(Protocol):
-    """The latest versions of pages by canonical URL. All methods raise KnowledgeError."""
+    """The latest version of each page, by canonical URL. Any method may raise KnowledgeError."""
 
     @property
     def describes(self) -> str:

@@ -1,4 +1,4 @@
-"""Keep knowledge on a Qdrant server."""
+"""A knowledge store on a Qdrant server."""
 
 from __future__ import annotations
 

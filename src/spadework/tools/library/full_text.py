@@ -181,7 +181,7 @@ def all_terms(text: str) -> list[str]:
 
 
 def signed_terms(text: str) -> list[str]:
-    """Return the terms with meaningful signs, such as C++, in lower case."""
+    """Return the terms whose symbols matter, such as C++, in lower case."""
     found = _DOT_FIRST.findall(text)
     for pattern in _SIGNS_LAST:
         for sign in pattern.finditer(text):

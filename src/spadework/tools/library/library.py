@@ -401,8 +401,8 @@ class Library:
         await self._index.widen(text)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
-        """Return at most `limit` documents for a question as hits, best first. Their relevance is
-        0..1.
+        """Return at most `limit` documents for a question as hits, best first, with a relevance
+        from 0 to 1.
         """
         await self._index.widen(text)
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else no_passages

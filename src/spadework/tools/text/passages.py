@@ -35,8 +35,8 @@ def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
-    # A heading, term or line with a colon is held back until the text after it: `lead` is where
-    # the held text begins, and `before` is where the text above it ends.
+    # A heading, a term or a line that ends in a colon is held back, to stay with the text that
+    # follows. `lead` is where it begins, and `before` is where the text above it ends.
     lead, before, only_headings = -1, 0, True
     for block in blocks(markdown):
         heading = block.kind == "heading"
