@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from spadework.agents.outline import Outline, OutlineAnswer, _check_outline, _wanted
+from spadework.agents.outline import Outline, OutlineAnswer, _check_outline, _points_to_tell
 from spadework.agents.report.material import line_of, merged
 from spadework.values import Coverage, Evidence, Plan, Topic
 
@@ -40,7 +40,7 @@ PLAN = Plan(
 )
 GAP = "who rang the bells"
 BELLS = Coverage(topic="Bells", covered=True, score=0.9, gaps=(GAP,))
-WANTED = [*_wanted(PLAN, {"Bells": BELLS})]
+WANTED = [*_points_to_tell(PLAN, {"Bells": BELLS})]
 LEDGER = [
     entry("E1", "The lamp was lit in 1887."),
     entry("E2", "The bridge of Port Alder is open."),

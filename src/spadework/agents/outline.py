@@ -111,7 +111,7 @@ async def outline(
     model: Model, plan: Plan, ledger: Sequence[Evidence], known: Known, *, seconds: float
 ) -> tuple[Outline, list[Problem]]:
     """Return the model's outline, or one section per topic if the model fails."""
-    wanted = _wanted(plan, known.coverage)
+    wanted = _points_to_tell(plan, known.coverage)
     prompt = render(
         "outline",
         plan=plan,
@@ -151,7 +151,7 @@ def is_summary(heading: str, code: str) -> bool:
     return heading.casefold() == Phrases(code)("summary").casefold()
 
 
-def _wanted(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]]:
+def _points_to_tell(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]]:
     """Return the required aspects and gaps, with the topics that ask for each."""
     wanted: dict[str, list[str]] = defaultdict(list)
     for topic in plan.topics:
