@@ -15,7 +15,7 @@ from tests.docs.test_references import ROOT, SOURCE
 GLOSSARY = ROOT / "docs" / "glossary.md"
 PAGES = sorted(
     {ROOT / "README.md", *(ROOT / "docs").rglob("*.md")}
-    - {GLOSSARY, *(ROOT / "docs" / "examples").glob("*-*.md")}
+    - {GLOSSARY, *(ROOT / "docs" / "examples").glob("[!R]*.md")}
 )
 #: Code, what somebody or a program says, addresses of links, and names of licences.
 _QUOTED = re.compile(

@@ -67,7 +67,7 @@ def open_topics(state: ResearchState) -> list[Topic]:
 
 
 def worth_asking(state: ResearchState, price: float) -> list[Topic]:
-    """Return the topics worth another round at this price. Unanswered topics need enough expected
+    """Return the topics worth another round at this price. Open topics need enough expected
     gain. Answered topics need a shortfall and a price below ALL.
     """
     return [topic for topic in state["plan"].topics if _is_worth(topic, state, price)]

@@ -285,9 +285,7 @@ class Usage(Value):
 
 
 class CoveredTopic(Value):
-    """A topic of a result with its evidence and queries. If `near`, the evidence is only the
-    closest that was read.
-    """
+    """A topic of a result, its queries and evidence, which is only the closest text if `near`."""
 
     name: str
     covered: bool

@@ -75,8 +75,8 @@ class Choice(Value):
 
 
 class Attempt(Value):
-    """One attempt to fetch a page. `level` is None if it was cancelled before its level was known.
-    `status` is 0 without a response. `reason` says why it failed. If `cached`, nothing was sent.
+    """One attempt to fetch a page. `level` is None if it was cancelled early, `status` is 0 without
+    a response, and `reason` says why it failed. If `cached`, nothing was sent.
     """
 
     level: int | None = None
@@ -99,9 +99,7 @@ class Tried(Value):
 
 
 class Unread(Value):
-    """A hit for a `topic` that could not be read. `score` is its relevance, 0..1. `late` means that
-    it was abandoned when the time for reading ended.
-    """
+    """An unread hit of a `topic`, with its relevance (0..1); `late` if its time had ended."""
 
     # Resumed runs may have stored an unread hit as a `Hit`.
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
@@ -161,13 +159,11 @@ class Passage(Value):
 
 class Evidence(Value):
     """A numbered entry of the ledger.
-
     - `quote`: the verbatim text `start:end` of the page `content_hash`.
     - `heading`: the path of headings above it; `before`, `after`: the adjacent sentences.
     - `claim`: a model's rewording of the quote as a self-contained sentence, if any.
     - `origin`: shared by near-copies, which count once.
     - `language`: that of code.
-
     A "row" has its column names in another entry, at `columns` of the page. "cells" come from a
     table with two columns or no header, and the first cell names the others. The table's first
     row, at `columns`, is a header only if rows follow. An "item" is number `step` (from 1) of the
@@ -195,3 +191,9 @@ class Evidence(Value):
     columns: int | None = None
     step: int | None = None
     steps: int | None = None
+
+    @property
+    def byline(self) -> str:
+        """The author, or the first of more than two with "et al."."""
+        name, *others = self.author.split(" and ")
+        return f"{name} et al." if len(others) > 1 else self.author

@@ -151,3 +151,15 @@ def test_a_source_in_another_language_than_the_report_is_marked(language: str, m
     quoted = evidence("E1", "A", quote, url)
     report = to_markdown(document, {"E1": quoted}, [source(1, url, "Maschine", "keller.example")])
     assert report.rstrip().endswith(f"(keller.example{mark}")
+
+
+def test_a_source_is_listed_with_its_author_or_the_first_of_many() -> None:
+    url, said = "https://a.example/p", Sentence(text="Lit in 1887.", evidence_ids=("E1",))
+    document = Report(title="When?", sections=(Section(heading="A", sentences=(said,)),))
+    for author, shown in (
+        ("Ada Roe", "Ada Roe"),
+        ("Ada Roe and Tom Vane and Jo May", "Ada Roe et al."),
+    ):
+        quoted = evidence("E1", "A", "Lit in 1887.", url).model_copy(update={"author": author})
+        report = to_markdown(document, {"E1": quoted}, [source(1, url, "Lamp", "a.example")])
+        assert report.rstrip().endswith(f"({shown}, a.example)")

@@ -25,8 +25,6 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
-#: The maximum number of a page's authors to show.
-SHOWN_AUTHORS = 2
 #: The maximum number of characters in an entry's line, and of code quoted there.
 LINE_CHARS, CODE_CHARS = 220, 100
 
@@ -78,9 +76,7 @@ def _about(evidence: Evidence, first: Evidence) -> str:
         return page_line(f"page of {first.id}", heading * (evidence.heading != first.heading))
     date = day(evidence.published_at)
     place = _place(evidence) if url.startswith("library:") else domain_of(url)
-    name, *others = evidence.author.split(" and ")
-    author = evidence.author if len(others) < SHOWN_AUTHORS else f"{name} et al."
-    return page_line(evidence.title, heading, author, place, date)
+    return page_line(evidence.title, heading, evidence.byline, place, date)
 
 
 def day(moment: datetime | None) -> str:

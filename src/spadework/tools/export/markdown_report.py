@@ -242,4 +242,5 @@ def _source(source: Source, ledger: Mapping[str, Evidence], say: Phrases) -> str
     date = f", {source.published_at.date().isoformat()}" if source.published_at else ""
     title, url = escape_markdown(source.title or source.url), safe_url(source.url)
     link = f"[{title}]({fragment_link(url, first)})" if url else title
-    return f"{source.n}. {link} ({escape_markdown(place_of(source, own, say))}{date})"
+    by = next((f"{e.byline}, " for e in own if e.author), "")
+    return f"{source.n}. {link} ({escape_markdown(by + place_of(source, own, say))}{date})"
