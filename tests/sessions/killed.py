@@ -23,6 +23,10 @@ class Killed:
         if not self.done:
             self.done = True
             shutil.copytree(self._home, self._settings.home)
+            # Other threads write meanwhile. A step is saved in the database after its events, so
+            # the record is copied last.
+            for record in self._home.rglob("events.jsonl"):
+                shutil.copy2(record, self._settings.home / record.relative_to(self._home))
 
     async def resumed(self) -> tuple[Result, Session]:
         [folder] = (self._settings.home / "sessions").iterdir()
