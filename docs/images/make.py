@@ -18,7 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from spadework.tools.export.sheet import FOLDER
+from spadework.tools.export.sheet import PICTURE_FOLDER
 from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.chromium import installed_chromium
 from spadework.values import Picture, Result, Section, Sentence, Usage
@@ -27,10 +27,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BEFORE = "How do I retry a failing HTTP request in Python?"
 QUESTION = "What is LangGraph and how do I use it?"
-COMPARED = (
-    "Compare streaming replication and logical replication in PostgreSQL for one main database:"
-    " what each copies, failover, upgrades and limits. Which should I choose when?"
-)
+COMPARED = "Compare streaming and logical replication in PostgreSQL. Which should I choose when?"
 SIZE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 #: Milliseconds: the first question waits for the index of the installed documentation.
 PATIENCE = 240_000
@@ -86,7 +83,7 @@ def prepare(home: Path, figure: bytes) -> None:
         known = json.loads(told.read_text()) | {"created_at": datetime.now(UTC).isoformat()}
         told.write_text(json.dumps(known))
         for picture in result.pictures:
-            write_atomically(folder / FOLDER / picture.name, figure)
+            write_atomically(folder / PICTURE_FOLDER / picture.name, figure)
 
 
 def harbour() -> Result:

@@ -83,12 +83,15 @@ class Tally:
 
     @property
     def work(self) -> dict[str, float]:
-        """The same as the servers have counted it, each answer once."""
+        """The same as the servers have counted it, each answer once. Searches are left out where one
+        was refused: a try that was refused just before a kill is not charged.
+        """
         names = Counter(name.split()[0] for name in self.asked)
+        refused = any(name.startswith("searx") and " try " in name for name in self.asked)
         calls = sum(name.startswith("model") and "/v1" not in name for name in self.asked)
         return {
             "model_calls": calls,
-            "searches": names["searx"],
+            **({} if refused else {"searches": names["searx"]}),
             "tokens_in": self.tokens[0],
             "tokens_out": self.tokens[1],
         }
