@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BEFORE = "How do I retry a failing HTTP request in Python?"
 QUESTION = "What is LangGraph and how do I use it?"
-COMPARED = "Compare streaming and logical replication in PostgreSQL. Which to choose when?"
+COMPARED = "Compare streaming and logical replication in PostgreSQL. Which should I choose when?"
 SIZE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 #: Milliseconds: the first question waits for the index of the installed documentation.
 PATIENCE = 240_000

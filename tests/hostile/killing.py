@@ -83,8 +83,8 @@ class Tally:
 
     @property
     def work(self) -> dict[str, float]:
-        """The same as the servers have counted it, each answer once. Searches are left out where one
-        was refused: a try that was refused just before a kill is not charged.
+        """The same as the servers have counted it, each answer once. Searches are left out if one
+        was refused, because a try that was refused just before a kill is not charged.
         """
         names = Counter(name.split()[0] for name in self.asked)
         refused = any(name.startswith("searx") and " try " in name for name in self.asked)
