@@ -499,3 +499,11 @@ The release brings:
     assert judged(
         "What kinds of wheel does a gearbox release make?", page("gearbox", listed)
     ).covered
+
+
+@pytest.mark.parametrize("cost", ["", "The dredging costs 218,500 euros. "])
+def test_half_an_answer_is_no_answer(cost: str) -> None:
+    text = f"# Harbour\n\nThe council met. {cost}Dredging starts on 14 September 2026.\n"
+    question = "When does the dredging start and what does it cost?"
+    found = judged(question, page("harbour", text))
+    assert found.covered == bool(cost)

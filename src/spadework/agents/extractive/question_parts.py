@@ -143,12 +143,13 @@ def read(text: str) -> Asked:
 
 def aspects(text: str, code: str) -> list[str]:
     """Return the aspects to search for separately. For a comparison, each aspect is the question
-    with only one side. For other questions, the aspects are its parts.
+    with only one side. For other questions, the aspects are its parts. A part of one word cannot
+    be checked alone, so that its question is one aspect.
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
-    found = [part for part in language(code).joins.split(text) if len(stems(part, code)) > 1]
-    return found or [text]
+    found = [part for part in language(code).joins.split(text) if part]
+    return found if all(len(stems(part, code)) > 1 for part in found) else [text]
 
 
 def _without(text: str, sides: Sequence[str], kept: str) -> str:
