@@ -507,3 +507,9 @@ def test_half_an_answer_is_no_answer(cost: str) -> None:
     question = "When does the dredging start and what does it cost?"
     found = judged(question, page("harbour", text))
     assert found.covered == bool(cost)
+
+
+def test_the_word_compare_is_not_looked_for() -> None:
+    made = plan(Question(text="Compare ferrolite and zorblatt"), [])
+    [gap] = assess(made, made.topics[-1], (page("ferrolite", FERROLITE),), ()).gaps
+    assert gap == "No source mentions zorblatt."

@@ -22,7 +22,7 @@ from spadework.agents.extractive.question_parts import aspects, names_in, read, 
 from spadework.agents.extractive.slot import VALUES, Slot, Stems, held_words, stems
 from spadework.tools.ranking.selection import bare
 from spadework.tools.text.facts import stems as content_stems
-from spadework.tools.text.language import Phrases, language_of, spoken
+from spadework.tools.text.language import Phrases, language, language_of, spoken
 from spadework.tools.text.markdown import plain
 from spadework.tools.text.passages import cut, headings
 from spadework.values import Evidence, Page, Plan, Recommendation, Topic
@@ -405,7 +405,9 @@ def assess(
 
 def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
     code = spoken(topic.question)
-    typed = [word.strip('?!.,;:¿¡"“”') for word in topic.question.split()]
+    # No page needs to contain the word "compare".
+    said = language(code).cues["compare"].sub(" ", topic.question)
+    typed = [word.strip('?!.,;:¿¡"“”') for word in said.split()]
     return [word for word in typed if content_stems(word, code) & opinion.missing]
 
 
