@@ -143,13 +143,14 @@ def read(text: str) -> Asked:
 
 def aspects(text: str, code: str) -> list[str]:
     """Return the aspects to search for separately. For a comparison, each aspect is the question
-    with only one side. For other questions, the aspects are its parts. A part of one word cannot
-    be checked alone, so that its question is one aspect.
+    with only one side. For other questions, the aspects are its parts. A later part of one word
+    ("what does it cost") cannot be checked alone, so its question is a single aspect.
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
-    found = [part for part in language(code).joins.split(text) if part]
-    return found if all(len(stems(part, code)) > 1 for part in found) else [text]
+    split = [part for part in language(code).joins.split(text) if part]
+    found = [part for part in split if len(stems(part, code)) > 1]
+    return found if found and all(part in found for part in split[1:]) else [text]
 
 
 def _without(text: str, sides: Sequence[str], kept: str) -> str:
