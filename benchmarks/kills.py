@@ -69,10 +69,9 @@ def _figures(killing: Killing, times: int) -> str:
 
 def _faults(killed: Killed, alone: Tally) -> list[str]:
     tally = killed.tally
-    paid = {name: tally.charges[name] for name in tally.work} == tally.work
     found = {
         f"asked again: {killed.repeated}": bool(killed.repeated),
-        "charges": not paid or tally.charges != alone.charges,
+        "charges": not tally.is_paid or tally.charges != alone.charges,
         "report": plain(tally.result.report) != plain(alone.result.report),
     }
     found |= dict.fromkeys(differing(drawn(alone.home), drawn(tally.home)), True)

@@ -67,7 +67,7 @@ class Scene:
 @dataclass
 class Tally:
     """What one question was given and what it cost the servers: `asked` counts the answers, by
-    what was asked.
+    what was asked, and `refused` the searches that were refused before a kill.
     """
 
     result: Result
@@ -75,6 +75,7 @@ class Tally:
     tokens: tuple[int, int]
     seconds: float
     home: Path
+    refused: int = 0
 
     @property
     def charges(self) -> dict[str, float | None]:
@@ -83,18 +84,23 @@ class Tally:
 
     @property
     def work(self) -> dict[str, float]:
-        """The same as the servers have counted it, each answer once. Searches are left out if one
-        was refused, because a try that was refused just before a kill is not charged.
-        """
+        """The same as the servers have counted it, each answer once."""
         names = Counter(name.split()[0] for name in self.asked)
-        refused = any(name.startswith("searx") and " try " in name for name in self.asked)
         calls = sum(name.startswith("model") and "/v1" not in name for name in self.asked)
         return {
             "model_calls": calls,
-            **({} if refused else {"searches": names["searx"]}),
+            "searches": names["searx"],
             "tokens_in": self.tokens[0],
             "tokens_out": self.tokens[1],
         }
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether the run has charged what the servers have counted, apart from searches that were
+        refused before a kill, which may not have been written down.
+        """
+        owed = {name: work - (self.charges[name] or 0) for name, work in self.work.items()}
+        return 0 <= owed.pop("searches") <= self.refused and not any(owed.values())
 
 
 @dataclass(frozen=True)
@@ -167,7 +173,12 @@ class Killing:
             if begun := list(home.glob("sessions/*/session_metadata.json")):
                 command = ["resume", begun[0].parent.name]
         result = _finished(self._start(home, *command))
-        return Killed(self._tally(result, began, home), self._repeated(instants), log)
+        tally = self._tally(result, began, home)
+        tally.refused = sum(
+            record.status == 429 and (record.ended or 0) <= max(instants, default=0.0)
+            for record in self.servers.searx.requests
+        )
+        return Killed(tally, self._repeated(instants), log)
 
     def _home(self) -> Path:
         self._homes += 1

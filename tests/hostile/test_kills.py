@@ -33,7 +33,7 @@ def check(killed: Killed, alone: Tally, named: str) -> None:
     """As if nobody had killed it. `named` says which kill it was."""
     tally, told = killed.tally, f"{named}: {killed.log}"
     assert not killed.repeated, told
-    assert {name: tally.charges[name] for name in tally.work} == tally.work, told
+    assert tally.is_paid, told
     assert tally.charges == alone.charges, told
     assert plain(tally.result.report) == plain(alone.result.report), told
     assert not differing(drawn(alone.home), drawn(tally.home)), told

@@ -115,7 +115,8 @@ def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated
             follows = f"it comes after {'code' if lead.code else f'“{lead.text}”'}"
         ids = cited if label else one.evidence_ids
         marks = _ids(told, place.ahead) if label else ()
-        last = told[n - 1].text if after is None and place.after == n - 1 else ""
+        near = after is None and place.after == n - 1 and not told[n - 1].code
+        last = told[n - 1].text if near else ""
         made.append(Stated(one, row, follows, label, ids, marks, last))
     return tuple(made)
 
@@ -166,9 +167,7 @@ def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
 
 
 def places(section: Section) -> tuple[Place, ...]:
-    """Return the place of each sentence in a section. In text from code, each sentence stands
-    alone.
-    """
+    """Return the place of each sentence in a section. Text from code has no context."""
     made: list[Place] = []
     last: int | None = None
     for n, part in enumerate(section.parts):

@@ -285,8 +285,8 @@ class Shelved:
     async def close(self) -> None:
         """Close the current index and all earlier ones, and cancel a running build."""
         for task in filter(None, (self._building, self._widening)):
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            if task.cancel():  # A finished task may belong to an event loop that is closed.
+                await asyncio.gather(task, return_exceptions=True)
         for searcher in filter(None, (*self._former, self.searcher)):
             searcher.store.close()
 
@@ -401,9 +401,7 @@ class Library:
         await self._index.widen(text)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
-        """Return at most `limit` documents for a question as hits, best first, with a relevance
-        from 0 to 1.
-        """
+        """Return at most `limit` documents as hits, best first, with a relevance from 0 to 1."""
         await self._index.widen(text)
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else no_passages
         found = await self._index.ask(lambda searcher: searcher.search(text, limit, nearest))
