@@ -80,6 +80,8 @@ def test_a_gap_that_another_section_answers_is_none() -> None:
     assert [one.text for one in not_found(some, partly, ["the tax"]).sentences] == [
         "Missing: the tax."
     ]
+    answered = {"Prices": coverage["Prices"].model_copy(update={"covered": True})}
+    assert not not_found(some, answered).sentences, "nobody searched for what it lacks"
     [vague] = not_found(some, partly, []).sentences
     assert vague.text == "“Prices” was only partly answered."
 
@@ -152,7 +154,7 @@ def test_what_surrounds_a_report_is_in_its_language() -> None:
     said = about(cited("m", "j", supported=3), [], (1, 1), (), "pages", say)
     assert said.heading == "Über diesen Bericht"
     assert [one.text for one in said.sentences] == [
-        "Geschrieben von m, geprüft von j. Sätze: 3 durch ihre Quellen belegt.",
+        "Geschrieben von m, geprüft von j. Sätze: 3 durch Quellen belegt.",
         "1 Seite gelesen, 1 zitiert.",
         "Das Limit für Seiten wurde erreicht.",
     ]
@@ -191,8 +193,8 @@ def test_a_report_of_a_model_says_who_wrote_who_judged_and_what_was_found() -> N
     ]
     [how, *_] = about(made, ["the notes"], (2, 1), (), "coverage").sentences
     assert how.text == (
-        "Written by a-writer and checked by a-judge. Sentences: 7 supported by their sources, 2"
-        " inferred from them, 1 not checked, 4 quoted word for word."
+        "Written by a-writer, checked by a-judge. Sentences: 7 supported by sources, 2"
+        " inferred, 1 not checked, 4 quoted word for word."
     )
 
 

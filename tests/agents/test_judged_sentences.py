@@ -248,7 +248,7 @@ async def test_each_sentence_carries_who_wrote_and_who_judged_it(
         FREE: ("openai:world-model", "openai:world-model"),
         LAMP: ("openai:world-model", "code"),
     }
-    assert "1 supported by their sources, 1 quoted word for word" in result.report
+    assert "1 supported by sources, 1 quoted word for word" in result.report
     told = [one.maker for one in result.document.sections[0].sentences]
     assert told == ["openai:world-model"] * 2
 

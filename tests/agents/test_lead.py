@@ -15,7 +15,7 @@ from spadework.budget import Budget
 from spadework.graph.research import build_graph
 from spadework.sessions.one_call import research
 from spadework.sessions.session import Session
-from spadework.settings import Settings
+from spadework.settings import Effort, Settings
 from spadework.tools.search.provider import RESULTS
 from spadework.tools.stores.journal import Journal
 from spadework.tools.text import tokens
@@ -128,7 +128,7 @@ async def test_the_day_of_asking_is_in_no_query_that_does_not_ask_for_it(
     journal = await Journal.open(settings.home / "journal.sqlite", budget)
     client = Client(settings, budget, journal)
     asked_now = Question(text=question, asked_on="2026-03-04")
-    plan, problems = await lead.plan(client, asked_now, [], seconds=20)
+    plan, problems = await lead.plan(client, asked_now, [], most=6, seconds=20)
     await client.close()
     await journal.close()
     assert not problems
@@ -137,7 +137,7 @@ async def test_the_day_of_asking_is_in_no_query_that_does_not_ask_for_it(
 
 def test_what_was_answered_before_is_told_in_five_hundred_tokens() -> None:
     question = Question(text="And how many?", earlier=("Who?", "When?"), answers=("word " * 900,))
-    told = prompt_of(question, [], [], quick=False).user
+    told = prompt_of(question, [], [], most=6).user
     answer = told.partition("<page_text>\n")[2].partition("\n</page_text>")[0]
     assert tokens.count(answer) == 500
     assert told.count("<page_text>") == 1
@@ -213,18 +213,19 @@ async def test_planned_queries_with_addresses_or_operators_are_dropped(
     assert sorted(searx.queries) == ["Port Aldermere inhabitants", QUESTION, "Which sea is it?"]
 
 
-async def test_no_topic_is_left_out_for_the_word_by_which_a_plan_is_called(
-    model: Model, searx: Searx, settings: Settings
+@pytest.mark.parametrize(("effort", "most"), [("quick", 3), ("normal", 6), ("deep", 12)])
+async def test_effort_limits_the_topics_of_a_plan_whatever_it_calls_itself(
+    model: Model, searx: Searx, settings: Settings, effort: Effort, most: int
 ) -> None:
     queries = [{"text": "Port Aldermere inhabitants", "kind": "broad"}]
     topics = [
         {"name": f"Part {n}", "question": f"What of {n}?", "must_cover": [], "queries": queries}
-        for n in range(7)
+        for n in range(13)
     ]
-    head = {"question_type": "general", "complexity": "moderate", "freshness": "any"}
+    head = {"question_type": "general", "complexity": "simple", "freshness": "any"}
     model.script("PlanAnswer", head | {"language": "en", "subjects": [], "topics": topics})
-    result = await research(QUESTION, settings)
-    assert len(result.topics) == len(topics)
+    result = await research(QUESTION, settings.with_(effort=effort, pages=2))
+    assert [topic.name for topic in result.topics] == [f"Part {n}" for n in range(most)]
 
 
 async def test_a_reflection_with_an_address_searches_nothing(

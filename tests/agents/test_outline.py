@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from spadework.agents.outline import Outline, OutlineAnswer, _check_outline, _points_to_tell
-from spadework.agents.report.material import line_of, merged
+from spadework.agents.report.material import lines_of, merged
 from spadework.values import Coverage, Evidence, Plan, Topic
 
 
@@ -39,8 +39,9 @@ PLAN = Plan(
     ),
 )
 GAP = "who rang the bells"
-BELLS = Coverage(topic="Bells", covered=True, score=0.9, gaps=(GAP,))
-WANTED = [*_points_to_tell(PLAN, {"Bells": BELLS})]
+BELLS = Coverage(topic="Bells", covered=False, score=0.9, gaps=(GAP,))
+LAMPS = Coverage(topic="Lamps", covered=True, score=0.9, gaps=("who sold the lamp",))
+WANTED = [*_points_to_tell(PLAN, {"Bells": BELLS, "Lamps": LAMPS})]
 LEDGER = [
     entry("E1", "The lamp was lit in 1887."),
     entry("E2", "The bridge of Port Alder is open."),
@@ -137,9 +138,21 @@ def test_a_topic_of_which_all_is_left_out_has_no_section() -> None:
 
 def test_a_quote_of_two_topics_is_told_with_what_is_said_of_it_for_each() -> None:
     own = entry("E1", "Lamps burn oil.").model_copy(update={"claim": "It burns."})
-    same = own.model_copy(update={"id": "E2", "topic": "Oil", "claim": "Oil is burnt."})
-    told = [line_of(e).split(" · ")[1] for e in merged([own, same]).values()]
-    assert told == ["It burns. / Oil is burnt."] * 2
+    same = own.model_copy(update={"id": "E2", "topic": "Oil", "claim": "Oil is burnt by lamps."})
+    whole = merged([own, same])
+    assert {e.claim for e in whole.values()} == {"Oil is burnt by lamps. / It burns."}
+
+
+def test_a_line_tells_an_entry_and_its_place_is_told_once() -> None:
+    lamp, bridge = (one.model_copy(update={"title": "Port", "heading": "Lights"}) for one in LEDGER)
+    later = entry("E3", "The quay is new.").model_copy(update={"title": "Quay"})
+    assert lines_of([lamp, later, bridge]) == [
+        "Port · Lights:",
+        "E1 · The lamp was lit in 1887.",
+        "E2 · The bridge of Port Alder is open.",
+        "Quay:",
+        "E3 · The quay is new.",
+    ]
 
 
 def test_a_quote_with_a_sentence_more_stands_for_its_twin() -> None:

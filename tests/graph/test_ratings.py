@@ -49,7 +49,7 @@ def settings(world: World, searx: Searx, model: Model, monkeypatch: pytest.Monke
     searx.script("", [second])
     searx.script("lamp", [first])
     model.script("AssessmentAnswer", covered())
-    monkeypatch.setattr(finish, "MARGINAL_UTILITY", 0)
+    monkeypatch.setattr(finish, "JUDGED_UTILITY", 0)
     monkeypatch.setattr(expectation, "SEVERAL", 1)
     return Settings.load(knowledge=False)
 

@@ -82,7 +82,7 @@ SHOWN: dict[str, dict[str, Any]] = {
         "long": True,
         "searching": ("the web, through SearXNG",),
         "titles": [hit.title for hit in HITS],
-        "quick": False,
+        "most": 6,
     },
     "edited": {"question": QUESTION.text, "kept": ["Definition"], "new": ["Price", "Makers"]},
     "doubt": {"question": QUESTION, "hits": HITS},

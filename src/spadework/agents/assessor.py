@@ -17,7 +17,7 @@ from spadework.agents.evidence.passages import Judgement, Numbered, PassageView,
 from spadework.agents.extractive import judge as extractive
 from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import Reply, at_most, bounded
-from spadework.agents.report.material import line_of
+from spadework.agents.report.material import lines_of
 from spadework.prompts import render
 from spadework.tools.ranking.query_operators import in_words
 from spadework.tools.search.result_rows import MOST_SITES, domains
@@ -309,7 +309,7 @@ async def judge_ledger(
             "ledger",
             question=plan.question,
             topic=topic,
-            lines=[line_of(e) for e in own if e.kind != "columns"],
+            lines=lines_of(own),
             standard=standard_of(plan.question_type),
         )
         answer = await model.ask("assessor", prompt, LedgerAnswer, seconds=seconds)

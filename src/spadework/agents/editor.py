@@ -151,10 +151,7 @@ def not_found(
     for topic in plan.topics:
         found = coverage.get(topic.name) or Coverage(topic=topic.name, covered=False, score=0.0)
         left = [gap for gap in found.gaps if outlined is None or gap in outlined]
-        if found.state == "answered":
-            # For an answered topic, readers want only the most important gap, which comes first.
-            lacking += left[:1] if outlined is None else []
-        elif found.state == "open" or not outlined:
+        if found.state == "open" or (found.state == "partly" and not outlined):
             new = [gap for gap in left if _bare(gap) not in told]
             lines.append(_gap_of(topic, found, new, topic.name in unread, plan, say))
             told = _bare(" ".join([told, *lines]))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from pydantic import create_model
 
@@ -39,9 +40,6 @@ from spadework.values import (
 )
 from spadework.visible import one_line
 
-#: The maximum number of topics, by complexity and at quick effort.
-MOST_TOPICS: dict[Complexity, int] = {"simple": 1, "moderate": 6, "complex": 12}
-QUICK_TOPICS = 3
 MOST_TITLES = 40
 TITLE_CHARS = 200
 ANSWER_TOKENS = 500
@@ -79,14 +77,15 @@ class PlanAnswer(Reply):
     title: str = ""
     subjects: list[str] = at_most(MOST_SUBJECTS)
     wishes: list[str] = at_most(MOST_WISHES, [])
-    topics: list[TopicAnswer] = at_most(MOST_TOPICS["complex"])
+    topics: list[TopicAnswer]
 
 
-#: The reply type at quick effort. It allows fewer topics, because small models tend to use all
-#: that are allowed.
-_QUICK = create_model(
-    "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(QUICK_TOPICS))
-)
+@cache
+def _reply_type(most: int) -> type[PlanAnswer]:
+    """Return the reply type that allows `most` topics. Small models tend to use all of them."""
+    return create_model(
+        "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(most))
+    )
 
 
 async def plan(
@@ -95,10 +94,10 @@ async def plan(
     hits: Sequence[Hit],
     *,
     searching: Sequence[str] = (),
-    quick: bool = False,
+    most: int,
     seconds: float,
 ) -> tuple[Plan, list[Problem]]:
-    """Return the plan for a question, and any problems.
+    """Return the plan for a question, with at most `most` topics, and any problems.
     - `hits`: the results of the first broad search.
     - `searching`: descriptions of what is searched.
     """
@@ -106,9 +105,9 @@ async def plan(
         await tokens.ready()
 
     async def ask(model: Model) -> Plan:
-        prompt = prompt_of(question, hits, searching, quick=quick)
-        answer = await model.ask("lead", prompt, _QUICK if quick else PlanAnswer, seconds=seconds)
-        made = _plan(question.text, answer, QUICK_TOPICS if quick else MOST_TOPICS["complex"])
+        prompt = prompt_of(question, hits, searching, most=most)
+        answer = await model.ask("lead", prompt, _reply_type(most), seconds=seconds)
+        made = _plan(question.text, answer, most)
         return made if made.freshness != "any" else _without_today(made, question)
 
     return await first_of(
@@ -117,7 +116,7 @@ async def plan(
 
 
 def prompt_of(
-    question: Question, hits: Sequence[Hit], searching: Sequence[str], *, quick: bool
+    question: Question, hits: Sequence[Hit], searching: Sequence[str], *, most: int
 ) -> Prompt:
     """Return the lead's prompt. If there are earlier answers, await `tokens.ready()` first."""
     answers = [tokens.first_tokens(answer, ANSWER_TOKENS) for answer in question.answers]
@@ -129,7 +128,7 @@ def prompt_of(
         long=is_long(question.text),
         searching=searching,
         titles=list(titles)[:MOST_TITLES],
-        quick=quick,
+        most=most,
     )
 
 
@@ -139,21 +138,17 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
     )
     if not topics:
         raise BadReply("The plan has no topics.")
-    # Raise the complexity to match the number of topics, so that none is dropped.
-    order: tuple[Complexity, ...] = ("simple", "moderate", "complex")
-    harder = order[order.index(answer.complexity) :]
-    fitting: list[Complexity] = [c for c in harder if len(topics) <= MOST_TOPICS[c]]
-    complexity = fitting[0] if fitting else order[-1]
+    several = answer.complexity == "simple" and len(topics) > 1
     kept = answer.model_dump(include={"question_type", "freshness", "language"})
     title = one_line(answer.title, TITLE_CHARS) or shorten_question(question)
     return Plan(
         question=question,
         title=title if is_long(question) else "",
         **kept,
-        complexity=complexity,
+        complexity="moderate" if several else answer.complexity,
         subjects=tuple(answer.subjects),
         wishes=tuple(one_line(wish, WISH_CHARS) for wish in answer.wishes[:MOST_WISHES]),
-        topics=topics[: min(most, MOST_TOPICS[complexity])],
+        topics=topics[:most],
         maker=answer.author,
     )
 

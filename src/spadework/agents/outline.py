@@ -14,7 +14,7 @@ from spadework.agents.editor import day_of
 from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import Reply, at_most
 from spadework.agents.report.checks import Known as Text, keep_founded_heading
-from spadework.agents.report.material import line_of, merged, speaks_of, with_columns
+from spadework.agents.report.material import lines_of, merged, speaks_of, with_columns
 from spadework.prompts import render
 from spadework.tools.text.language import Phrases
 from spadework.tools.text.prompt_injection import is_injection
@@ -116,7 +116,7 @@ async def outline(
         "outline",
         plan=plan,
         wanted=[(one, ", ".join(topics)) for one, topics in wanted.items()],
-        lines=[line_of(e) for e in dict.fromkeys(merged(ledger).values()) if e.kind != "columns"],
+        lines=lines_of(dict.fromkeys(merged(ledger).values())),
         open_ones=[(c.topic, c.state) for c in known.coverage.values() if c.state != "answered"],
         conflicts=[
             *(_sides_of(conflict, ledger) for conflict in known.conflicts),
@@ -152,13 +152,15 @@ def is_summary(heading: str, code: str) -> bool:
 
 
 def _points_to_tell(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]]:
-    """Return the required aspects and gaps, with the topics that ask for each."""
+    """Return the required aspects and gaps, with the topics that ask for each. The gaps of an
+    answered topic do not count, because nobody searched for them.
+    """
     wanted: dict[str, list[str]] = defaultdict(list)
     for topic in plan.topics:
         for must in topic.must_cover:
             wanted[must].append(topic.name)
     for found in coverage.values():
-        for gap in found.gaps:
+        for gap in found.gaps if found.state != "answered" else ():
             wanted[gap].append(found.topic)
     return {one: list(dict.fromkeys(topics)) for one, topics in wanted.items()}
 

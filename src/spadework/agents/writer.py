@@ -11,7 +11,7 @@ from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import Reply, at_most
 from spadework.agents.outline import Outline, Outlined
 from spadework.agents.report.marked_text import bare_code, parse_sentences, section_of
-from spadework.agents.report.material import entries_of, line_of
+from spadework.agents.report.material import entries_of, lines_of
 from spadework.agents.report.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Checked
 from spadework.errors import BadReply
@@ -116,7 +116,7 @@ def _lines_beside(outline: Outline, section: Outlined) -> list[str]:
     if section.form not in JOINING:
         return []
     entries = dict.fromkeys(e for other in outline.sections for e in other.evidence)
-    return [line_of(e) for e in entries if e not in section.evidence and e.kind != "columns"]
+    return lines_of(e for e in entries if e not in section.evidence)
 
 
 async def mend(

@@ -39,8 +39,10 @@ from spadework.values import (
 )
 from spadework.visible import visible
 
-#: A round ends the run if it adds less than this share of all evidence.
-MARGINAL_UTILITY = 0.1
+#: A round ends the run if it adds less than this share of all evidence. The first number is for
+#: runs without a model and for deep effort. With a strong model, five third rounds after a second
+#: round below .4 brought 16 of 381 cited quotes, and one after a second round of .46 11 of 70.
+MARGINAL_UTILITY, JUDGED_UTILITY = 0.1, 0.4
 
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
@@ -62,8 +64,9 @@ def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, pr
     if sum(r.number > KNOWN for r in rounds) >= budget.limits.iterations:
         return "iterations"
     last = rounds[-1]
-    least = MARGINAL_UTILITY * max(1, last.evidence_after)
-    if last.number > 1 and _quotes_brought(state) < least:
+    alone = all(found.judge == CODE for found in state["coverage"].values())
+    share = MARGINAL_UTILITY if alone or settings.effort == "deep" else JUDGED_UTILITY
+    if last.number > 1 and _quotes_brought(state, alone) < share * max(1, last.evidence_after):
         return "marginal utility"
     # A limit counts as the reason only if the run would otherwise continue.
     if last.number == KNOWN or worth_asking(state, price):
@@ -86,11 +89,10 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
     return budget.reckoned("search", "read", "assess") >= taken
 
 
-def _quotes_brought(state: ResearchState) -> int:
-    """Return how many quotes the last round added. Without a model, count the last two rounds,
-    because in one of them code may have chosen the same quotes as before, adding none.
+def _quotes_brought(state: ResearchState, alone: bool) -> int:
+    """Return how many quotes the last round added. Without a model (`alone`), count the last two
+    rounds, because in one of them code may have chosen the same quotes as before, adding none.
     """
-    alone = all(found.judge == CODE for found in state["coverage"].values())
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
     return since[-1].evidence_after - since[0].evidence_before
 

@@ -313,8 +313,8 @@ class Budgets(BaseModel, defer_build=True, use_attribute_docstrings=True):
     """Settings that limit a run."""
 
     effort: Effort = "normal"
-    """quick: at most three topics, few model calls, no check of hits and no cleaning. deep: more
-    pages, refined searches and a review of the report by a model.
+    """quick: at most 3 topics, few model calls, no check of hits and no cleaning. normal: at most
+    6 topics. deep: at most 12, more pages, refined searches and a review of the report by a model.
     """
     minutes: float = Field(10, gt=0, le=1_440)
     """Time limit of a run in minutes, from the start of the process."""

@@ -152,25 +152,30 @@ def _size(evidence: Evidence) -> int:
 
 
 def _saying_more(claims: Iterable[str]) -> Iterator[str]:
-    said = {claim: stems(claim, spoken(claim)) for claim in claims}
-    for n, (claim, own) in enumerate(said.items()):
-        others = enumerate(said.values())
-        if not any(own < other or (own == other and at < n) for at, other in others):
+    said = frozenset[str]()
+    for claim in sorted(dict.fromkeys(claims), key=len, reverse=True):
+        own = stems(claim, spoken(claim))
+        if not said or own - said:
             yield claim
+        said |= own
 
 
-def line_of(evidence: Evidence) -> str:
-    """Format an entry as one line: its claim or quote, the start of its code, its title, heading
-    and date.
+def lines_of(evidence: Iterable[Evidence]) -> list[str]:
+    """Format entries in lines, grouped by place: a line with the page's title, heading and date,
+    and below it a line for each entry with its claim or quote, and the start of its code.
     """
-    quote = " ".join(evidence.quote.split())
-    said = evidence.claim or shorten(quote, LINE_CHARS, placeholder="…")
-    if evidence.kind == "code":
-        begins = f": {shorten(quote, CODE_CHARS, placeholder='…')}" if evidence.claim else ""
-        said = f"(code) {said}{begins}"
-    date = day(evidence.published_at)
-    about = (said, evidence.title, below(evidence.title, evidence.heading), date)
-    return f"{evidence.id} · " + " · ".join(part for part in about if part)
+    placed: dict[str, list[str]] = defaultdict(list)
+    for e in evidence:
+        if e.kind == "columns":
+            continue
+        quote = " ".join(e.quote.split())
+        said = e.claim or shorten(quote, LINE_CHARS, placeholder="…")
+        if e.kind == "code":
+            begins = f": {shorten(quote, CODE_CHARS, placeholder='…')}" if e.claim else ""
+            said = f"(code) {said}{begins}"
+        about = page_line(e.title, below(e.title, e.heading), day(e.published_at))
+        placed[about].append(f"{e.id} · {said}")
+    return [line for about, own in placed.items() for line in (f"{about}:", *own)]
 
 
 _FILE = re.compile(r"(?<![\w./-])[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}\b")

@@ -19,8 +19,8 @@ from spadework.values import Problem
 LEAST_SPEED = 200.0
 #: Tokens for screening hits.
 LOOK_TOKENS = 800
-#: Minimum tokens for an assessment.
-ANSWER_TOKENS = 1_200
+#: Tokens for an assessment of short pages (measured: 1,300 to 2,400).
+ANSWER_TOKENS = 2_000
 #: Minimum tokens for a section.
 SECTION_TOKENS = 800
 #: Share of a call's tokens that are output.

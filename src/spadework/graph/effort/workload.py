@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import NamedTuple, TypeVar
 
-from spadework.settings import Settings
+from spadework.settings import Effort, Settings
 from spadework.tools.ranking.selection import PRESETS
 from spadework.values import Complexity, Plan
 
@@ -34,6 +34,8 @@ async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: fl
         await asyncio.gather(doing, stopping, return_exceptions=True)
 
 
+#: The maximum number of topics in a model's plan, by effort.
+MOST_TOPICS: dict[Effort, int] = {"quick": 3, "normal": 6, "deep": 12}
 QUERIES = 4
 # With a model, a simple question or quick effort gets fewer pages, because later rounds fill gaps.
 # Without a model, runs with so few pages missed answers (benchmarks/README.md).

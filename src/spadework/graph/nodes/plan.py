@@ -24,6 +24,7 @@ from spadework.graph import routes
 from spadework.graph.context import Emit, SessionContext, context_of, emitter
 from spadework.graph.effort.forecast import by_experience, ceilings, forecast, later
 from spadework.graph.effort.model_policy import examines
+from spadework.graph.effort.workload import MOST_TOPICS
 from spadework.graph.nodes.search import first_look
 from spadework.graph.routes import first_tasks
 from spadework.graph.state import ResearchState
@@ -103,7 +104,7 @@ async def _ask_lead(
         question,
         hits,
         searching=context.searching,
-        quick=context.quick,
+        most=MOST_TOPICS[context.settings.effort],
         seconds=context.budget.step("plan", "search", least=LEAST_SECONDS),
     )
     seconds = 0.0 if made.maker == CODE else context.budget.elapsed() - began
@@ -159,7 +160,9 @@ def _key(context: SessionContext, question: Question) -> Any:
         "model": [settings.model_for("lead"), settings.openai_base_url],
         "searching": context.searching,
         "effort": settings.effort,
-        "prompt": lead.prompt_of(Question(text=""), [], [], quick=context.quick).system,
+        "prompt": lead.prompt_of(
+            Question(text=""), [], [], most=MOST_TOPICS[settings.effort]
+        ).system,
     }
 
 
