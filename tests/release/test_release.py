@@ -105,7 +105,8 @@ def test_a_first_question_is_answered_without_a_network(
     assert "pydantic" in out.partition("## Sources")[2], out
     assert "Building the index of the installed documentation" in err
     code, out, err = installed.run("spadework", "index", cwd=tmp_path)
-    assert (code, err) == (0, ""), "what of the documentation cannot be read is named here"
+    told = [line for line in err.splitlines() if not line.startswith("Building the index")]
+    assert (code, told) == (0, []), "what of the documentation cannot be read is named here"
 
 
 @pytest.mark.parametrize("checked", CHECKED)

@@ -28,13 +28,12 @@ TOPICS = {
 }
 #: Ceilings of which a run feels nothing.
 WIDE = {"minutes": 10, "calls": 1_000, "tokens": 10_000_000, "money": 100.0, "pages": 1_000}
-MORE, LESS = 1.15, 0.6
+MORE, LESS = 1.15, 0.65
+#: Time needs more room: a round begins only if one as long as usual fits.
+MORE_TIME = 1.3
 #: Seconds of a model's answers by their shape, and of a search and a page, where time is the
 #: ceiling: they are most of a run's time.
 ANSWERS, OTHER, PAGE = {"PlanAnswer": 1.2, "SectionAnswer": 1.2}, 1.6, 0.2
-#: In quick effort all but the check of citations must be done: it has to be a good part of the
-#: whole.
-CHECKED = {"quick": {"VerdictsAnswer": 4.0}}
 FULL = pytest.mark.full
 
 
@@ -103,7 +102,7 @@ async def test_with_much_less_it_plans_reads_assesses_and_writes(
 @pytest.mark.timed
 @pytest.mark.timeout(180)
 @pytest.mark.full
-@pytest.mark.parametrize("effort", ["quick", "normal", "deep"])
+@pytest.mark.parametrize("effort", ["normal", "deep"])
 async def test_time_is_a_ceiling_like_the_others(
     settings: Settings, world: World, searx: Searx, model: Model, effort: str
 ) -> None:
@@ -113,12 +112,12 @@ async def test_time_is_a_ceiling_like_the_others(
         for _ in range(ENOUGH):  # what closing takes is known here
             took(settings.home / name, writing=0.05, closing=0.1, leaving=0.1)
     await run(settings, "first", model)  # what the process loads once is loaded
-    model.delays = ANSWERS | CHECKED.get(effort, {})
+    model.delays = dict(ANSWERS)
     model.delay, searx.delay, world.delay = OTHER, PAGE, PAGE
     free, _ = await run(settings, "free", model)
     seconds, asked = free.timings["total"], Counter(r.schema_name for r in model.requests)
 
-    more, _ = await run(settings.with_(minutes=MORE * seconds / 60), "more", model)
+    more, _ = await run(settings.with_(minutes=MORE_TIME * seconds / 60), "more", model)
     assert more.status == free.status == "completed"
     assert Counter(request.schema_name for request in model.requests) == asked
     assert [p.reason for p in more.problems if p not in free.problems] == []

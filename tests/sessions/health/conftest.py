@@ -128,13 +128,11 @@ def machine(
     searx.script("water", [world.url("encyclopedia", "/wiki/Port_Aldermere")])
     settings = {
         "SEARCH": "searxng",
-        "SEARCH_CACHE_MB": "0",
         "KNOWLEDGE": "false",
         "EFFORT": "quick",
         "ITERATIONS": "1",
         "MAX_LEVEL": "0",
         "MINUTES": "0.5",
-        "PAGE_SECONDS": "1",
         "HOME": str(tmp_path / "home"),
     }
     own = {f"SPADEWORK_{name}": value for name, value in settings.items()}

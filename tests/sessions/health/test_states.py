@@ -17,6 +17,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from spadework.apps.outputs import ENDINGS
+from spadework.graph.nodes import read
 from spadework.tools.search import duckduckgo
 from spadework.tools.search.provider_choice import PROVIDERS, Spec
 from tests.sessions.health.conftest import KEY, NOBODY, Machine, hurry
@@ -161,6 +162,7 @@ def _blocked(b: Broken) -> None:
 
 def _hanging_pages(b: Broken) -> None:
     hurry(b.patch, 0.8)
+    b.patch.setattr(read, "PAGE_SECONDS", 1.0)
     _only(b, b.world.url("encyclopedia", "/wiki/Port_Aldermere"))
     b.world.hang_everything = True
 
