@@ -1,1 +1,1 @@
-"""Play the roles of the loop, one per module."""
+"""Implement the roles of the research loop, one per module."""

@@ -1,5 +1,5 @@
-"""Judge the evidence on a topic. The model names quotes by number, and code copies them from the
-page.
+"""Judge the evidence on a topic. The model refers to quotes by number, and code copies them from
+the page.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
 class QuoteAnswer(Visible):
-    """The numbers of a quote's first and last part, and its claim."""
+    """The numbers of the first and last part of a quote, and what the quote claims."""
 
     first: int
     last: int
@@ -74,7 +74,7 @@ class QualityAnswer(Visible):
 
 
 class AssessmentAnswer(Reply):
-    """A judgement of how far the passages answer a topic."""
+    """A judgement of how well the passages answer a topic."""
 
     covered: bool
     score: float
@@ -86,7 +86,7 @@ class AssessmentAnswer(Reply):
 
 
 class LedgerAnswer(Reply):
-    """A judgement of how far the ledger answers a topic."""
+    """A judgement of how well the ledger answers a topic."""
 
     covered: bool
     score: float
@@ -104,7 +104,7 @@ async def assess(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge a topic by the passages `shown` and by its evidence so far (`known`)."""
+    """Judge how well the passages `shown` and the earlier evidence `known` answer a topic."""
     problems: list[Problem] = []
     numbered = Numbered(shown)
 
@@ -132,14 +132,14 @@ async def assess(
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
-            # If the model names no real quote, the topic is not covered. The quotes that code
-            # finds are used if they probably answer the topic.
+            # None of the model's quotes exist, so the topic is not covered. Fall back on the
+            # quotes found by code if they probably answer it.
             spots = found.spots if found.score > LIKELY else ()
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
-    # Ask no model if there is earlier evidence but no new passage to judge. If there is neither,
-    # the model may still suggest other searches.
+    # Do not ask the model if there is earlier evidence but no new passage to judge. If there is
+    # neither, it may still suggest other searches.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     return judgement, [*problems, *fell]
@@ -152,8 +152,8 @@ def judgement_of(
     *,
     proven: bool = True,
 ) -> Judgement:
-    """Return a model's judgement with its quotes.
-    A judgement that is not `proven` by evidence covers nothing.
+    """Convert a model's answer to a judgement with the quotes `spots`. If the answer is not
+    `proven` by evidence, the topic is not covered.
     """
     rated = {name: min(10.0, max(0.0, own)) for name, own in answer.quality.model_dump().items()}
     return Judgement(
@@ -169,13 +169,13 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether the question has one topic and describes its subject by a relation."""
+    """Return whether the plan has one topic, identified by a relation ("the director of X")."""
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Recommend following the names on the pages first, unless the judgement `found` by code
-    probably has the answer. A topic with names to follow is not covered.
+    """Put searches for names on the pages first, unless the judgement `found` by code probably has
+    the answer. While there are names to follow, the topic is not covered.
     """
     if found.score > LIKELY:
         return judgement
@@ -187,7 +187,7 @@ def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
 def recommendations_of(
     queries: Sequence[GapQuery], shown: Sequence[PassageView]
 ) -> tuple[Recommendation, ...]:
-    """Return the recommended searches that are in plain words, sorted by priority."""
+    """Return the recommended searches that consist only of words, most urgent first."""
     order: tuple[Priority, ...] = ("high", "medium", "low")
     wanted = sorted(
         (q for q in queries if in_words(q.query)), key=lambda q: order.index(q.priority)
@@ -199,7 +199,7 @@ def recommendations_of(
             purpose=q.purpose,
             priority=q.priority,
             max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
-            # Drop domains that the passages name, because pages may advertise them.
+            # Drop domains that the passages mention, because a page may be advertising them.
             include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
             exclude_domains=tuple(domains(q.exclude_domains)),
         )
@@ -208,7 +208,7 @@ def recommendations_of(
 
 
 def report_unnamed(subject: str, named: Sequence[QuoteAnswer], numbered: Numbered) -> list[Problem]:
-    """Return a problem for each quote with an unknown number."""
+    """Return a problem for each quote whose part number does not exist."""
     return [
         Problem(
             stage="verifier",
@@ -231,7 +231,7 @@ class NamedAnswer(QuoteAnswer):
 
 
 class ReadingAnswer(Visible):
-    """The evidence in a share of the passages."""
+    """The evidence found in one share of the passages."""
 
     evidence: list[NamedAnswer] = at_most(MOST_NAMED)
 
@@ -250,8 +250,8 @@ Spots = Mapping[str, Sequence[Spot]]
 async def read_share(
     model: Model, plan: Plan, topics: Sequence[Topic], share: Sequence[Served], *, seconds: float
 ) -> tuple[Spots, list[Problem]]:
-    """Return the evidence for each topic in a share of the passages. If the model fails, code
-    finds the evidence.
+    """Return the evidence for each topic in one share of the passages. If the model fails, the
+    evidence is found by code.
     """
     lost: list[Problem] = []
     numbered = Numbered([one.shown for one in share])
@@ -297,8 +297,8 @@ async def judge_ledger(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge a topic by its ledger entries.
-    If there are no entries or the model fails, code judges by the passages shown.
+    """Judge a topic by its ledger entries. If there are none, or if the model fails, code judges
+    by the passages shown instead.
     """
 
     def extract() -> Judgement:

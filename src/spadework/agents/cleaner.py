@@ -1,6 +1,6 @@
-"""Remove boilerplate from a noisy page.
-A model names the blocks to keep and code cuts the rest, so no text is rewritten. Only pages with
-selected passages are cleaned, and only if both code and a model find them noisy.
+"""Remove boilerplate from a noisy page. A model picks the blocks to keep and code removes the
+rest, so no text is rewritten. Only pages with selected passages are cleaned, and only if both
+code and a model find them noisy.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from spadework.tools.text.markdown import Block, blocks
 from spadework.tools.text.sentences import cleanliness, is_matter
 from spadework.values import Problem, Visible
 
-#: The cleanliness, from 0 to 1, at which a page is left alone, and the minimum number of
-#: characters in a page to clean.
+#: For each mode, the cleanliness (from 0 to 1) at which a page is left alone, and the minimum
+#: number of characters in a page to clean.
 MARKS: dict[Cleaning, tuple[float, int]] = {
     "default": (0.7, 500),
     "fast": (0.8, 1_000),
@@ -26,7 +26,7 @@ MARKS: dict[Cleaning, tuple[float, int]] = {
     "technical": (0.7, 500),
 }
 JUDGED_CHARS = 2_000
-#: The maximum number of blocks to show, and of characters from each. Further blocks are kept.
+#: The maximum number of blocks to show, and of characters from each. Later blocks are kept.
 MOST_BLOCKS, BLOCK_CHARS = 150, 300
 #: The minimum number of characters, and the minimum fraction of the content, that must remain
 #: after cleaning.
@@ -61,13 +61,13 @@ class Dirty(NamedTuple):
 
 
 def is_dirty(text: str, cleaning: Cleaning) -> bool:
-    """Return whether a page is long and noisy enough to ask a model."""
+    """Return whether a page is long and noisy enough to be shown to a model."""
     long = cleaning != "off" and len(text) >= MARKS[cleaning][1]
     return long and is_unclean(text, cleaning)
 
 
 def is_unclean(text: str, cleaning: Cleaning) -> bool:
-    """Return whether a text of any length scores as noisy, without asking a model."""
+    """Return whether a text scores as noisy, whatever its length."""
     return cleaning != "off" and cleanliness(text) < MARKS[cleaning][0]
 
 
@@ -98,7 +98,7 @@ async def clean(
 
 
 def keep_blocks(text: str, numbers: Collection[int]) -> str:
-    """Return the blocks with these numbers (from 1), all code, and blocks the model did not see.
+    """Keep the blocks with these numbers (from 1), all code, and any blocks the model did not see.
     Return the whole text if too much would be lost.
     """
     all_blocks = blocks(text)

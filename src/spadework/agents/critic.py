@@ -1,4 +1,4 @@
-"""Let a model review the report at deep effort and rewrite its weak sections once."""
+"""Have a model review the report and rewrite its weak sections once, at deep effort only."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ async def rewrite(
 
 
 def describe_review(review: Review) -> str:
-    """Format a review as Markdown, with the outcome of each weakness."""
+    """Format a review as Markdown, with what became of each weakness."""
     lines = ["## The editor's opinion", "", escape_markdown(review.verdict)]
     if review.strengths:
         lines += ["", "### Strengths", ""]

@@ -1,4 +1,4 @@
-"""Compose the sections that surround a report's topics, without a model."""
+"""Compose the sections on disagreements, gaps, problems and method, without a model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 #: One side of a disagreement counts as stronger if its weight is larger by at least this much.
 CLEAR = 0.1
 
-#: The phrase that counts each kind of verdict. "quoted" is for verbatim quotes that code found.
+#: The phrase for the count of each verdict. "quoted" is for verbatim quotes that code found.
 _QUOTED = "quoted"
 _FOUND = {
     "supported": "found_supported",
@@ -56,14 +56,14 @@ _ENDED = {
     "tokens": "spent_tokens",
     "money": "spent_money",
 }
-#: The kinds of shortfalls that readers look for. The report lists only these; the result has all.
+#: The shortfalls that matter to readers. The report lists only these; the result lists all.
 _GAPS = ("definition", "steps", "code", "dates")
 
 
 def disagreements(
     conflicts: Sequence[Conflict], ledger: Mapping[str, Evidence] = _NONE, say: Phrases = ENGLISH
 ) -> Section:
-    """Return a section with all sides of each disagreement, with their evidence and dates."""
+    """Return a section that gives each disagreement's sides with their evidence and dates."""
     lines = []
     for conflict in conflicts:
         sides, how = _weighed(conflict, ledger, say)
@@ -84,8 +84,8 @@ def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> s
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """Return the disagreements that no section reports.
-    A section reports a disagreement if it cites all sides and states the figures of each.
+    """Return the disagreements that no section reports. A section reports a disagreement if it
+    cites every side and states every side's figures.
     """
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
@@ -142,9 +142,9 @@ def not_found(
     unread: AbstractSet[str] = frozenset(),
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return a section on what the answer lacks, with each gap once.
-    - `outlined`: the aspects and gaps that no entry answers, or None without an outline. Only the
-      outline knows whether another topic answers a gap.
+    """Return a section on what the answer lacks, listing each gap once.
+    - `outlined`: the aspects and gaps that no entry answers, or None if there is no outline.
+      Only an outline can tell whether another topic answers a gap.
     - `unread`: topics with pages that could not be read.
     """
     lines, told, listed, lacking = [], "", set[str](), [*(outlined or ())]
@@ -155,7 +155,7 @@ def not_found(
             new = [gap for gap in left if _bare(gap) not in told]
             lines.append(_gap_of(topic, found, new, topic.name in unread, plan, say))
             told = _bare(" ".join([told, *lines]))
-            # The line just added already tells what the topic lacks.
+            # The line just added already says what the topic lacks.
             listed |= {*left, *(topic.must_cover if left else ())}
     said = stems(told, plan.language)
     lacking = [one for one in dict.fromkeys(lacking) if one not in listed]
@@ -183,7 +183,7 @@ def _bare(text: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
-    """Return a section of problems without URLs, with the first failure of each provider.
+    """Return a section that lists the problems without URLs, and one failure per search provider.
     Rejected sentences and unread pages are reported elsewhere.
     """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
@@ -212,8 +212,8 @@ def about(
     say: Phrases = ENGLISH,
 ) -> Section:
     """Return a section on how the report was made.
-    - `pages`: the number of pages read, and of pages cited.
-    - `why`: the reason if the run ended early.
+    - `pages`: the number of pages read, and the number cited.
+    - `why`: the reason for ending early, if the run did.
     """
     many, cited = pages
     read = say("page_read" if many == 1 else "pages_read", many=many, cited=cited)
@@ -240,6 +240,6 @@ def _tell_makers(citations: Sequence[Citation], say: Phrases) -> str:
 
 
 def of_lines(heading: str, lines: Iterable[str]) -> Section:
-    """Return a section of sentences that cite nothing."""
+    """Return a section of uncited sentences."""
     told = tuple(Sentence(text=line) for line in lines if line)
     return Section(heading=heading, kind="limits", sentences=told)

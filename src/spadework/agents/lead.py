@@ -1,5 +1,5 @@
-"""Split a question into the topics that a complete answer needs.
-Decide whether a question can be researched as it is, or what to ask the user.
+"""Split a question into the topics that a complete answer needs. Before that, decide whether to
+ask the user what is meant.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ANSWER_TOKENS = 500
 MOST_QUERIES = 4
 #: The maximum number of aspects per topic, and of subjects per question.
 MOST_ASPECTS, MOST_SUBJECTS = 6, 6
-#: The maximum number of requests for a form of the report, and of characters in each.
+#: The maximum number of wishes about the form of the report, and of characters in each.
 MOST_WISHES, WISH_CHARS = 5, 120
 
 
@@ -82,7 +82,7 @@ class PlanAnswer(Reply):
 
 @cache
 def _reply_type(most: int) -> type[PlanAnswer]:
-    """Return the reply type that allows `most` topics. Small models tend to use all of them."""
+    """Return a reply type that allows `most` topics. Small models tend to use up the limit."""
     return create_model(
         "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(most))
     )
@@ -180,10 +180,10 @@ def _without_today(plan: Plan, question: Question) -> Plan:
 
 
 def topic_of(answer: TopicAnswer) -> Topic:
-    """Convert a model's topic, keeping its distinct queries in plain words."""
+    """Convert a model's topic, dropping duplicate queries and any with operators or addresses."""
     name = answer.name.strip()
     # Capitalize a name that begins with a function word, because small models write names in lower
-    # case. Other names stay, because they may be spelled that way.
+    # case. Leave other names alone, because they may be spelled that way.
     if name.partition(" ")[0] in language(spoken(name)).stop:
         name = name[:1].upper() + name[1:]
     texts = {
@@ -218,8 +218,8 @@ class DoubtAnswer(Visible):
 async def doubt(
     model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Asked | None, list[Problem]]:
-    """Return what to ask the user before planning, or None. `hits` come from the first broad
-    search.
+    """Return what to ask the user before planning, or None if the question is clear. `hits` come
+    from the first broad search.
     """
 
     async def ask(model: Model) -> Asked | None:

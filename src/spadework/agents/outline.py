@@ -20,7 +20,7 @@ from spadework.tools.text.language import Phrases
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import CODE, Conflict, Coverage, Evidence, Plan, Problem, Visible
 
-#: The form of a section decides its layout.
+#: The form of a section, which decides its layout.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
 MOST_SECTIONS, MOST_COLUMNS = 12, 6
 #: The maximum number of open points that a report names. Readers would skip a longer list.
@@ -42,7 +42,7 @@ class OutlinedAnswer(Visible):
 
 
 class OutlineAnswer(Reply):
-    """The composition of a report."""
+    """A model's outline of a report."""
 
     title: str
     answer: str
@@ -69,9 +69,9 @@ class Outline:
     """The plan of a report.
     - `answer`: the short answer with citation marks, written by `author`.
     - `left_out`: the ids of unused entries.
-    - `missing`: the most important aspects and gaps that no entry answers, or None if this was not
-      checked.
-    - `names`: the names that the code in the sections shares.
+    - `missing`: the most important aspects and gaps that no entry answers, or None if this was
+      not checked.
+    - `names`: names that the code samples in all sections should share.
     """
 
     sections: tuple[Outlined, ...]
@@ -152,8 +152,8 @@ def is_summary(heading: str, code: str) -> bool:
 
 
 def _points_to_tell(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]]:
-    """Return the required aspects and gaps, with the topics that ask for each. The gaps of an
-    answered topic do not count, because nobody searched for them.
+    """Map each required aspect and each gap to the topics that ask for it. Gaps of answered topics
+    are left out, because nobody searched for them.
     """
     wanted: dict[str, list[str]] = defaultdict(list)
     for topic in plan.topics:
@@ -186,7 +186,7 @@ def _check_outline(
             continue
         heading = keep_founded_heading(one.heading, texts, home) or own[0].topic
         if is_summary(heading, plan.language):
-            # Only the summary, which is written last, may have this heading.
+            # This heading is reserved for the summary, which is written last.
             heading = own[0].topic
         same = made.get(heading.casefold())
         if same:

@@ -1,5 +1,5 @@
-"""Edit a plan for the user. The user gives topic numbers and names, or a request in free text that
-a model reads.
+"""Apply the user's edits to a plan: topic numbers and names, or a request in free text that a
+model reads.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "sta
 #: Examples of changes that work without a model.
 FORMS = ("drop 2", "keep 1 3", "add costs")
 
-#: The prefix of a change request in free text, and the last line that accepts the plan as well.
+#: The prefix of a change request in free text, and the last line that also accepts the plan.
 WISH, ACCEPTED = "change: ", "yes"
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
@@ -31,8 +31,8 @@ _ADD = re.compile(r"add\s+(\S.*)", re.IGNORECASE)
 
 
 class Said(NamedTuple):
-    """A parsed answer about a plan.
-    It has the topics named (one per line), the change requests, and whether the plan is accepted.
+    """A parsed answer about a plan: the topics that it names (one per line), the change requests,
+    and whether the plan is accepted.
     """
 
     topics: str
@@ -62,8 +62,8 @@ def edit_plan(plan: Plan, answer: str) -> Plan:
 
 
 def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
-    """Return the plan with topics of these names, in this order, at most MOST_TOPICS.
-    Without names, the plan stays unchanged.
+    """Return the plan with topics of these names, in this order, up to MOST_TOPICS. Without names,
+    return the plan unchanged.
     """
     known = {topic.name.casefold(): topic for topic in plan.topics}
     topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
@@ -83,7 +83,7 @@ class Change(NamedTuple):
 
 
 def change_plan(plan: Plan, line: str) -> Change:
-    """Return the plan after "drop 2 3", "keep 1 3" or "add NAME"."""
+    """Apply "drop 2 3", "keep 1 3" or "add NAME" to the plan."""
     line = " ".join(line.split())
     names = [topic.name for topic in plan.topics]
     if found := _ADD.fullmatch(line):
@@ -111,7 +111,7 @@ def with_names(plan: Plan, names: Sequence[str]) -> Change:
 
 
 class WishedAnswer(Visible):
-    """A plan as the user wants it: its topics' names in order, and how recent pages must be."""
+    """A plan as the user wants it: its topic names in order, and how recent pages must be."""
 
     topics: list[str] = at_most(MOST_TOPICS)
     freshness: Freshness
@@ -142,7 +142,7 @@ async def apply_wish(
 
 
 class TopicsAnswer(Visible):
-    """The topics that the user named, completed."""
+    """The topics that the user named, with the details filled in."""
 
     topics: list[TopicAnswer] = at_most(MOST_TOPICS)
 
@@ -150,8 +150,8 @@ class TopicsAnswer(Visible):
 async def complete_plan(
     model: Model | None, plan: Plan, before: Plan, *, seconds: float
 ) -> tuple[Plan, list[Problem]]:
-    """Let the lead complete all topics that `before` lacks, in one call. The user's names and
-    order stay.
+    """Have the lead fill in the details of all topics that `before` lacks, in one call. The user's
+    names and order are kept.
     """
     new = [topic.name for topic in plan.topics if topic not in before.topics]
     if model is None or not new:

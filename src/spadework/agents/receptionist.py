@@ -1,4 +1,4 @@
-"""Separate small talk and chat clients' chores (titles, tags) from questions to research."""
+"""Distinguish research questions from small talk and chat clients' chores (titles, tags)."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ _BARE = re.compile(
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: The maximum characters of an instruction. In a message of more than twice this length, the text
-#: after the instruction is material.
+#: The maximum number of characters in an instruction. In a message of more than twice this length,
+#: the text after the instruction is material.
 _HEAD_CHARS = 400
 #: An answer of at most this many tokens cannot hold a cited sentence.
 _FEW_TOKENS = 16
 _QUESTION = re.compile("[?？؟]")
-#: The number of words in a title, and of tags, when code makes them.
+#: The maximum number of words in a title, and of tags, when code writes them.
 _TITLE_WORDS, _TAGS = 6, 3
 
 
 class Chore(NamedTuple):
     """A chat client's request about a conversation.
-    - `task`: a title, tags, follow-ups, or otherwise "text".
+    - `task`: what to write: a title, tags, follow-ups, or otherwise "text".
     - `key`: the JSON key of the answer, or "" for plain text.
     - `listed`: whether the answer is a list.
     - `shown`: the conversation.
@@ -98,8 +98,8 @@ def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
 
 
 def _is_order(order: str, shown: str) -> bool:
-    """Return whether a non-English request is an instruction about a conversation. The instruction
-    must have no question mark, and the conversation must end with an answer.
+    """Return whether a non-English request is an instruction about a conversation: the instruction
+    has no question mark, and the conversation ends with an answer.
     """
     known = language_of(order) == "en" or not order.strip() or _QUESTION.search(order)
     marks = list(_SPEAKER.finditer(shown))
@@ -124,8 +124,8 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model. Title and tags come from the user's first message. Any other list
-    is empty, and any other plain answer is the title.
+    """Do a chore without a model. Titles and tags come from the user's first message. For any
+    other chore, a list is empty, and a plain answer is the title.
     """
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
@@ -190,7 +190,7 @@ def _first_question(shown: str) -> str:
 
 #: `research` goes to the graph, which recognizes follow-ups by itself.
 Kind = Literal["research", "talk", "chore"]
-#: A message with small talk and more other words than this is treated as a question.
+#: A message with more words than this besides small talk is treated as a question.
 FEW_WORDS = 6
 
 _SIGN = re.compile(r"[\W_]+")
@@ -219,7 +219,7 @@ RESEARCH = Received(kind="research")
 async def receive_message(
     said: str, chore: Chore | None, model: Model | None, *, seconds: float
 ) -> Received:
-    """Classify a message, and answer it if it needs no research. If there is no model, or the model
+    """Classify a message, and answer it if it needs no research. Without a model, or if the model
     fails, code does chores, and unclear messages are researched.
     """
     if not chore and (sure := by_rules(said)) is not None:
@@ -239,8 +239,8 @@ async def receive_message(
 
 
 def by_rules(said: str) -> Received | None:
-    """Classify a message that is not a chore by rules. Pure small talk is answered in its language.
-    Return None for small talk with a few other words, because these words may be a question.
+    """Classify a message by rules, assuming it is not a chore. Pure small talk is answered in its
+    own language. Return None for small talk with a few other words, which may be a question.
     """
     left, talk, kind = _split_small_talk(said)
     if kind and not left:

@@ -1,6 +1,6 @@
-"""Open what a session works with: journal, models, search providers and their fallbacks, and pages.
-A replay reads the recording. Other runs look for a page in earlier runs before they fetch it from
-the web, and store new pages. A store that fails never stops a run.
+"""Open the parts of a session: journal, models, search providers and their fallbacks, and pages. A
+replay reads the recording. Other runs look for a page among those of earlier runs before they
+fetch it from the web, and they store new pages. A failing store never stops a run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from spadework.values import Hit, Page, Problem, Query, Value
 if TYPE_CHECKING:
     from spadework.graph.context import SessionContext
 
-#: Settings that are never stored, because they are secrets.
+#: Secret settings, which are never stored.
 SECRETS = {
     name
     for name, field in Settings.model_fields.items()
@@ -54,8 +54,8 @@ _NOBODY = ("", "")
 
 
 class Opened(Value):
-    """A record of the model, providers and settings of a session. Secrets and the home are left
-    out.
+    """A record of a session's model, providers and settings. Secrets and the path of the home are
+    left out.
     """
 
     model: str = ""
@@ -103,8 +103,8 @@ class Opened(Value):
 
 @dataclass(frozen=True)
 class Replay:
-    """A session to rerun from its recording. The model in `new_model` answers requests that were
-    not recorded.
+    """A session to rerun from its recording. The model set in `new_model` answers requests that
+    were not recorded.
     """
 
     recording: Recording
@@ -113,8 +113,8 @@ class Replay:
 
 @dataclass(frozen=True)
 class PagesAlone:
-    """Options for a context that only gathers pages, without a model. `providers`: the search
-    providers of the caller; `search`: if false, no provider is opened.
+    """Options for a context that only gathers pages, without a model. `providers`: the caller's
+    search providers; `search`: False to open no provider.
     """
 
     providers: Sequence[Any] = ()
@@ -123,15 +123,13 @@ class PagesAlone:
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A provider that left only its hits in the recording: a library, a tool or an object of the
-    caller.
-    """
+    """A provider known only from its recorded hits: a library, a tool or an object of the caller."""
 
     name: str
     describes: str
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return nothing, because the hits come from the recording."""
+        """Return no hits, because they come from the recording."""
         return []
 
 
@@ -149,9 +147,9 @@ Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """The opened parts. `asked`: the model that answers new requests (in a replay, requests that
-    were not recorded); `problems`: the problems of the model; `cleanings`: the number of pages
-    cleaned before.
+    """The opened parts. `asked`: the model that answers new requests (in a replay, those that were
+    not recorded); `problems`: problems with the model; `cleanings`: the number of pages already
+    cleaned.
     """
 
     journal: Journal
@@ -179,7 +177,7 @@ async def open_parts(
     replay = providers if isinstance(providers, Replay) else None
     libraries: list[Library] = []
     await asyncio.to_thread(private_folder, folder / "pages")
-    # Everything is closed again if a later step fails or is cancelled.
+    # Close everything again if a later step fails or is cancelled.
     async with AsyncExitStack() as opened:
         meaning = None if replay else meaning_of(settings)
         if meaning:
@@ -250,8 +248,8 @@ async def _chosen_now(
     *,
     late: bool,
 ) -> Chosen:
-    """Choose the model and open the providers, as far as time allows.
-    A run that starts too `late` gets neither. A run that only gathers pages gets no model.
+    """Choose the model and open the providers, as time allows. A run that starts too `late` gets
+    neither. A run that only gathers pages gets no model.
     """
     name, problems, choice = "", list[Problem](), _NO_TIME
     if isinstance(providers, PagesAlone):
@@ -314,7 +312,7 @@ class StandIns:
         self._news: list[str] = []
 
     async def nth(self, context: SessionContext, n: int) -> Provider | None:
-        """Return fallback provider `n` (from 0), opened if necessary, or None if there is none."""
+        """Return fallback provider `n` (counted from 0), opening it if needed, or None."""
         async with self._lock:
             while n >= len(self.opened):
                 opening = partial(self._open, context)
@@ -350,14 +348,14 @@ class StandIns:
 T = TypeVar("T")
 
 ANSWER_SECONDS = 4.0
-#: Maximum seconds to wait until new pages are stored: before the report, and at the end of the
+#: Maximum seconds to wait for new pages to be stored: before the report, and at the end of the
 #: session.
 REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """The knowledge store of one run, if there is any. `problem`: why the store cannot be used;
-    `left`: returns the seconds that an answer may take; `meaning`: the embedding model, which
+    """A run's access to the knowledge store, if there is one. `problem`: why the store cannot be
+    used; `left`: returns the seconds left for an answer; `meaning`: the embedding model, which
     is closed with the store.
     """
 
@@ -378,7 +376,7 @@ class PageCache:
 
     @property
     def problems(self) -> list[Problem]:
-        """The problems of the store and the embedding model."""
+        """Problems with the store and the embedding model."""
         return [
             *([self.problem] if self.problem else []),
             *(self._meaning.problems if self._meaning else []),
@@ -408,13 +406,13 @@ class PageCache:
             self._adding.add(asyncio.create_task(self._add(self._store, new, text_of)))
 
     async def settle(self) -> list[Problem]:
-        """Wait briefly until new pages are stored, and return the problems so far."""
+        """Wait briefly for new pages to be stored, and return the problems so far."""
         if self._adding:
             await asyncio.wait(self._adding, timeout=REPORT_SECONDS)
         return self.problems
 
     async def close(self) -> None:
-        """Finish or cancel the storing of pages and close the store, even when cancelled."""
+        """Finish or cancel storing pages, and close the store, even when cancelled."""
         async with AsyncExitStack() as closing:
             if self._meaning:
                 closing.push_async_callback(self._meaning.close)

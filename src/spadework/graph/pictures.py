@@ -1,6 +1,4 @@
-"""Fetch pictures for a report: figures of cited pages with captions that belong to a
-cited quote.
-"""
+"""Fetch pictures for a report: figures on cited pages whose captions belong to a cited quote."""
 
 from __future__ import annotations
 
@@ -27,8 +25,8 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.terms import terms
 from spadework.values import Evidence, Picture
 
-#: Maximum pictures in a report, maximum characters of a caption, and maximum seconds for choosing
-#: and for fetching.
+#: Maximum pictures per report, maximum characters per caption, and maximum seconds for choosing
+#: the pictures and for fetching each.
 MOST, MOST_CAPTION, CHOOSING, SECONDS = 4, 400, 2.0, 6.0
 #: A word is rare if it occurs at most RARE times on its page. A caption belongs to a quote if they
 #: share LEAST_SHARED rare words.
@@ -36,12 +34,12 @@ RARE, LEAST_SHARED = 5, 2
 
 
 async def fetch_pictures(context: SessionContext, state: ResearchState) -> tuple[Picture, ...]:
-    """Return the pictures of a report, best first, stored in the session. None are fetched at
-    quick effort, or if no time or budget is left for reading. A picture that fails is left out.
+    """Fetch and store a report's pictures, and return them, best first. At quick effort, or if no
+    time or budget is left for reading, return none. Skip pictures that cannot be fetched.
     """
     choose, shape = partial(_choose, context, state), tuple[Picture, ...] | None
-    # The default is None and not (), so that an empty choice is recorded, too, and replaces the
-    # choice of an earlier attempt.
+    # The default is None rather than (), so that an empty choice is recorded as well, and replaces
+    # that of an earlier attempt.
     chosen = await context.journal.moment("pictures", "", shape, choose, None)
     fetched = await asyncio.gather(*(_fetch(context, picture) for picture in chosen or ()))
     return tuple(picture for picture in fetched if picture)
@@ -72,8 +70,8 @@ def _fitting_figures(
     late: Late,
 ) -> list[tuple[float, Picture]]:
     """Return the figures that belong to a quote, best first, each with a score. A caption must
-    share a word with the question. It must also share rare words with the quote, or any word if
-    caption and quote are under the same heading.
+    share a word with the question, and rare words with the quote. Any word shared with the
+    quote is enough if both are under the same heading.
     """
     found: list[tuple[float, Picture]] = []
 
@@ -83,7 +81,7 @@ def _fitting_figures(
 
     @cache
     def captions(url: str, text: PageText, code: str) -> list[tuple[str, str, str]]:
-        """Return the URL, opening words and heading for each caption that shares a word with the
+        """Return the URL, opening words and heading of each caption that shares a word with the
         question.
         """
         return [
@@ -115,7 +113,7 @@ def _first_words(caption: str, code: str) -> str:
 
 
 async def _fetch(context: SessionContext, picture: Picture) -> Picture | None:
-    """Store a picture, and return it with its file name, or None if it cannot be shown."""
+    """Fetch and store a picture. Return it with its file name, or None on failure."""
     web, request = context.web.limited(PICTURE_BYTES), Request("picture", {"url": picture.url})
     try:
         fetch = partial(web.fetch, picture.url, seconds=SECONDS)

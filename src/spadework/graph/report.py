@@ -108,7 +108,7 @@ def first_of_all(found: Sequence[Unreached], rest: Section) -> Section:
 
 
 def unread_hits(state: ResearchState) -> list[Unread]:
-    """Return the hits that could not be read, best first, each page once."""
+    """Return the hits that could not be read, best first, without duplicates."""
     had = {canonical_url(url) for url in state.get("pages", {})}
     found: dict[str, Unread] = {}
     for one in (one for find in state.get("finds", []) for one in find.unread):
@@ -120,8 +120,8 @@ def unread_hits(state: ResearchState) -> list[Unread]:
 def with_unread(
     section: Section, hits: Sequence[Unread], say: Phrases, *, brief: bool = False
 ) -> Section:
-    """Append unread hits (best first) to the section on missing answers.
-    If `brief`, only their names are given.
+    """Append unread hits (best first) to the section on missing answers. If `brief`, give only
+    their names.
     """
     if not hits:
         return section
@@ -182,7 +182,7 @@ def sources_of(
     pages = {u: _as_cited(p, quotes[u], told) for u, p in state.get("pages", {}).items()}
     rest = sorted(pages, key=lambda url: -pages[url].rrf)
     before = state.get("before")
-    # In a revised report, sources keep their numbers while they are cited.
+    # In a revised report, sources keep their numbers as long as they are cited.
     same = [url for url in before.numbered if url in cited] if before else []
     order = [url for url in dict.fromkeys([*same, *cited, *rest]) if url in pages]
     return [
@@ -218,14 +218,14 @@ def _source(
         known=page.known,
         unused=unused,
         kind=page.kind,
-        # For a local document, take the shape from the file name, because only its text is known.
+        # A local document is stored as text, so its shape is derived from the file name.
         shape=foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type),
     )
 
 
 def _reasons_unused(state: ResearchState, told: AbstractSet[str]) -> dict[str, str]:
-    """Return the reasons why no sentence cites a page, by content hash.
-    The reason is "" for a cited page. Pages without passages are left out.
+    """Return, by content hash, why no sentence cites a page. The reason is "" for a cited page.
+    Pages without passages are left out.
     """
     found = [p for find in state.get("finds", []) for p in find.passages]
     return {
@@ -263,8 +263,8 @@ def build_report(
     problems: Sequence[Problem],
     sources: Sequence[Source],
 ) -> Report:
-    """Return the report of a run that ended because of `why`.
-    Problems come first if something was `unreached`, otherwise last.
+    """Return the report of a run that ended for the reason `why`. Problems come first if something
+    was `unreached`, otherwise last.
     """
     say = Phrases(state["plan"].language)
     ledger = {e.id: e for e in state.get("evidence", [])}
@@ -310,8 +310,8 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     answers = [section for section in written if section.heading not in headed]
     rest = [headed[section.heading] for section in written if section.heading in headed]
     if rest:
-        # Put the closest passages after the missing answers, so that readers do not mistake them
-        # for the answer.
+        # Put the closest passages after the list of missing answers, so that readers do not
+        # mistake them for answers.
         return [*answers, open_ones, *rest], open_ones.model_copy(update={"sentences": ()})
     return answers, open_ones
 

@@ -1,11 +1,11 @@
-"""Run the loop. Start reading here: it has only nodes and edges.
+"""Run the research loop. Start reading here: this module has only nodes and edges.
 
 open ─▶ receive ─▶ clarify? ─▶ plan ─▶ approve? ─▶ worker × topic ─▶ fuse ─▶ assess ─┬─▶ write ─▶
 verify ─▶ edit ─▶ save │                            ▲                                │   ▲   ▲  │
-                       │                            ├──────── gap tasks only ◀───────┘   │   │  │
-                       │                            └──────── what the editor misses ◀─ once ┼──┘
-                       ├─▶ revise: another form of the report that is followed up ───────────┘
-                       └─▶ write: what was proven before answers a follow-up
+│                            ├──────── gap tasks only ◀───────┘   │   │  │                        │
+└──────── what the editor misses ◀─ once ┼──┘                        ├─▶ revise: another form of
+the report that is followed up ───────────┘                        └─▶ write: what was proven
+before answers a follow-up
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
 
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Divide the question into topics, and add the pages of the session that is followed up.
-    A broad search comes first, unless a model plans at quick effort or sees earlier answers.
+    """Divide the question into topics, and add pages from the session that is followed up. A broad
+    search comes first, unless a model plans at quick effort or sees earlier answers.
     """
     context = await context_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
@@ -142,7 +142,7 @@ async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
     """
     if fault := disk_fault(error.error):
         raise DiskStopped(fault) from fault
-    # Our own messages are written for users; others may reveal local paths.
+    # Our own messages are written for users. Other messages may reveal local paths.
     ours = isinstance(error.error, SpadeworkError)
     said = str(error.error) if ours else type(error.error).__name__
     topic, effect = state["task"].topic.name, "This round found nothing for the topic."
@@ -198,7 +198,7 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Write the report from the ledger. Sections are written concurrently, and disagreements are
-    set side by side.
+    presented side by side.
     """
     context = await context_of(state["session_id"], runtime.context)
     context.budget.writes()
@@ -236,8 +236,8 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # Drop `unfit`, because the rounds have already reported why code judges. There were no
-        # rounds only if the report just changes its form, and then `before` is set.
+        # Drop `unfit`: the rounds have already reported why code judges. Only a report that just
+        # changes its form has no rounds, and then `before` is set.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)
@@ -252,7 +252,7 @@ async def edit(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
 
 
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Compose and return the result, with pictures, and keep the report for follow-ups."""
+    """Compose the result with its pictures, store it for follow-ups, and return it."""
     context = await context_of(state["session_id"], runtime.context)
     await context.was_stopped("save")
     kept, none = context.page_cache.settle, list[Problem]()
@@ -263,7 +263,7 @@ async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     await keep(context, state, result)
     emit = emitter(context, runtime)
     emit(Wrote(markdown=result.report, final=True))
-    # A session records this event itself, once its files are written.
+    # Only stream this event, because a session records it once its files are written.
     runtime.stream_writer(Finished(result=result).model_dump(mode="json"))
     if context.owned_by_graph:
         await context.close()
@@ -279,7 +279,7 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
     )
     builder.add_node("open", open_session)
     builder.add_node("revise", revised)
-    # A round's workers and their error handlers form one step, so that `fuse` runs once.
+    # A round's workers and their error handlers form one graph step, so `fuse` runs only once.
     for node in (receive, clarify, plan, approve, fuse, assess, write, verify, edit, save):
         builder.add_node(node)
     builder.add_node(

@@ -1,8 +1,8 @@
 """Decide which node comes next, with which tasks, and whether a topic is worth another round.
 
-The price of a round is its share of the remaining time and tokens. The gains and the threshold
-without a model were measured on questions with known answers (benchmarks/rounds_sweep.py,
-benchmarks/README.md).
+The price of a round is the share of the remaining time and tokens that it takes. The expected
+gains, and the minimum gain when code judges, were measured on questions with known answers
+(benchmarks/rounds_sweep.py, benchmarks/README.md).
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from spadework.values import (
 
 #: Minimum expected gain of another round when code judges.
 LEAST_GAIN = 0.17
-#: Minimum difference between two judgements by code, which are inexact. Smaller values lost facts.
+#: Scores by code are inexact, so they must improve by this much. Smaller values lost facts.
 CLEARLY = 0.1
-#: Factor on the score for each shortfall.
+#: Each shortfall multiplies the score by this factor.
 LACKING = 0.5
-#: Gain that is worth all the remaining time or tokens.
+#: Minimum gain of a round that takes all the remaining time or tokens.
 WORTH = 0.5
 #: Shortfalls that another search may fix.
 RAISING = frozenset({"definition", "steps", "code", "dates", "quality", "freshness", "domains"})
-#: Price of a round that takes everything left.
+#: Price of a round that takes all the remaining time or tokens.
 ALL = 1.0
 
 
@@ -52,7 +52,7 @@ async def price(context: SessionContext, state: ResearchState) -> float:
 
 
 def share(budget: Budget, rounds: int) -> float:
-    """Return the share (0 to 1) of the remaining time and tokens that a usual round takes."""
+    """Return the share (0 to 1) of the remaining time and tokens that an average round takes."""
     time = budget.reckoned("search", "read", "assess")
     tokens = (1 - budget.shares["write"]) * budget.limits.tokens - budget.spent("tokens")
     taken = ((budget.elapsed(), time), (budget.spent("tokens"), tokens))
@@ -80,7 +80,7 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
     if found.covered:
         return price < ALL and bool(_falls_short(topic, state))
     expected = gain(found, lacks(topic, state), survey=survey)
-    # A judging model names the gap. The search then has a target and needs no minimum gain.
+    # If a model judged, it named the gap, so the search has a target and needs no minimum gain.
     least = LEAST_GAIN if found.judge == CODE else 0.0
     return expected >= max(least, WORTH * price)
 
@@ -95,8 +95,9 @@ def no_better(new: Coverage, old: Coverage) -> bool:
 
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
-    """Return the expected gain (0 to 1) of another round: 1 for open topics, for surveys, and if
-    the evidence leads to further searches; otherwise 1 minus the score, which shortfalls lower.
+    """Return the expected gain (0 to 1) of another round. It is 1 for open topics, surveys, and
+    evidence that leads to further searches; otherwise 1 minus the score, which shortfalls
+    lower.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":
@@ -112,8 +113,8 @@ def lacks(topic: Topic, state: ResearchState) -> set[str]:
 
 
 def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
-    """Return the fixable shortfalls. Freshness counts only if news is wanted, quality only if the
-    previous round improved it.
+    """Return the fixable shortfalls. Freshness counts only if news is wanted, and quality only if
+    the previous round improved it.
     """
     kinds = {str(s.kind) for s in state.get("shortfalls", []) if s.topic in ("", topic.name)}
     plan, rounds = state["plan"], state.get("rounds", [])
@@ -125,11 +126,10 @@ def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
     return kinds & RAISING
 
 
-#: Share of the pages for the first round. The rest is kept for gaps.
+#: Share of the page limit for the first round. The rest is kept for gaps.
 FIRST_ROUND_PAGES = 0.87
 LEAST_PAGES = 2
-#: The number of the round before any search. This round judges the pages of the session that is
-#: followed up.
+#: The round before any search. It judges the pages of the session that is followed up.
 KNOWN = 0
 
 
@@ -148,8 +148,8 @@ def question_of(state: ResearchState) -> Question:
 
 
 def received(state: ResearchState) -> str:
-    """Return the node after `receive`.
-    That node changes the form of the report, answers from evidence, or begins the research.
+    """Return the node that comes after `receive`. It changes the form of the report, answers from
+    known evidence, or begins the research.
     """
     return {"form": "revise", "known": "write"}.get(state["turn"].kind, "clarify")
 
@@ -179,9 +179,7 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
 
 
 class _Gap(NamedTuple):
-    """A further search for a topic. With `again`, hits that were found but not read are
-    used, too.
-    """
+    """A further search for a topic. If `again`, earlier hits that were not read are used, too."""
 
     topic: Topic
     queries: tuple[Query, ...]
@@ -260,8 +258,8 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
 def _queries_unasked(
     topic: Topic, state: ResearchState, asked: set[tuple[str, tuple[str, ...]]], load: Workload
 ) -> tuple[Query, ...]:
-    """Return the queries of a topic that were never sent.
-    Return all its queries if stored pages replaced the web.
+    """Return a topic's queries that were never sent. If only stored pages were read for the topic,
+    return all its queries.
     """
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
@@ -313,14 +311,14 @@ def after_assess(state: ResearchState) -> list[Send] | str:
 
 
 def after_review(state: ResearchState) -> list[Send] | str:
-    """Return the workers or the node that the review calls for, or "save" if it is finished."""
+    """Return the workers or node that the review calls for, or "save" if the review is done."""
     review = state.get("review")
     return "save" if review is None or review.done else workers(state)
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """Return the input of a worker, with the workers that share pages with it. The input includes
-    the pages read before for its topic, or for any topic if the task has `own`.
+    """Return the input of a worker. This includes the topics whose workers share pages with it,
+    and the pages read before for its topic (for any topic if `task.own`).
     """
     before = [
         page.url

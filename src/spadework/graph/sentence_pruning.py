@@ -21,7 +21,7 @@ from spadework.tools.text.sentences import leads, sentences
 from spadework.tools.web.urls import hosts_for_urls, inert_addresses
 from spadework.values import Problem, Section, Sentence
 
-#: A section with fewer sentences of its own may repeat some from other sections.
+#: If a section has fewer sentences of its own, it may repeat some from other sections.
 LEAST_SAID = 4
 LEANING = "The sentence depended on one that was removed."
 LEADING = "Everything that the sentence introduced was removed."
@@ -29,8 +29,8 @@ AGAIN = "The sentence replaced an unsupported one and could not be checked itsel
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """Return a section after its repair. If a replacement fails, the original stays if it had
-    passed.
+    """Return a section with its repairs. Where a replacement fails, keep the original sentence if
+    it had passed.
     """
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
@@ -45,8 +45,8 @@ def settle_changes(section: Section, changes: Changes, findings: Findings) -> Ch
 
 
 def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stated, Finding]:
-    """Return a rejecting finding for each replacement that could not be checked, if the sentence
-    that it replaces had failed.
+    """Return a rejecting finding for each replacement that could not be checked, provided that the
+    original sentence had failed.
     """
     after = iter(state_sentences(before.section.changed(changes)))
     found = {}
@@ -58,8 +58,8 @@ def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stat
 
 
 def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list[Problem]]:
-    """Return a section without its failed sentences and those that depend on them. Also return the
-    problems.
+    """Drop failed sentences, and sentences that depend on them. Return the rest of the section,
+    and a problem for each dropped sentence.
 
     A shortened sentence keeps its finding.
     """
@@ -109,15 +109,15 @@ def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> di
 
 
 def _without_lead(sentence: Sentence) -> Sentence | None:
-    """Return a sentence without its last part, an introduction, or None if nothing is left."""
+    """Drop a sentence's last part, which is an introduction. Return None if nothing is left."""
     start, _ = [(0, 0), *sentences(sentence.text)][-1]
     text = sentence.text[:start].rstrip()
     return sentence.model_copy(update={"text": text}) if text else None
 
 
 def _without_context(sentence: Sentence) -> Sentence | None:
-    """Return a sentence that makes sense alone, shortened if necessary, or None if that is
-    impossible.
+    """Return a sentence that makes sense on its own, shortened if necessary. Return None if this
+    is impossible.
     """
     if not leans(sentence):
         return sentence
@@ -138,7 +138,7 @@ def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
         later = {table for others in tables[n + 1 :] for table in others}
         twice = {at for table, own in tables[n].items() if table in later for at in own}
         if section.kind == "summary" or len(twice) == len(section.sentences):
-            # A section of only repeated tables keeps them, since they answer its question.
+            # A section with only repeated tables keeps them, since they answer its question.
             twice = set()
         bound = (each.row or each.follows or each.label for each in state_sentences(section))
         stays = leant_on(section) | {n for n, each in enumerate(bound) if each} | _steps(section)
@@ -179,7 +179,7 @@ def _steps(section: Section) -> set[int]:
 
 
 def unlinked(checked: Checked) -> Checked:
-    """Make addresses in a section's text unclickable, and reduce those in its heading to hosts."""
+    """Make a section's addresses unclickable, and shorten those in its heading to host names."""
     section = checked.section
     told = {n: (without_addresses(one),) for n, one in enumerate(section.sentences)}
     parts = tuple(
@@ -196,8 +196,8 @@ def unlinked(checked: Checked) -> Checked:
 
 
 def without_addresses(sentence: Sentence) -> Sentence:
-    """Make the addresses in a sentence unclickable, because the sources have the links. Code stays
-    as it is.
+    """Make the addresses in a sentence unclickable, because the list of sources has the links.
+    Leave code unchanged.
     """
     if sentence.code:
         return sentence

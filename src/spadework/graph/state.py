@@ -43,7 +43,7 @@ from spadework.values import (
 
 class Find(Value):
     """The result of a worker: the pages read (best first), and the best passages for its topic.
-    - `left`: readable hits left; `found`: all hits.
+    - `left`: number of readable hits that were not read; `found`: number of all hits.
     - `answered`: false if every search failed.
     - `heard`: the providers that answered.
     - `unread`: the hits that could not be read.
@@ -87,21 +87,21 @@ class ResearchState(TypedDict, total=False):
     follows: str
     earlier: list[str]
     answers: list[str]
-    #: Requests about the report's form, and its maximum words (0: as in the settings).
+    #: Requests about the report's form, and its maximum length in words (0: as in the settings).
     wishes: str
     most_words: int
     #: The start date of the run. Prompts use it, because they must not read the clock.
     asked_on: str
-    #: The request of a follow-up, and the earlier report if it is revised.
+    #: The classified follow-up, and the earlier report if that is to be revised.
     turn: Required[Turn]
     before: Earlier | None
-    #: For each new heading, the number of the earlier section that was rewritten.
+    #: Maps the new heading of each rewritten section to its position in the earlier report.
     places: dict[str, int]
     attached: list[Page]
     plan: Required[Plan]
-    #: Seconds that the model took to plan (0 without a model's plan).
+    #: Seconds that the model took to plan (0 if no model planned).
     plan_seconds: float
-    #: The forecast, or None if an existing report is only changed.
+    #: The forecast, or None if the run only changes an existing report.
     forecast: Forecast | None
     tasks: Required[Annotated[list[Task], operator.add]]
     finds: Annotated[list[Find], operator.add]
@@ -134,8 +134,8 @@ class ResearchState(TypedDict, total=False):
 
 
 class ResearchInput(BaseModel):
-    """Research a question that needs several sources: search, read, and write a report in
-    Markdown in which every factual sentence cites words of a source.
+    """Research a question that needs several sources: search, read, and write a report in Markdown
+    in which every factual sentence cites the words of a source.
     """
 
     # Clients' forms, and models that use the graph as a tool, see only the question. Programs may
@@ -220,7 +220,7 @@ class WorkerState(TypedDict, total=False):
     #: Number of topics in the plan, and number of workers in this round.
     topics: int
     tasks: int
-    #: Seconds that the model took to plan (0 without a model's plan).
+    #: Seconds that the model took to plan (0 if no model planned).
     plan_seconds: float
     read_before: Required[list[str]]
     #: Topics whose workers share pages; empty if the worker may read any page.

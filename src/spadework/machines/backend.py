@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     _checked: Backend = _this
 
 
-#: The oldest supported PostgreSQL, as its `server_version_num`, and the maximum connections of a
-#: worker.
+#: The oldest supported PostgreSQL, as its `server_version_num`, and the maximum number of
+#: connections per worker.
 OLDEST, OF_A_WORKER = 130_000, 14
 AWAY = "The database does not answer."
 _ADDRESS = "Check SPADEWORK_DATABASE_URL, and make sure that PostgreSQL is running at that address."
@@ -131,7 +131,7 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return a list by name. The list counts as created if the file `before` exists."""
+    """Return the list called `name`. It counts as created if the file `before` exists."""
     return ListTable(url, name, rows, before)
 
 

@@ -1,7 +1,7 @@
 """Connect to the machines' database, with one pool per process and event loop. Every wait has a
 deadline. Statements are retried while the server restarts, so they may be sent twice. This
-module also stores the short lists that all servers read for every request (writing one blocks,
-on a connection of its own), and inspects a database without changing it.
+module also inspects a database without changing it, and stores the short lists that servers
+read for every request. Writing a list blocks, and uses a connection of its own.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _WORKER_COUNTS = (
 
 
 def conninfo_of(url: str) -> str:
-    """Return libpq's connection string. Raises SettingsError for an invalid address."""
+    """Return the connection string for libpq. Raises SettingsError for an invalid address."""
     try:
         given = conninfo_to_dict(url)
     except Error:
@@ -106,9 +106,9 @@ T = TypeVar("T")
 AWAY_SECONDS = 30.0
 AGAIN_SECONDS = 0.25
 #: The pool stops reconnecting after this many seconds. The next caller then starts again, instead
-#: of waiting for attempts that become ever rarer.
+#: of waiting while attempts become less and less frequent.
 RECONNECT_SECONDS = 3.0
-#: Maximum connections of the pool. The listening connection is not counted.
+#: Maximum connections in the pool, not counting the listening connection.
 MOST_CONNECTIONS = 6
 
 
@@ -208,8 +208,8 @@ async def opened(url: SecretStr) -> AsyncIterator[Database]:
 
 
 class Listening:
-    """The connection of a process that listens for notifications (LISTEN and NOTIFY).
-    Nothing depends on the notifications, because waiters also poll.
+    """A process's connection for notifications (LISTEN and NOTIFY). A lost notification does no
+    harm, because waiters also poll.
     """
 
     def __init__(self, conninfo: str) -> None:
@@ -270,7 +270,7 @@ class Listening:
 
 
 class Changing:
-    """A list's rows as JSON, locked for a change."""
+    """A list's rows as JSON, locked while they are changed."""
 
     def __init__(self, rows: str) -> None:
         self.rows = rows
@@ -317,7 +317,7 @@ class Looked(NamedTuple):
     - `where`: its address without the password; `number`: the `version` as a number.
     - `most`, `free`: connections allowed and available.
     - `tables`: the last migration ("" if none).
-    - `workers`: live workers; `waiting`, `running`: sessions.
+    - `workers`: number of live workers; `waiting`, `running`: numbers of sessions.
     - `seconds`: how long the inspection took.
     """
 

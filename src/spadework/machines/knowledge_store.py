@@ -1,4 +1,4 @@
-"""Keep knowledge in PostgreSQL. Owners see only their own pages."""
+"""Store pages in PostgreSQL for later runs. Owners see only their own pages."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
 T = TypeVar("T")
-#: Maximum seconds that a run waits for a response.
+#: Maximum seconds that a run waits for the store to respond.
 WHOLE_SECONDS = 10.0
 #: Maximum candidate passages for a question.
 PROPOSED = 60
-#: The number of unrelated passages assumed to exist (see `embedded_store`). The count of passages
-#: with a word also stops at this number.
+#: The number of unrelated passages assumed to exist (see `embedded_store`). Counts of the passages
+#: that contain a word stop at this number, too.
 OTHERS = 10_000
 _FIELDS = "record, packed, own"
 _PUT = (

@@ -1,7 +1,7 @@
 """Queue sessions for workers with procrastinate, and detect dead workers. A job only names its
-session, whose row has the state. When a worker's heartbeats stop, its jobs are closed, and
-their sessions get new jobs. A worker that was merely slow then closes its old job, not the new
-one.
+session, whose row holds the state. When a worker's heartbeats stop, its jobs are closed, and
+their sessions get new jobs. If the worker was merely slow, it then closes its old job rather
+than the new one.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ LEASE_SECONDS = 30.0
 #: Seconds between sweeps for orphaned sessions.
 SWEEP_SECONDS = 3.0
 LOOK_SECONDS = 5.0
-#: Seconds in which the sessions of a stopping worker must end.
+#: Seconds that a stopping worker's sessions have to end.
 STOP_SECONDS = 5.0
 DRAIN_LOOK_SECONDS = 0.2
 SWEEP_LOCK = 0x5AFE
-#: Sessions held back by their user's limit get no job.
+#: Sessions without a job, except those held back by their user's limit.
 _ORPHANS = (
     "SELECT sessions.id, sessions.run, coalesce(queued.ahead, 0) FROM sessions"
     " LEFT JOIN queued ON queued.id = sessions.id"
@@ -43,13 +43,13 @@ _ORPHANS = (
     " AND procrastinate_jobs.status IN ('todo', 'doing')) ORDER BY sessions.submitted_at"
 )
 _QUEUED = "SELECT ahead FROM queued WHERE id = %s AND NOT held_back"
-#: A job's priority falls with the number of its user's runs ahead of it.
+#: The more runs of the same user come before a job, the lower its priority.
 _REORDER = (
     "UPDATE procrastinate_jobs AS job SET priority = -queued.ahead FROM queued"
     " WHERE job.lock = queued.id AND job.status = 'todo' AND job.priority <> -queued.ahead"
 )
 #: A started job counts as lost if its session is not taken within this many seconds, because the
-#: response with the job then never reached the worker.
+#: worker apparently never received the job.
 UNHEARD_SECONDS = 60.0
 _UNHEARD = (
     "SELECT job.id FROM procrastinate_jobs AS job JOIN sessions ON sessions.id = job.lock"
@@ -216,7 +216,7 @@ class Queue:
 
 
 def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log errors of the queue in one line, for example if a slow worker closes a job again."""
+    """Log queue errors in one line, such as a slow worker closing its job a second time."""
     if isinstance(error := context.get("exception"), ConnectorException):
         said = str(error.__cause__ or error).partition("\n")[0]
         _log.warning("Error in the queue: %s", said)

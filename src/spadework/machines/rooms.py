@@ -1,7 +1,7 @@
-"""Hold slots at resources that all machines share.
-A slot (`place`) at a resource (`room`) is a row, requested in one statement and announced when
-granted. To save statements, an unused slot is kept briefly for the next caller in this process,
-unless someone waits elsewhere. Slots are returned in the background, many per statement.
+"""Hold slots at resources that all machines share. A slot (`place`) at a resource (`room`) is a
+database row, requested in one statement and announced when granted. To save statements, an
+unused slot is kept briefly for the next caller in this process, unless another process is
+waiting. Slots are returned in the background, many per statement.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 ASK_SECONDS = 3.0
-#: Notification channel for granted tickets, and for resources where someone waits.
+#: Notification channel for granted tickets, and for resources that someone is waiting for.
 PLACES = "spadework_places"
 _log = logging.getLogger(__name__)
 Rows = list[tuple[Any, ...]]
@@ -47,8 +47,8 @@ class AskingSoon:
     async def ask(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """Return the rows, or None if the database does not respond in time.
-        `late` is called when a query that took too long has ended.
+        """Return the rows, or None if the database does not respond in time. `late` is called once
+        a query that took too long finally ends.
         """
         return None if self.down else await self.try_again(statement, values, late)
 
@@ -137,7 +137,7 @@ class _Place:
 
 
 class PostgresRooms:
-    """This process's slots at resources. Each database and event loop has its own instance."""
+    """This process's slots at resources. There is one instance per database and event loop."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -147,10 +147,10 @@ class PostgresRooms:
         self._waiting: dict[str, asyncio.Future[None]] = {}
         self._here: Counter[str] = Counter()
         self._kept: defaultdict[str, list[_Place]] = defaultdict(list)
-        #: Resources at which this process holds slots while others wait.
+        #: Resources that this process uses while others wait for a slot.
         self._wanted: set[str] = set()
-        #: Tickets being returned, each with its resource and the seconds for which the resource
-        #: stays shut.
+        #: Tickets being returned, each with its resource and the seconds to keep the resource
+        #: shut.
         self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
 
@@ -178,7 +178,7 @@ class PostgresRooms:
     ) -> AsyncIterator[Visit]:
         """Hold a slot. See `shared_place`."""
         room, visit = name_of(what), Visit()
-        # Only the browser has another event loop. There, the visit already has a slot.
+        # Only the browser runs in another event loop, and its visits already have a slot.
         if asyncio.get_running_loop() is not self._loop:
             yield visit
             return
@@ -291,8 +291,8 @@ class PostgresRooms:
 
 
 def name_of(what: str) -> str:
-    """Return a name that means the same resource on all machines. The name of a loopback address
-    includes the host, because each machine has its own.
+    """Return a name that means the same resource on all machines. Names of loopback addresses
+    include the host, because the same address is another server on each machine.
     """
     said = f"{what} on {socket.gethostname()}" if _LOOPBACK.search(what) else what
     plain = said.isascii() and said.isprintable() and not set(said) & {"@", "?"}

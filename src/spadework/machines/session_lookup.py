@@ -1,4 +1,4 @@
-"""Find sessions submitted on any machine, by id, in a list, or by an answer they gave."""
+"""Find sessions submitted on any machine: by id, in a list, or by an answer that they gave."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from spadework.machines.session_rows import Kept, SharedSessions
 
 
-#: Maximum seconds to wait for a local process that uses the folder, and seconds between checks.
+#: Maximum seconds to wait while a local process uses the folder, and seconds between checks.
 BUSY_SECONDS, LOOK_SECONDS = 15.0, 0.2
-#: Maximum earlier sessions copied for a follow-up.
+#: Maximum number of earlier sessions copied for a follow-up.
 MOST_FOLLOWED = 6
 
 
 async def copy_session(
     shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
 ) -> Path:
-    """Update the local folder of a session and return it.
-    If `patient`, wait until a local process that runs the session has a result.
+    """Bring a session's local folder up to date, and return its path. If `patient`, wait a while
+    for the result of a local process that is running the session.
     """
     folder = settings.home / "sessions" / kept.id
     until = asyncio.get_running_loop().time() + BUSY_SECONDS
@@ -59,8 +59,8 @@ async def copy_session(
 
 
 async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
-    """Return the folder of a session to run here, after copying the sessions it follows.
-    Raises SessionBusy if another local process uses it.
+    """Copy a session to run here, and the sessions it follows. Return the session's folder. Raises
+    SessionBusy if another local process uses that folder.
     """
     follows: str = json.loads(kept.brief)["follows"]
     for _ in range(MOST_FOLLOWED):
@@ -94,7 +94,7 @@ async def _fill(shared: SharedSessions, folder: Path, kept: Kept) -> bool:
 
 
 def metadata_at(folder: Path, metadata: str) -> bytes:
-    """Return metadata with attachment paths in `folder`."""
+    """Return the metadata with its attachment paths pointing into `folder`."""
     known = json.loads(metadata)
     known["attachments"] = [str(folder / name) for name in known.get("attachments", [])]
     return json.dumps(known, indent=1).encode()
@@ -137,8 +137,8 @@ LIST_SECONDS = 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
-    """Copy to this machine a session that workers run, and return whether it is live. Of a live
-    session, only the metadata is copied. Raises SettingsError or DiskFailed.
+    """Return whether a session is live on the workers, after copying it to this machine. Only the
+    metadata of a live session is copied. Raises SettingsError or DiskFailed.
     """
     if not is_session_id(session_id):
         return False
@@ -169,9 +169,9 @@ async def bring_recording(settings: Settings, session_id: str) -> None:
 
 
 async def know_all(settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-    """Update the local list of sessions, and return the ids of those that wait or run.
-    The newest shared sessions get a folder with metadata, and deleted ones lose theirs. Nothing
-    changes if the database does not respond in time.
+    """Update the local list of sessions, and return the ids of waiting and running ones. The
+    newest shared sessions get a local folder with metadata, and deleted sessions lose theirs.
+    Nothing changes if the database does not respond in time.
     """
     with suppress(TimeoutError, SettingsError, DiskFailed):
         seconds = LIST_SECONDS if most else None
@@ -219,8 +219,8 @@ async def drop(settings: Settings, deleted: Sequence[str]) -> None:
 
 
 async def note_answer(settings: Settings, known: str, session_id: str) -> bool:
-    """Record which session gave an answer, identified by its hash.
-    Return whether workers have the session. Raises SettingsError or DiskFailed.
+    """Record which session gave the answer with this hash. Return whether the database has the
+    session. Raises SettingsError or DiskFailed.
     """
     async with shared_sessions(settings) as shared:
         return bool(await shared.database.ask(_NOTE, (known, session_id, settings.owner)))

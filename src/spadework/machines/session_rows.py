@@ -1,4 +1,4 @@
-"""Store sessions for several machines. A run writes only under its claim."""
+"""Store sessions for several machines. A run can write only while it holds its claim."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalR
 from spadework.tools.stores.private_files import ClaimLost
 from spadework.tools.stores.session_database import SqliteRows
 
-#: Statements lock the session's row, so that a takeover waits for them.
+#: A fenced statement locks the session's row, so that a takeover waits for it to end.
 _FENCED = (
     "WITH mine AS (SELECT id FROM sessions WHERE id = %s AND run = %s FOR SHARE),"
     " done AS ({}) SELECT count(*) FROM mine"
@@ -113,7 +113,7 @@ class SessionClaim:
 
 
 class PostgresRows(JournalRows):
-    """The journal rows of a claimed session. Raises DatabaseDown or ClaimLost."""
+    """The journal rows of a claimed session. Any method may raise DatabaseDown or ClaimLost."""
 
     def __init__(self, claim: SessionClaim) -> None:
         self._claim = claim
@@ -126,7 +126,7 @@ class PostgresRows(JournalRows):
 
     async def put_answer(self, row: AnswerRow) -> None:
         """See `JournalRows.put_answer`."""
-        # Characters that cannot be encoded may be replaced in this text.
+        # The subject need not be exact, so replace characters that cannot be encoded.
         subject = row.subject.encode(errors="replace").decode()
         await self._claim.write(_PUT_ANSWER, *row._replace(subject=subject))
 
@@ -208,7 +208,7 @@ _PLACE = (
 
 
 class New(NamedTuple):
-    """A submitted session. `most_runs` is its user's limit of running sessions (0: no limit)."""
+    """A submitted session. `most_runs` is its user's limit on running sessions (0: no limit)."""
 
     id: str
     owner: str
@@ -218,7 +218,7 @@ class New(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A session without its events and files. `run` counts how often it was taken."""
+    """A session without its events and files. `run` counts how often workers took it."""
 
     id: str
     owner: str
@@ -234,8 +234,9 @@ class Kept(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A session's position in the queue, and the number of live workers. `place` counts from 1 in a
-    queue of length `of`. `most_runs` is the user's limit if the session waits for it, otherwise 0.
+    """A session's position in the queue, and the number of live workers. `place` counts from 1 to
+    the queue length `of`. `most_runs` is the user's limit if it delays the session, otherwise
+    0.
     """
 
     workers: int
@@ -245,8 +246,8 @@ class Place(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A user's command to a run. `events` is the number of events that the run had when the
-    command was sent.
+    """A user's command to a run. `events` is the number of events that the run had recorded when
+    the command was sent.
     """
 
     number: int
@@ -256,13 +257,13 @@ class Signal(NamedTuple):
 
 
 class SharedSessions:
-    """All shared sessions. Methods raise DatabaseDown."""
+    """All shared sessions. Any method may raise DatabaseDown."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
 
     async def submit(self, new: New, files: dict[str, bytes]) -> None:
-        """Submit a session to the workers. A failed or cancelled session is submitted again."""
+        """Submit a session to the workers. A failed or cancelled one can be submitted again."""
         await self.database.ask(_SUBMIT, new)
         for name, data in files.items():
             await self.database.ask(_PUT_ROW_FILE, (new.id, name, pack_bytes(data)))
@@ -303,7 +304,7 @@ class SharedSessions:
             ended = await connection.execute(_END_ROW, (state, session_id, list(LIVE + AGAIN[:1])))
             if await ended.fetchone() is None:
                 return False
-            # Nobody else writes now, and earlier writes have lower numbers.
+            # Nobody else can write any more, and all earlier events have lower numbers.
             await connection.execute(_PUT_LAST, (line, session_id))
             return True
 
@@ -355,8 +356,8 @@ class SharedSessions:
         await self.database.retry(partial(self._delete, session_id))
 
     async def _delete(self, session_id: str) -> None:
-        """Delete a session, beginning with its row.
-        All writes lock that row, so pending writes end first and no others follow.
+        """Delete a session, beginning with its row. Every write locks that row, so pending writes
+        finish first and no new ones can start.
         """
         async with self.database.pool.connection() as connection, connection.transaction():
             await connection.execute(_DELETE, (session_id,))
@@ -396,8 +397,8 @@ async def _copy_rows(database: Database, session_id: str, rows: SqliteRows) -> N
 
 
 class _Cursor(AsyncCursor[DictRow]):
-    """Sends many statements one by one. In psycopg's pipeline, PostgreSQL (15) never ends an idle
-    transaction, so a frozen worker would keep its locks, and no other worker could take over.
+    """Executes many statements one by one. In a psycopg pipeline, PostgreSQL (15) never ends an
+    idle transaction. A frozen worker would keep its locks, and no other worker could take over.
     """
 
     async def executemany(
@@ -409,14 +410,14 @@ class _Cursor(AsyncCursor[DictRow]):
 
 
 class CheckpointSaver(AsyncPostgresSaver):
-    """Saves each step atomically, while the claim is held. Raises DatabaseDown or ClaimLost."""
+    """Saves each step atomically while the claim holds. May raise DatabaseDown or ClaimLost."""
 
     def __init__(self, claim: SessionClaim, serde: Any) -> None:
         super().__init__(claim.database.pool, serde=serde)  # type: ignore[arg-type]
         self._claim = claim
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return the last checkpoint, or the one in `config`."""
+        """Return the checkpoint that `config` names, by default the last one."""
         return await self._claim.database.retry(partial(super().aget_tuple, config))
 
     async def aput(self, *args: Any, **named: Any) -> RunnableConfig:
@@ -429,7 +430,7 @@ class CheckpointSaver(AsyncPostgresSaver):
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
-        """Open a cursor in a transaction. Writers set `pipeline`, so the claim is checked first."""
+        """Open a cursor in a transaction. Writers set `pipeline`, which checks the claim first."""
         async with (
             self._claim.database.pool.connection() as connection,
             connection.transaction(),

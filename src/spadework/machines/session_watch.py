@@ -58,8 +58,8 @@ async def run_by_workers(
 
 
 async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known: Metadata) -> None:
-    """Submit a session and its attachments. Raises SettingsError if it follows an unknown session
-    or a file cannot be read.
+    """Submit a session and its attachments. Raises SettingsError if the session that it follows is
+    unknown or a file cannot be read.
     """
     from spadework.machines.queue import Queue
     from spadework.machines.session_rows import New
@@ -100,9 +100,9 @@ def _read(path: Path) -> bytes:
 async def watch(
     shared: SharedSessions, settings: Settings, session_id: str, after: int, notify: Told
 ) -> AsyncGenerator[tuple[int, Event], None]:
-    """Yield a session's events after number `after`, until the session ends. The result comes
-    after the session's folder was copied here. `notify` receives the reason for waiting. Raises
-    DatabaseDown, or SessionNotFound if the session is deleted.
+    """Yield a session's events after number `after`, until the session ends. Before the result is
+    yielded, the session's folder is copied here. `notify` receives the reason for waiting.
+    Raises DatabaseDown, or SessionNotFound if the session is deleted.
     """
     from spadework.machines.database import EVENTS
     from spadework.machines.session_rows import LIVE
@@ -168,8 +168,8 @@ async def _ended(shared: SharedSessions, session_id: str) -> int:
 
 
 async def cancel(session: Session) -> bool:
-    """Cancel a session that workers run.
-    Return False if it runs in this process, so that the caller must end it.
+    """Cancel a session that workers run. Return False if it runs in this process, in which case
+    the caller must end it.
     """
     if session.elsewhere:
         async with shared_sessions(session.settings) as shared:

@@ -39,7 +39,7 @@ _EXTRA = ("alembic", "langgraph.checkpoint.postgres", "procrastinate", "psycopg"
 
 @asynccontextmanager
 async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
-    """Open the sessions in the settings' database. Raises SettingsError or DiskFailed."""
+    """Open the shared sessions in the configured database. Raises SettingsError or DiskFailed."""
     if settings.database_url is None:
         raise SettingsError(
             "No database is set.",
@@ -57,7 +57,7 @@ async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
 
 
 def check_installed() -> None:
-    """Raise SettingsError if database packages are missing."""
+    """Raise SettingsError if the packages for the database are missing."""
     if not all(_is_installed(name) for name in _EXTRA):
         raise SettingsError(
             "SPADEWORK_DATABASE_URL needs packages that are not installed.",
@@ -87,7 +87,7 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-#: Maximum seconds for a database to open, and seconds before another attempt if it does not.
+#: Maximum seconds to open a database, and seconds before another attempt if that fails.
 OPEN_SECONDS, AWAY_SECONDS = 3.0, 30.0
 _away_until = 0.0
 _log = logging.getLogger(__name__)
@@ -115,7 +115,7 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
 
 @asynccontextmanager
 async def database_soon(settings: Settings) -> AsyncIterator[Database | None]:
-    """Open the settings' database. Yields None if there is none or it is too slow."""
+    """Open the configured database. Yields None if there is none or it is too slow."""
     async with AsyncExitStack() as stack:
         if settings.database_url is None or time.monotonic() < _away_until:
             yield None
@@ -148,8 +148,8 @@ _TELL = (
 
 class SharedDayLimit(DayLimit):
     """The daily limit of a home, shared by all processes. Processes report spending and
-    reservations one after another, so that the later of two calls sees the earlier. If the
-    database does not respond soon, the last known values count.
+    reservations one after another, so that each sees all earlier reports. If the database does
+    not respond soon, the last known values apply.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -161,9 +161,7 @@ class SharedDayLimit(DayLimit):
         self._held_elsewhere = 0.0
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left for today. With `settled`, running calls on all machines are
-        ignored.
-        """
+        """Return what is left for today. If `settled`, ignore running calls on all machines."""
         left = super().free(settled=settled)
         return left if settled else left._replace(money=left.money - self._held_elsewhere)
 

@@ -1,5 +1,5 @@
-"""Run the sessions waiting in the database, and delete local copies of deleted ones. Unfinished
-sessions continue on other workers.
+"""Run the sessions waiting in the database, and delete local copies of deleted sessions. When a
+worker stops, its unfinished sessions continue on other workers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from spadework.machines.session_rows import Kept, SessionClaim, SharedSessions
 
 
-#: A session taken more often has probably crashed its workers.
+#: A session taken more often than this has probably crashed its workers.
 MOST_RUNS = 20
 _log = logging.getLogger(__name__)
 
@@ -142,9 +142,10 @@ LOOK_SECONDS = 600.0
 async def work(
     settings: Settings, most: int, ready: Callable[[str], None], drain: asyncio.Event | None = None
 ) -> None:
-    """Run at most `most` sessions at once until cancelled. Unfinished ones then continue elsewhere.
-    Once `drain` is set, nothing new is taken, and runs have `drain_seconds` to end. `ready`
-    receives a message with the worker's name. Raises SettingsError if the database cannot be used.
+    """Run up to `most` sessions at once until cancelled. Unfinished ones then continue elsewhere.
+    Once `drain` is set, no new session is taken, and runs have `drain_seconds` to end. `ready`
+    receives a message with the worker's name. Raises SettingsError if the database cannot be
+    used.
     """
     name = f"{socket.gethostname()}-{os.getpid()}"
     async with shared_sessions(settings) as shared:

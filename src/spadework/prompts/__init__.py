@@ -1,9 +1,9 @@
 """Prompts of the model roles: one Markdown file per role, rendered with strict variables.
 
-Prompts contain no time, run id or completion order, so that the same work makes the same request.
+Prompts contain no time, run id or completion order, so the same input gives the same prompt.
 
 Parts that may be dropped from an overlong request are in `{% filter part(KIND) %}` blocks, best
-first. Shortening drops the least valuable parts; the frame and the task stay.
+first. Shortening drops the least valuable parts first, and keeps the frame and the task.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Any, Literal, NamedTuple
 
 from jinja2 import Environment, StrictUndefined, Template
 
-#: The tag around page text. `fence` breaks forged copies of the tag in the text.
+#: The tag around page text. `fence` makes forged copies of the tag in the text harmless.
 FENCE = "page_text"
 
 #: Marks the start and end of a quote within its context.
 QUOTE = "¶"
 
-#: Patterns for forged tags, which have similar brackets or invisible characters between the
+#: Patterns for forged tags, which may use lookalike brackets, or invisible characters between
 #: letters.
 _UNSEEN = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
 _FORGED = re.compile(
@@ -33,11 +33,11 @@ _FORGED = re.compile(
 #: Kinds of droppable parts: a page's text, or an earlier quote.
 Kind = Literal["page", "evidence"]
 
-#: Unicode noncharacters that mark a part while a prompt is rendered.
+#: Unicode noncharacters that mark the start of a part while a prompt is rendered.
 _OPENING: dict[str, Kind] = {"\ufdd0": "page", "\ufdd1": "evidence"}
 _CLOSING = "\ufdd2"
 _MARKS = re.compile("([\ufdd0-\ufdd2])")
-#: A tagged block. It ends at the real closing tag, because forged tags in it are broken.
+#: A tagged block. It ends at the real closing tag, because `fence` broke any forged tags in it.
 _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
 #: Where to cut a text, if possible within its second half: after a line, a sentence or a word.
 _ENDS = ("\n", ". ", " ")
@@ -77,7 +77,7 @@ def fence(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return external text on one line, with forged tags broken."""
+    """Return external text on one line, with forged tags made harmless."""
     return _harmless(" ".join(str(text).split()))
 
 
@@ -86,8 +86,8 @@ def _harmless(text: str) -> str:
 
 
 def describe_entry(entry: Any) -> str:
-    """Describe a ledger entry by its id, page, quote and claim.
-    If there are adjacent sentences, they surround the quote, which is set between marks.
+    """Describe a ledger entry by its id, page, quote and claim. Adjacent sentences, if any,
+    surround the quote, which is then set between QUOTE marks.
     """
     text, *around = (part.replace(QUOTE, " ") for part in (entry.quote, entry.before, entry.after))
     if any(around):
@@ -160,11 +160,11 @@ class _Piece(NamedTuple):
 
 
 def shorten_prompt(prompt: Prompt, chars: int) -> str:
-    """Return the user message with at most `chars` characters, if possible.
-    Pages are shortened first, then evidence: the lower-ranked half is dropped, long pages are cut
-    to a common length of at least ESSENTIAL, then all but the first are dropped. If that is not
-    enough, blocks outside parts are cut, then the remaining parts. A message without parts and
-    blocks is cut before its last paragraph, which is the task.
+    """Shorten the user message to at most `chars` characters, if possible. Pages are shortened
+    first, then evidence. The lower-ranked half is dropped, long pages are cut to a common
+    length of at least ESSENTIAL, and then all but the first are dropped. If that is not enough,
+    blocks outside the parts are cut, then the remaining parts. A message without parts or
+    blocks is cut just before its last paragraph, which is the task.
     """
     pieces = _pieces(prompt)
     own = {kind: [n for n, piece in enumerate(pieces) if piece.kind == kind] for kind in _ORDER}
@@ -210,7 +210,7 @@ def _leave_out(pieces: list[_Piece], candidates: Sequence[int], chars: int) -> N
 
 
 def _cut_blocks(pieces: list[_Piece], own: Sequence[int], chars: int, least: int) -> None:
-    """Cut the longest blocks of these pieces to a common length of at least `least`."""
+    """Cut the longest blocks in pieces `own` to a common length of at least `least`."""
     lengths = [len(found) for n in own for found in _BLOCK.findall(pieces[n].text)]
     over = _over(pieces, chars)
     if over > 0 and lengths:

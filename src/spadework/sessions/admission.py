@@ -1,5 +1,5 @@
-"""Limit how many sessions run at once in this process. The rest queue, ordered by the running
-sessions of their user (fewest first), then by the user's last admission (longest ago first).
+"""Limit how many sessions run at once in this process. Further sessions wait, ordered by their
+user's running sessions (fewest first), then by the user's last admission (longest ago first).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import NamedTuple
 #: Seconds between capacity checks, since other processes use capacity, too.
 LOOK_SECONDS = 1.0
 
-#: Receives the queue position (from 1) and the queue length.
+#: Called with the queue position (counted from 1) and the queue length.
 Told = Callable[[int, int], None]
 DESCRIPTORS, THREADS = 40, 6
 #: Descriptors and threads reserved for the rest of the process, such as watchers.
@@ -29,7 +29,7 @@ _PIDS = Path("/sys/fs/cgroup/pids.max")
 
 @dataclass
 class Stock:
-    """A limited resource of the system. `limit` returns None if no limit is known."""
+    """A limited system resource. `limit` returns None if no limit is known."""
 
     each: int
     spare: int
@@ -42,8 +42,8 @@ class Stock:
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Return whether another session fits, even if the `inside` running sessions use as much
-        as they may.
+        """Return whether another session fits, assuming that the `inside` running sessions use as
+        much as they are allowed to.
         """
         limit = self.limit()
         expected = max(self.used(), self._before + inside * self.each)
@@ -82,15 +82,15 @@ _STOCKS = (
 
 
 def give_back() -> None:
-    """Return unused memory to the system. After fifty runs, glibc retains a third of the process's
-    memory.
+    """Return unused memory to the system. Otherwise, glibc would retain a third of the process's
+    memory after fifty runs.
     """
     with suppress(AttributeError, OSError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def fits(inside: int) -> bool:
-    """Return whether another session fits beside `inside` running ones. The first always does."""
+    """Return whether another session fits beside `inside` running ones. The first always fits."""
     if not inside:
         for stock in _STOCKS:
             stock.empty()
@@ -99,7 +99,7 @@ def fits(inside: int) -> bool:
 
 
 class Whose(NamedTuple):
-    """A session's user, and the user's maximum running sessions (0: no limit)."""
+    """A session's user, and the user's limit on running sessions (0: no limit)."""
 
     user: str = ""
     most: int = 0
@@ -179,7 +179,7 @@ class Admission:
 
     @contextmanager
     def stepped_out(self, user: str = "") -> Iterator[None]:
-        """Free the slot while the user thinks. Afterwards the session continues without queuing."""
+        """Free the slot while waiting for the user. The session then continues without queuing."""
         with self._lock:
             self._leave(user)
             self.out += 1

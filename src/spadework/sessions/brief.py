@@ -14,14 +14,14 @@ from spadework.sessions.storage.files import Kind, Metadata, exchanges_before
 
 @dataclass(frozen=True)
 class Brief:
-    """The input of a session: the question, and what comes with it.
+    """The input of a session: the question, and everything supplied with it.
 
-    This includes the files to read first, the id of the session it follows, and earlier questions
-    and answers, oldest first. `wishes` are instructions about the report's form, and `most_words`
-    is the report's maximum length (0: as in the settings).
+    `attachments` are the files to read first, `follows` is the id of the session to continue, and
+    `earlier` and `answers` are previous questions and answers, oldest first. `wishes` are requests
+    about the report's form, and `most_words` is its maximum length (0: as in the settings).
 
-    The kind "gather" reads at most `pages` pages for a query, and "read" reads one URL. Neither
-    writes a report.
+    A session of kind "gather" reads at most `pages` pages for a query, and one of kind "read"
+    reads one URL. Neither writes a report.
     """
 
     question: str

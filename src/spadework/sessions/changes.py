@@ -1,5 +1,5 @@
 """Changes between two runs of a question, as Markdown, Atom feed or webhook call. Only the cited
-quotes are compared, so a reworded report or another choice of quotes is no change.
+quotes are compared, so rewording a report or choosing other quotes does not count as a change.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from spadework.tools.web.urls import host_of
 from spadework.values import Evidence, Result, Value
 from spadework.visible import visible
 
-#: Maximum entries of a feed. Older entries are dropped.
+#: Maximum number of entries in a feed. Older entries are dropped.
 MOST_ENTRIES = 50
 HOOK_SECONDS = 30.0
 _ATOM = "{http://www.w3.org/2005/Atom}"
@@ -79,8 +79,8 @@ def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
 
 
 def changes_between(home: Path, before: Result, after: Result) -> Changes:
-    """Return the quotes that are new in the later report, and those that are gone. A new quote is
-    on no page that was read earlier. A quote is gone if its page was read again without it.
+    """Return the quotes that are new in the later report, and those that are gone. A quote is new
+    if no earlier page has it. It is gone if its page was read again but no page has it now.
     """
     old, new = _pages(home, before), _pages(home, after)
     read_again = {source.url for source in after.sources}
@@ -192,8 +192,8 @@ async def post(url: str, found: Changes) -> None:
 
 
 async def run_again(settings: Settings, question: str, before: Result | None) -> Changes:
-    """Research a question again, fetching every page, and return the changes since `before` (none
-    if `before` is None).
+    """Research a question again, fetching every page anew, and return the changes since `before`
+    (none if `before` is None).
 
     Until `mark_told` is called, the next run reports the same changes again. Raises SessionError
     if the research fails.

@@ -92,7 +92,7 @@ async def read_file(path: Path, settings: Settings) -> ReadPage:
 
 
 def checked_address(text: str) -> str:
-    """Return a URL as it will be requested. Raises SettingsError if it is malformed."""
+    """Return a URL in the form to be requested. Raises SettingsError if it is malformed."""
     try:
         return check_url(text)
     except NotAllowed as error:
@@ -102,7 +102,7 @@ def checked_address(text: str) -> str:
 
 
 def about(name: str, error: FetchError) -> FetchError:
-    """Prefix an error with the name of the page or file, unless it contains that name."""
+    """Prefix an error with the name of the page or file, unless it already contains that name."""
     if name in (said := str(error)):
         return error
     return type(error)(f"{name} could not be read: {said}", hint=error.hint)
@@ -163,7 +163,7 @@ def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
 
 
 def of_quotes(result: Result) -> Result:
-    """Return the result with a report made of each topic's quotes."""
+    """Return the result with a report composed of the topics' quotes."""
     sections = tuple(
         writer.section(topic.name, topic.evidence) for topic in result.topics if topic.evidence
     )

@@ -1,4 +1,4 @@
-"""A session that gathers pages or reads one, without a report."""
+"""A session that gathers pages or reads a single page, without writing a report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from spadework.values import Problem, Result, Unread
 
 
 def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...] | PagesAlone:
-    """Return the providers to open. Reading a web page needs no search."""
+    """Return the providers to open. Reading a web page needs no search provider."""
     if brief.kind == "research":
         return providers
     search = brief.kind == "gather" or brief.question.startswith(LOCAL)
@@ -38,7 +38,7 @@ def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...
 
 
 class Gathering:
-    """Searches and reads for one session. `gathered` is the result so far."""
+    """Gathers or reads the pages of one session. `gathered` is the result so far."""
 
     def __init__(self, brief: Brief, context: SessionContext, records: Records) -> None:
         self.gathered = Gathered()

@@ -37,7 +37,7 @@ async def index(
     settings: Settings, tell: Callable[[str], None] = lambda text: None
 ) -> AsyncGenerator[Indexed | Embedded, None]:
     """Build or update the index of the library, and its vectors if an embedding model is set.
-    Yields what was done. `tell` receives progress messages.
+    Yields a summary of each step. `tell` receives progress messages.
     """
     async with AsyncExitStack() as opened:
         if meaning := meaning_of(settings):
@@ -56,13 +56,13 @@ async def index(
 
 
 MOST_DOCUMENTS = 40
-#: Seconds for making suggestions, since a user is waiting.
+#: Maximum seconds for making suggestions, because a user is waiting.
 SECONDS = 1.5
 MOST_RELATED = 4
 
 
 async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
-    """Return at most `most` questions that the library can answer, or none without an index."""
+    """Return at most `most` questions that the library can answer, or () if it has no index."""
     try:
         _, library = await Library.open_built(settings.library, home=settings.common)
         if library is None:
@@ -78,8 +78,8 @@ async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
 
 
 def related(folder: Path, result: Result) -> list[str]:
-    """Return related questions that were not asked yet.
-    Open topics come first, then headings of pages, with cited pages before others.
+    """Return related questions that were not asked yet. Open topics come first, then headings of
+    cited pages, then headings of other pages.
     """
     asked = {name.casefold() for name in (result.question, *(t.name for t in result.topics))}
     pages = [

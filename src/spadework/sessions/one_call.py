@@ -1,5 +1,5 @@
-"""Research in one call, or as a tool for other agents. Also answer chat messages that need no
-research (the reception).
+"""Research a question in one call, or as a tool for other agents. Also answer chat messages that
+need no research (the reception).
 """
 
 from __future__ import annotations
@@ -116,11 +116,11 @@ DESCRIPTION = (
 def research_tool(settings: Settings | None = None) -> StructuredTool:
     """Return the tool `deep_research(question)` for LangChain. The tool returns the report as
     content, and the result as an artifact in JSON. In a LangGraph run, events go to the custom
-    stream. The model gets an error as one sentence.
+    stream. Errors reach the model as one sentence.
     """
 
     async def deep_research(question: str) -> tuple[str, dict[str, Any]]:
-        # The caller is a model, which cannot answer our questions.
+        # The caller is a model, which cannot answer clarifying questions.
         asked = (settings or Settings.load()).with_(clarify=False, approve=False)
         write = _writer()
 

@@ -156,7 +156,7 @@ async def test_a_damaged_index_is_made_anew(builder, tmp_path):
 async def test_what_it_holds_is_said_as_it_is_now(builder, tmp_path):
     library = await lazy(tmp_path)
     assert library.documents == 1
-    assert library.describe.endswith(", in full for the packages that a question names")
+    assert library.describe.endswith(" (full text only of packages named in the question)")
     await found(library, ANYTHING)
     assert library.documents == 2
     assert library.describe.endswith(" installed Python packages and the standard library")

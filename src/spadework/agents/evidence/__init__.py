@@ -1,1 +1,1 @@
-"""Check evidence by code, and derive facts from it."""
+"""Check evidence without a model, and derive facts from it."""

@@ -1,5 +1,5 @@
-"""Compute answers from lists and tables. For "how many", a list is quoted whole and counted, unless
-a quote states the number. For a maximum, sum, count or lookup, all rows of a table are used.
+"""Compute answers from lists and tables. For "how many", a list is quoted whole and counted,
+unless a quote states the number. Maximums, sums, counts and lookups use all rows of a table.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ MOST_ROWS = 20
 
 class Listed(NamedTuple):
     """A list in a text.
-    - `led`: the span of its introduction.
-    - `name`: the introduction, or the heading above.
+    - `led`: the span of the sentence that introduces it, if any.
+    - `name`: the introduction, or the heading above the list.
     - `items`: the spans of its items.
     - `things`: the number of items that are not nested.
     """
@@ -44,7 +44,7 @@ class Listed(NamedTuple):
 
     @property
     def parts(self) -> tuple[Span, ...]:
-        """The spans of the introducing sentence and the items."""
+        """The spans of the introducing sentence (if any) and of the items."""
         return (self.led, *self.items) if self.led else self.items
 
     def cut_at(self, shown: int) -> bool:
@@ -53,9 +53,7 @@ class Listed(NamedTuple):
         return shown < len(self.items) and size > LIST_CHARS
 
     def sentence(self, shown: int, say: Phrases) -> str:
-        """State the number of things in the list or, if it was cut, how many of the items are
-        shown.
-        """
+        """State how many things the list names or, if it was cut, how many of its items are shown."""
         if shown == len(self.items):
             return say("listed", heading=self.name, many=self.things)
         return say("list_cut", heading=self.name, shown=shown, many=len(self.items))
@@ -93,9 +91,9 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Add the rows that prove a computed value to a judgement made by code.
-    If the judgement does not cover the topic, its quotes are dropped. Nothing changes if a model
-    judged, or if several tables fit equally well.
+    """Add the table rows that prove a computed value to a judgement made by code. If the judgement
+    does not cover the topic, its own quotes are dropped. A judgement by a model is returned
+    unchanged, and so is any judgement if several tables fit equally well.
     """
     if judgement.judge != CODE:
         return judgement
@@ -135,9 +133,9 @@ def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
 def counts(
     plan: Plan, topic: Topic, own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> list[Sentence]:
-    """Return the sentences that are computed for a topic.
-    A table gives one sentence that cites its rows. A list gives one if it was cut, or if the topic
-    asks how many and the list is quoted whole. `pages` maps content hashes to texts.
+    """Return the sentences computed for a topic. A table gives one sentence that cites its rows. A
+    list gives one sentence if it was cut, or if it is quoted whole and the topic asks how many.
+    `pages` maps content hashes to page texts.
     """
     asked, say = asked_of(plan, topic), Phrases(plan.language)
     if told := _told_rows(topic.question, own, pages, say):
@@ -198,7 +196,7 @@ def is_count(
     told = (_told_rows(each, cited, pages, say) for each in asked)
     if any(one and one.text == sentence.text for one in told):
         return True
-    # In every language, a sentence about a list begins with the quoted name of the list.
+    # In every language, a sentence about a list begins with the list's name in quotation marks.
     return sentence.text.startswith(("“", "„", "«", "「")) and any(
         listed.sentence(shown, say) == sentence.text
         for listed, shown, _ in _quoted_lists(cited, pages)
@@ -218,7 +216,7 @@ def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
 
 
 def lists(text: str, above: str = "") -> Iterator[Listed]:
-    """Yield the countable lists in a text. `above` is the heading above the text."""
+    """Yield the lists in a text with at least LEAST_ITEMS items, given the heading `above` it."""
     own, found = paths(headings(text)), blocks(text)
     for before, block in zip([None, *found], found, strict=False):
         if block.kind != "list":

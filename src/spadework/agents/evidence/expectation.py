@@ -1,4 +1,4 @@
-"""Check whether quotes have what their topic expects, and find what the evidence lacks."""
+"""Check whether quotes contain what their topic expects, and find what the evidence lacks."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ CONFIRMING = 0.1
 def confirm_fact(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView], late: Late
 ) -> tuple[Judgement, list[Problem]]:
-    """Add quotes from other origins to a judgement about a fact. Add at most MOST_QUOTED that
-    agree, and at most MOST_QUOTED that disagree. If time runs out, return what was found and a
-    problem.
+    """Add quotes from independent pages to a judgement about a fact: at most MOST_QUOTED that
+    agree with it, and at most MOST_QUOTED that disagree. If time runs out, return what was
+    found so far and a problem.
     """
     if topic.expects not in FACTS or not judgement.spots:
         return judgement, []
@@ -107,7 +107,7 @@ def _statements(
 
 
 def _side(said: str, title: str, claims: Sequence[tuple[str, str]], asked: set[str]) -> str:
-    """Return "same" if a statement agrees with a claim, "other" if it disagrees, or ""."""
+    """Return "same" if a statement agrees with a claim, "other" if it disagrees, else ""."""
     if any(disagreement(said, claim, asked, (title, its)) for claim, its in claims):
         return "other"
     for claim, _ in claims:
@@ -150,7 +150,7 @@ _CODE = re.compile(
 )
 #: Words before "code" that make it source code.
 _SOURCE = frozenset(("source", "example", "sample"))
-#: Words that come before a verb, as in "I write code".
+#: Words that precede a verb, as in "I write code".
 _ACTS = frozenset(("i", "you", "we", "they", "to"))
 
 
@@ -176,16 +176,16 @@ def _is_named(found: re.Match[str]) -> bool:
 LEAST_STEPS, LEAST_ITEMS = 2, 2
 #: A sentence with more separators (commas, "and", "or") than this is a list.
 LEAST_COMMAS = 1
-#: The minimum number of entries that pass for a table if none of the entries is a table row.
+#: The minimum number of entries that count as a table if none of them is a table row.
 LEAST_ROWS = 3
-#: The number of sides that a comparison must have for code to check it.
+#: Code can check a comparison only if it has this many sides.
 SIDES = 2
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
 _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
 
 
 def holds_expected(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether a topic's quotes contain what it expects, as far as code can tell."""
+    """Return whether the quotes contain what the topic expects, as far as code can tell."""
     check = _CHECKS.get(topic.expects)
     return check is None or check(topic, [e for e in known if e.kind != "columns"])
 
@@ -241,7 +241,7 @@ def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether the quotes name each side by a word that the other side lacks.
+    """Return whether the quotes mention each side by a word that the other side's name lacks.
     Quotes in other languages always pass, because names may differ there.
     """
     code = spoken(topic.question)
@@ -264,7 +264,7 @@ _CHECKS: dict[Expected, Callable[[Topic, Sequence[Evidence]], bool]] = {
     "rows": _rows,
     "both sides": _both,
 }
-#: The newest dated evidence may be at most this many days old.
+#: The maximum age of the newest dated evidence, in days.
 FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
 #: A quote with fewer words and no code is probably a menu.
 LEAST_WORDS = 5
@@ -313,7 +313,7 @@ def shortfalls(
     for topic in topics:
         own, judged = proven[topic.name], coverage.get(topic.name)
         by_model = bool(judged and judged.covered and judged.judge != CODE)
-        # A model that judged the topic covered also knew whether code was wanted.
+        # A model that judged the topic covered has also considered whether it needs code.
         if not (by_model and topic.expects == "open"):
             found += _lacks_code(topic, own, say)
         found += _navigation(topic, own, say)
@@ -381,7 +381,7 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
     """Yield shortfalls of the whole ledger: no recent evidence, or too few domains. Library
-    documents need not be recent. A ledger of library documents alone has no shortfalls.
+    documents need not be recent, and a ledger with nothing else has no shortfalls.
     """
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:

@@ -1,6 +1,6 @@
-"""Follow the names that a page adds to a question, because pages about them may have the answer.
-For "Where was the director of X born?", the page about X names the director, and the director's
-page has the answer.
+"""Follow names that a page mentions but the question does not, because their own pages may have
+the answer. For "Where was the director of X born?", the page about X names the director, and
+the director's page has the answer.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Recommendation, Topic
 
-#: The maximum number of names to search for each page about the question, and in total.
+#: The maximum number of names to search for from each page about the question, and in total.
 MOST_EACH, MOST_HOPS = 2, 4
-#: The extra score of a name for each word of the requested relation in the name's sentence, and
-#: for a plain "by" or "of" before the name.
+#: The extra score of a name for each word of the requested relation in the same sentence, and for
+#: "by" or "of" right before the name.
 ROLE, LINK = 2.0, 1.0
-#: The extra score of a name with several words, and the minimum characters of a name.
+#: The extra score of a name with several words, and the minimum length of a name in characters.
 MANY, LEAST_CHARS = 0.5, 3
-#: The score of a name is multiplied by this factor for each sentence before it.
+#: Each sentence before a name multiplies the name's score by this factor.
 LATER = 0.9
 
 _NAME = re.compile(
@@ -33,8 +33,8 @@ _NAME = re.compile(
 
 
 def asks_for_a_relation(question: str) -> bool:
-    """Return whether a question describes its subject by a relation ("the director of X").
-    Questions that come with material do not count.
+    """Return whether a question identifies something by a relation ("the director of X").
+    Questions that come with their own material do not count.
     """
     relation = language(spoken(question)).relation
     return bool(names_in(question) and relation.search(question)) and not brings_material(question)
@@ -42,7 +42,7 @@ def asks_for_a_relation(question: str) -> bool:
 
 @dataclass(frozen=True)
 class Hop:
-    """A name to search for, and the span of its sentence in the page."""
+    """A name to search for, and the span of the sentence that mentions it."""
 
     name: str
     shown: PassageView
@@ -52,9 +52,9 @@ class Hop:
 
 
 def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
-    """Return the names to search for next, from pages whose titles are in the question.
-    The best name of each page comes first, then the second best of each. Pages about the names in
-    the question come before others.
+    """Return the names to search for next, from pages whose titles are in the question. Each
+    page's best name comes before all second-best names. Among names of equal rank, those from
+    pages about names in the question come first.
     """
     asked, named = stems(question), [stems(name) for name in names_in(question)]
     found: dict[str, dict[str, Hop]] = {}
@@ -90,7 +90,7 @@ class Trail:
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
     """Return the hops of a question. There are none if the question asks for no relation, or if a
-    page's title has all words of the question ("the harbour of X").
+    page's title contains all words of the question ("the harbour of X").
     """
     asked = stems(question)
     titled = any(asked <= stems(passage.page.title) for passage in shown)

@@ -1,4 +1,4 @@
-"""Show passages with numbered parts to the roles, and detect boilerplate."""
+"""Present passages to the roles as numbered parts, and detect boilerplate."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PassageView:
 
 
 def to_people(shown: PassageView) -> list[PassageView]:
-    """Split a passage to leave out sentences that look like prompt injections."""
+    """Split a passage at sentences that look like prompt injections, and drop those sentences."""
     spans = spans_between_injections(shown.text)
     if spans == [(0, len(shown.text))]:
         return [shown]
@@ -61,7 +61,7 @@ class Spot:
     claim: str = ""
 
     def overlaps(self, other: Spot) -> bool:
-        """Return whether two spots share text of a page."""
+        """Return whether two spots overlap on the same page."""
         return (
             self.page.content_hash == other.page.content_hash
             and self.start < other.end
@@ -71,8 +71,8 @@ class Spot:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A judgement of how well the passages answer a topic. If `near` is set, the spots are only the
-    closest ones and probably no answer. `judge` is the name of a model, or `CODE`.
+    """A judgement of how well the passages answer a topic. If `near` is set, the spots are only
+    the closest matches and probably not an answer. `judge` is the name of a model, or `CODE`.
     """
 
     covered: bool
@@ -88,7 +88,7 @@ class Judgement:
 
 Span = tuple[int, int]
 
-#: The sign before the number of a part.
+#: The sign that precedes the number of a part.
 MARK = "¶"
 CLAIM_CHARS = 300
 
@@ -101,8 +101,8 @@ class Numbered:
         self._parts = [(s, span) for s in self.shown for span in quotable(s.text)]
 
     def as_prompt(self) -> list[dict[str, Any]]:
-        """Return the passages for a prompt. Pages are numbered, and each page's `first` passage has
-        its title, author and date.
+        """Return the passages as template variables. Pages are numbered, and `first` marks the
+        first passage of each page.
         """
         pages = list(dict.fromkeys(s.page.url for s in self.shown))
         begun = {s.page.url: s for s in reversed(self.shown)}
@@ -126,9 +126,9 @@ class Numbered:
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
-        """Return the quotes from part `first` to part `last`, one for each passage. Only parts on
-        the page of part `first` are quoted. Return [] if part `first` does not exist. Drop a
-        claim that looks like a prompt injection.
+        """Return the quotes from part `first` to part `last`, one for each passage, but only from
+        the page of part `first`. Return [] if part `first` does not exist. Drop a claim that
+        looks like a prompt injection.
         """
         begun = self.passage(first)
         if begun is None:
@@ -179,7 +179,7 @@ def quotable(text: str) -> Iterator[Span]:
 
 
 def items_of(text: str, block: Block) -> Iterator[Span]:
-    """Yield the stripped spans of a list's non-empty items."""
+    """Yield the spans of a list's non-empty items, without the whitespace around them."""
     for start, end in units(text, block):
         said = text[start:end]
         start += len(said) - len(said.lstrip())
@@ -189,7 +189,7 @@ def items_of(text: str, block: Block) -> Iterator[Span]:
 
 #: A line is boilerplate if it is on at least this many pages of a host (benchmarks/README.md).
 LEAST_PAGES = 2
-#: A boilerplate line must also be on at least this fraction of the host's pages that are shown.
+#: A boilerplate line must also be on at least this fraction of the host's shown pages.
 LEAST_SHARE = 0.5
 #: A block is boilerplate if at least this fraction of its lines is boilerplate.
 MOST = 0.5

@@ -19,12 +19,12 @@ from spadework.tools.text.tables import header_of, named_cells, row_as_sentence,
 
 Kind = Literal["text", "item", "list", "code", "row"]
 
-#: The maximum characters of a list. Only the first items of a longer list are quoted.
+#: The maximum number of characters in a list. Only the first items of a longer list are quoted.
 LIST_CHARS = 1_200
 ROW_CHARS, CODE_CHARS = 800, 2_500
 #: Kinds of blocks that a sentence may introduce.
 _LED = ("list", "code", "table")
-#: Endings of sentences that introduce something. A question introduces its answer.
+#: Endings of sentences that introduce what follows. A question introduces its answer.
 _LEADS = (":", "：", "...", "…", "?", "？", "؟")
 #: A paragraph of at most this many sentences is also a candidate as a whole.
 MOST_TOGETHER = 3
@@ -43,8 +43,8 @@ LEAST_WORDS = 7
 
 @dataclass(frozen=True)
 class Candidate:
-    """Spans of a page that are quoted together, in order, with their text. `lead` is the sentence
-    that introduces the candidate, and `led` holds the spans of that sentence.
+    """Spans of a page that are quoted together, in order, and their text. `lead` is the sentence
+    that introduces the candidate, and `led` holds the spans to quote for that introduction.
     """
 
     shown: PassageView
@@ -64,17 +64,17 @@ class Candidate:
 
     @property
     def end(self) -> int:
-        """The end of the last span in the page or, for a list, of all its items."""
+        """The end of the last span in the page or, for a list, the end of the whole list."""
         return self.block[1] if self.kind == "list" else self.spans[-1][1]
 
     @property
     def above(self) -> str:
-        """The text that names what the candidate is about: title, headings, lead and columns."""
+        """The text that says what the candidate is about: title, headings, lead and columns."""
         columns = (name for name, _ in self.cells)
         return "\n".join([self.shown.page.title, self.shown.heading, self.lead, *columns])
 
     def overlaps(self, other: Candidate) -> bool:
-        """Return whether two candidates share text of a page."""
+        """Return whether two candidates overlap on the same page."""
         return (
             self.shown.page.content_hash == other.shown.page.content_hash
             and self.start < other.end
@@ -140,7 +140,7 @@ class _Passage:
         for n, text in enumerate(texts):
             last = n + 1 == len(texts)
             # A sentence that introduces a list or code is quoted with it. Fragments are never
-            # quoted alone.
+            # quoted on their own.
             leads = text.endswith(_LEADS) or (last and not is_ended(text) and self._led_by(after))
             leads = leads or is_term(self.text, block)
             whole = self._whole(spans, n, block)
@@ -160,10 +160,10 @@ class _Passage:
         return after is not None and (after.kind in _LED or self.text[after.start].islower())
 
     def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
-        """Return the spans to quote for a sentence, with the sentence, term or code that it
-        depends on.
+        """Return the spans to quote for a sentence: its own, and those of the sentence, term or
+        code that it depends on.
 
-        Return () if the text that the sentence depends on is missing.
+        Return () if the text that it depends on is missing.
         """
         leans = n and language(self.language).needs_context(self._read(spans[n]))
         first = n - 1 if leans else n
@@ -196,7 +196,7 @@ class _Passage:
                 named = tuple((plain(name), plain(cell)) for name, cell in named_cells(names, row))
                 said = " ".join(row_as_sentence(named).split())
                 made = replace(self._build("row", (span,), said, block), cells=named)
-                # A caption does not introduce a row. The row is quoted with its column names
+                # A caption is not quoted as the introduction of a row. The column names serve
                 # instead.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
                 yield made if leads else replace(made, led=())
@@ -214,7 +214,7 @@ class _Passage:
         if kind == "text" or not self.lead or not self.led:
             return made
         lead = self._read(self.lead)
-        # Without a colon, no sentence introduces an item, and long fragments introduce only code.
+        # Without a colon, sentences introduce no items, and long fragments introduce only code.
         ended, long = is_ended(lead), len(lead.split()) >= LEAST_WORDS
         leads = lead.endswith(_LEADS) or (kind != "item" if ended else kind == "code" or not long)
         led = self.led if leads else ()

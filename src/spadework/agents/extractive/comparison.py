@@ -13,18 +13,18 @@ from spadework.tools.text.language import Language, language
 
 #: The maximum number of words in a list item, and in an aspect. Anything longer is a clause.
 MOST_WORDS, MOST_OF_ASPECT = 6, 3
-#: A list with commas has at least this many items, unlike "nets, and say which is better".
+#: The minimum number of items in a list with commas. "nets, and say which is better" is not one.
 LEAST_LISTED = 3
 _COMMA = r"\s*,\s*"
-#: Separators that end a side, and those that end the criteria.
+#: Separators that end a side. `_END` matches those that end the criteria.
 _CUT = re.compile(r"[:;,?]|\s[-–—]\s")
 _END = re.compile(r"[:;?]|\s[-–—]\s")
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Two or more things to compare, as the question names them.
-    `by` holds the criteria, or "" if none are given.
+    """Two or more things to compare, in the words of the question. `by` holds the criteria, or ""
+    if none are given.
     """
 
     sides: tuple[str, ...]
@@ -32,7 +32,7 @@ class Compared:
 
 
 def compared(text: str, code: str) -> Compared | None:
-    """Return what a question compares, or None."""
+    """Return the comparison that a question asks for, or None."""
     spoken, bare = language(code), text.strip(" ?.!")
     for pattern in spoken.sides:
         if found := pattern.search(bare):
@@ -41,8 +41,8 @@ def compared(text: str, code: str) -> Compared | None:
 
 
 def aspects_of(text: str, spoken: Language) -> dict[str, str]:
-    """Return the aspects that are asked about one thing, each with its search. "What are the causes
-    and symptoms of gout?" gives `causes` with "causes of gout". A single aspect gives {}.
+    """Map each aspect that is asked about one thing to its query. For "What are the causes and
+    symptoms of gout?", `causes` maps to "causes of gout". Return {} for a single aspect.
     """
     for found in spoken.belongs.finditer(text):
         words = text[: found.start()].split()
@@ -86,8 +86,8 @@ def _joined(text: str, spoken: Language) -> list[str]:
 
 
 def _read(found: re.Match[str], spoken: Language) -> Compared | None:
-    """Return the comparison in a match. The last two groups of the match are the sides, and a
-    group before them, if any, holds the criteria.
+    """Convert a match to a comparison. The last two groups are the sides. A group before them, if
+    there is one, holds the criteria.
     """
     count, text = len(found.groups()), found.string
     one, other, rest = found[count - 1], found[count], text[found.end() :]
@@ -129,8 +129,8 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split a side from its criteria. A preposition that is also in `before` starts no criteria,
-    like the "in" of "living in Oslo and working in Bergen".
+    """Split a side from its criteria. A preposition that is also in `before` does not begin any
+    criteria: the second "in" of "living in Oslo and working in Bergen" is part of a side.
     """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]

@@ -1,8 +1,8 @@
 """Decide without a model what to quote for a topic, and whether the quotes answer the topic.
 
 Quotes are chosen by the words that they share with the question. Rare words count more (idf over
-everything that can be quoted). Among equals, the requested type (number, date, name, steps, list)
-comes first. Figures are in benchmarks/README.md.
+all candidates), and so do quotes of the requested type (number, date, name, steps, list). The
+measurements are in benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ ABOVE = 0.5
 ASIDE = 0.3
 #: The penalty for length, and the advantage of the first page over the last.
 LENGTH, FIRST_PAGE = 0.15, 0.5
-#: The factors for candidates that have the requested value, or the requested form.
+#: The score factors for candidates that have the requested value, or the requested form.
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
 #: The weight of a question word inside a list, and of one in the text above the list.
 IN_LIST = (0.5, 1.0)
 #: The maximum number of characters to quote, of sentences for a proven fact, and of passages if
 #: nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
-#: Above FEW candidates, words meet by chance: 124 of 127 answers were right over notes and news
-#: (at most 382 candidates, 369 questions), but 13 of 37 over manuals (980 to 6,000, 72 questions).
-#: So a proof must then state the answer, and values on over MOST_STATING pages prove nothing.
+#: With over FEW candidates, words often co-occur by chance: 124 of 127 answers were right over
+#: notes and news (at most 382 candidates, 369 questions), 13 of 37 over manuals (980 to 6,000, 72
+#: questions). A proof must then state the answer; values on over MOST_STATING pages prove nothing.
 FEW, MOST_STATING = 500, 2
 #: A candidate repeats another if it shares this fraction of the shorter one's words.
 SAME = 0.7
-#: Commands that install something, code that uses it, and headings above pitfalls.
+#: Patterns for commands that install something, code that uses it, and headings above pitfalls.
 _INSTALLS = re.compile(
     r"(?i)\binstal|\b(?:uv|cargo|npm|go) (?:add|get|i)\b|установ|インストール|安装"
 )
@@ -70,7 +70,7 @@ _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Scored:
-    """A candidate with its stems, the stems around it, and its score.
+    """A candidate with its own stems, the stems that include its headings (`near`), and its score.
     `proves` means that the subject and the requested thing occur together.
     """
 
@@ -85,9 +85,9 @@ class Scored:
 @dataclass(frozen=True)
 class Opinion:
     """What to quote for a question, best first, and what the quotes prove.
-    - `proven`, `denied`: whether every aspect is proven, or one is denied.
+    - `proven`, `denied`: whether every aspect is proven, and whether one is denied.
     - `share`: the largest fraction of the question's words found together.
-    - `missing`: stems that are on no page.
+    - `missing`: stems of the question that are on no page.
     """
 
     chosen: tuple[Scored, ...] = ()
@@ -109,8 +109,8 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the URLs of the pages about modules that the question names. Without such pages,
-        return those with words of the question's names (`named`), or else all pages.
+        """Return the URLs of pages about modules that the question names. If there are none,
+        return those of pages with words of its names (`named`), or else of all pages.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -158,15 +158,15 @@ def _own_text(one: Candidate) -> str:
 
 
 def _weigh(idf: dict[str, float], own: Iterable[str]) -> float:
-    # Sets have no fixed order, and the rounding of a plain sum depends on the order.
+    # Sets have no fixed order, and a plain sum is rounded differently in each order.
     return math.fsum(idf[s] for s in own if s in idf)
 
 
 def judge_passages(
     question: str, shown: Sequence[PassageView], quoted: Sequence[str] = ()
 ) -> Opinion:
-    """Return what to quote for a question, and whether it proves the answer. Texts in `quoted` are
-    not repeated.
+    """Return what to quote for a question, and whether the quotes prove the answer. Texts in
+    `quoted` are not repeated.
     """
     pool = Pool(shown)
     code = language_of(question) or pool.language
@@ -198,9 +198,9 @@ def judge_passages(
 def _parts_first(
     ranked: list[Scored], subject: Stems, words: Stems, ranks: Mapping[str, int]
 ) -> list[Scored]:
-    """Return the parts of a how-to: installation, first use, one further use and a pitfall.
-    Return all candidates if no code shows a use, or if the parts and the subject's pages lack
-    words of the question. Code of the subject's modules is ordered by the `ranks` of pages.
+    """Return the parts of a how-to: installation, first use, one further use and a pitfall. Return
+    all candidates if no code shows a use, or if a word of the question is neither in the parts
+    nor on the subject's pages. Code from the subject's modules is ordered by page rank.
     """
     headed = [(_heads(one), one) for one in ranked]
     own = [one for (head, _), one in headed if head and head <= subject]
@@ -240,7 +240,8 @@ def choose(
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
     """Return the best candidates that repeat nothing in `taken` or `quoted`, proofs first. For a
-    proven fact, return at most MOST_PROVEN. Only a single candidate may exceed `room` characters.
+    proven fact, return at most MOST_PROVEN. Exceed `room` characters only with a single
+    candidate.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)
@@ -260,9 +261,9 @@ def choose(
 
 
 def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:
-    """Return whether a candidate may follow those already chosen.
-    Only proofs follow a proven definition or list, and only other values follow a proven value. If
-    nothing is proven, only a few passages are quoted.
+    """Return whether a candidate may follow those already chosen. A proven definition or list is
+    followed only by proofs, and a proven value only by other values. If nothing is proven, only
+    a few passages are quoted.
     """
     if (best := chosen[0]).proves:
         whole = best.candidate.kind == "list" or slot.kind == "definition"
@@ -272,7 +273,7 @@ def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:
 
 
 def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
-    """Put proofs first. For a definition, the proofs on the best page keep their order."""
+    """Put proofs first. For a definition, start with the best page's proofs, in reading order."""
     proving = [one for one in ranked if one.proves]
     if slot.kind == "definition" and proving:
         first = _page(proving[0])
@@ -281,7 +282,7 @@ def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 
 def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
-    """Move the chosen items of a list, or rows of a table, to the position of the first."""
+    """Group chosen items of the same list or table at the position of the first of them."""
     places = [
         (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
         for s in chosen
@@ -343,7 +344,7 @@ def _try_questions(title: str, text: str) -> Iterator[str]:
     tried = [(name, r"\b[^.\n]{0,40}") for name in (title, *found[:1])]
     tried += [(name, "") for name in _beginnings(title)]
     for name, between in tried:
-        # The document must define the name.
+        # Ask only about a name that the document defines.
         if _NAME.fullmatch(name) and re.search(
             rf"^(?:The |An? )?{re.escape(name)}{between} is (?:an?|the) ", text, re.M | re.I
         ):
@@ -366,16 +367,16 @@ def _bare(heading: str) -> str:
 
 #: The score of an unproven topic if all words of its question are found together.
 UNPROVEN = 0.6
-#: If a smaller fraction than NEAREST of the question's words is found together, no page is about
-#: the question, and at most MOST_NEAREST quotes are kept.
+#: If less than NEAREST of the question's words are found together, no page is about the question,
+#: and at most MOST_NEAREST quotes are kept.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 
 def assess(
     plan: Plan, topic: Topic, shown: Sequence[PassageView], known: Sequence[Evidence]
 ) -> Judgement:
-    """Return what to quote for a topic, and whether it answers the topic. Quotes from earlier pages
-    are not repeated. For questions about steps, names on the pages are not followed.
+    """Return what to quote for a topic, and whether it answers the topic. Quotes from earlier
+    pages are not repeated. For how-to questions, names on the pages are not followed.
     """
     expects = {topic.expects, read(topic.question).expects}
     led = Trail() if "steps" in expects else trail(plan.question, shown, known)
@@ -383,7 +384,7 @@ def assess(
     here = {passage.page.content_hash for passage in shown}
     before = [plain(e.quote) for e in known if e.content_hash not in here]
     opinion = judge_passages(question, shown, before)
-    # Quote the pages that the question led to, whatever else was found.
+    # Always quote the pages that were found by following names, whatever else was found.
     there = [s for s in shown if bare(s.page.title) in led.further]
     led_to = judge_passages(question, there, before).chosen[:MOST_NEAREST] if there else ()
     unnamed = _unnamed(topic, opinion)
@@ -405,7 +406,7 @@ def assess(
 
 def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
     code = spoken(topic.question)
-    # No page needs to contain the word "compare".
+    # The word "compare" need not be on any page.
     said = language(code).cues["compare"].sub(" ", topic.question)
     typed = [word.strip('?!.,;:¿¡"“”') for word in said.split()]
     return [word for word in typed if content_stems(word, code) & opinion.missing]
@@ -428,7 +429,7 @@ def _quote(chosen: Sequence[Scored]) -> Iterator[Spot]:
 
 
 def _each_once(spots: Sequence[Spot]) -> list[Spot]:
-    """Drop spots inside other spots, because one lead-in may be quoted with several items."""
+    """Drop spots inside other spots: several items may be quoted with the same lead-in."""
     kept: list[Spot] = []
     for one in spots:
         met = [n for n, old in enumerate(kept) if one.overlaps(old)]

@@ -1,4 +1,4 @@
-"""Plan without a model, by searching for the original question, its parts, and the names in it."""
+"""Plan without a model: search for the original question, its parts, and the names in it."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ FEW_TERMS = 3
 
 
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
-    """Return the plan for a question.
-    `hits` from the first broad search show whether a word is a name.
+    """Return the plan for a question. `hits` from the first broad search help to tell names from
+    ordinary words.
     """
     text, wishes = without_wishes(question.text)
     made = _plan(question.model_copy(update={"text": text or question.text}), hits)
@@ -70,8 +70,8 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 
 def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
-    """Return a topic for each side, if a comparison names nothing but its sides. A joint topic
-    might quote a page about only one side.
+    """Return one topic per side if a comparison names nothing but its sides. A joint topic might
+    be answered from a page about only one side.
     """
     [only, *more] = asked
     among = only.compared
@@ -169,7 +169,7 @@ def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
     """Return the subjects of a question: the sides of a comparison, and the subject that later
     parts refer to.
 
-    Subjects inferred from hits changed no report (benchmarks/README.md).
+    Adding subjects inferred from hits changed no report (benchmarks/README.md).
     """
     taken_up = [subject_of(asked[0].text)] if len(asked) > 1 else []
     return tuple(dict.fromkeys([*taken_up, *(side for part in asked for side in part.sides)]))

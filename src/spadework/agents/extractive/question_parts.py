@@ -1,4 +1,4 @@
-"""Split a question into parts, decide what answers each, and make topics from long material."""
+"""Split a question into parts, decide what each expects, and make topics from long material."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from spadework.tools.text.language import DEFAULT, Language, language, language_
 from spadework.tools.text.sentences import sentences
 from spadework.values import Expected, Query, Question, QuestionType, Topic
 
-#: The minimum number of words that name a thing and say what is asked of it ("owns the ingestion
-#: service").
+#: The minimum number of content words in a part that names nothing but can still be understood
+#: alone ("owns the ingestion service").
 LEAST_WORDS = 3
-#: A sentence with the separator after it, and the separator between clauses.
+#: A sentence with the separator after it. `_CLAUSE` matches the boundary between clauses.
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？；]|\n|\Z)\s*", re.DOTALL)
 _CLAUSE = re.compile(r"(?<=[;；])")
-#: The maximum number of words in a clause that asks for a form of the answer.
+#: The maximum number of words in a clause that says what form the answer should take.
 WISH_WORDS = 25
-#: The type of question and the expected answer for each cue. The first cue that matches counts.
+#: The type of question and the expected answer for each cue. The first matching cue decides.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "compare": ("compare", "both sides"),
     "steps": ("howto", "steps"),
@@ -47,7 +47,7 @@ WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
 @dataclass(frozen=True)
 class Asked:
-    """A part of a question. Without a cue, `type` is "general" and `expects` is "open"."""
+    """A part of a question. If it has no cue, `type` is "general" and `expects` is "open"."""
 
     text: str
     type: QuestionType = "general"
@@ -61,7 +61,7 @@ class Asked:
 
 
 def without_wishes(question: str) -> tuple[str, list[str]]:
-    """Separate a question from its requests for a form of the answer ("explain every
+    """Separate a question from its wishes about the form of the answer ("explain every
     abbreviation").
     """
     spoken = language(language_of(question) or "en")
@@ -103,8 +103,8 @@ def parts(question: str) -> list[Asked]:
 
 
 def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
-    """Return whether each part has its own subject.
-    The parts "how many people came" and "who won each of the games" have none.
+    """Return whether each part has its own subject. In "how many people came and who won each of
+    the games", neither part does.
     """
     said = {word for text in texts[1:] for word in WORD.findall(text.casefold())}
     if not spoken.points or said & (spoken.points | spoken.pronouns):
@@ -122,15 +122,15 @@ def _tells(text: str, spoken: Language) -> bool:
 
 
 def _expect(part: Asked) -> Asked:
-    """Keep the expected answer of a question only if code can check it.
-    Other expectations depend on the wording, and changed no report (benchmarks/README.md).
+    """Keep the expected answer of a part only if code can check it. Other expectations depend on
+    the wording, and using them changed no report (benchmarks/README.md).
     """
     return part if part.expects in _CHECKED else replace(part, type="general", expects="open")
 
 
 def read(text: str) -> Asked:
-    """Parse a question of one part by its first cue.
-    Without a cue, it expects an "open" answer. A comparison needs at least two things.
+    """Parse a question of one part by its first cue. Without a cue, the expected answer is "open".
+    A comparison needs at least two sides.
     """
     code = language_of(text) or "en"
     found = language(code).cues_in(text)
@@ -143,8 +143,8 @@ def read(text: str) -> Asked:
 
 def aspects(text: str, code: str) -> list[str]:
     """Return the aspects to search for separately. For a comparison, each aspect is the question
-    with only one side. For other questions, the aspects are its parts. A later part of one word
-    ("what does it cost") cannot be checked alone, so its question is a single aspect.
+    with only one side. Other questions are split into parts, unless a later part has only one
+    content word ("what does it cost") and so cannot be checked alone.
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
@@ -203,8 +203,8 @@ def _undated(words: Sequence[str], known: Language) -> str:
 
 
 def counted(text: str, code: str) -> str:
-    """Return the words after "how many", or "" if the question counts nothing or its language has
-    no spaces.
+    """Return the words after "how many". Return "" if the question counts nothing, or if its
+    language is written without spaces.
     """
     known = language(code)
     found = known.cues["count"].search(text) if "count" in known.cues else None
@@ -225,8 +225,8 @@ def content_words(text: str) -> str:
 
 
 def subject_of(text: str) -> str:
-    """Return a question's subject: its first name, or its longest run of content words. Of equally
-    long runs, the last one counts: in "who invented the zip", the verb comes before the thing.
+    """Return a question's subject: its first name, or its longest run of content words. Among
+    equally long runs, the last wins: in "who invented the zip", the thing follows the verb.
     """
     if named := names_in(text):
         return named[0]
@@ -242,8 +242,8 @@ MOST_BETWEEN = 5
 
 
 def take_up(text: str, before: str, subject: str) -> str:
-    """Replace the pronouns in a text with the `subject` of the question `before`, including the
-    article used there.
+    """Replace the pronouns in a text with the `subject` of the earlier question `before`,
+    including the article used there.
     """
     if not subject:
         return text
@@ -281,8 +281,8 @@ def _belongs(word: str, spoken: Language) -> bool:
 
 
 def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
-    """Return the article of a subject ("" if there is none), and the subject with the words
-    between the two.
+    """Split the phrase that contains a subject into its article ("" if there is none) and the
+    rest.
 
     "Who planned the harbour of Port Aldermere?" gives "the" and "harbour of Port Aldermere".
     """
@@ -302,7 +302,7 @@ def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
     return "", subject
 
 
-#: A question with more words than this comes with material.
+#: A question with more words than this contains material, such as a pasted text.
 LONG = 45
 #: The maximum number of topics made from material, not counting the topic for the whole question,
 #: and the maximum number of queries per topic.
@@ -315,13 +315,13 @@ _WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")
 
 
 def brings_material(question: str) -> bool:
-    """Return whether a question is too long to be searched as it is."""
+    """Return whether a question is so long that it must contain pasted material."""
     return len(question.split()) > LONG
 
 
 def topics_of(question: Question) -> list[Topic]:
-    """Return one topic for the whole question, and one for each group of its sentences.
-    Each group is searched together with the whole, so that the hits stay relevant.
+    """Return one topic for the whole question, and one for each group of its sentences. Each
+    topic's queries include the whole text, so that the hits stay relevant.
     """
     asked = " ".join(question.text.split())
     said = _material(

@@ -1,5 +1,5 @@
-"""Check whether a passage has what a question asks for near the question's subject. A question
-asks for a number, date, name, definition, list or series of steps.
+"""Check whether a passage gives what a question asks for (a number, date, name, definition, list
+or series of steps) near the question's subject.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
 
-#: In questions with more words than this, one word may be missing, unless it is a name or says
-#: what is asked for.
+#: In questions with more words than this, a candidate may lack one word, unless it is a name or
+#: says what is asked for.
 LEAST_HELD = 3
-#: The minimum fraction of the question's words that a candidate must have in its own text, not in
-#: its headings.
+#: The minimum fraction of the question's words that a candidate's own text, without its headings,
+#: must contain.
 LEAST_OWN = 1 / 3
 #: If one word is missing, a candidate's own text must have more than this fraction of the words.
 MOST_LACKING = 1 / 2
 #: Only stems with at least this many letters are matched with their derivations.
 LEAST_STEM = 7
-#: A negation denies the next words, up to this many.
+#: The number of words after a negation that count as negated.
 DENIED_WORDS = 2
-#: A sentence must have at least this many words that the question lacks.
+#: A quoted sentence must contain at least this many words that the question lacks.
 LEAST_NEW = 2
-#: A cue of at most this many words contains no subject.
+#: A cue of at most this many words cannot contain the subject of the question.
 CUE_WORDS = 3
 #: A definition may begin with at most this many words besides its subject.
 BESIDE_SUBJECT = 2
@@ -71,20 +71,19 @@ class Slot:
         self.stems = stems(text, code)
         self.kind = read(text).expects
         self.words = self.stems - _form_words(text, code)
-        # The words for the requested thing and its subject must not be missing.
+        # The words that name the requested thing and its subject must not be missing.
         first = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip("?!.,;:¿¡").isalpha()]
         named = [*names_in(question), *typed]
         self._kept = stems(" ".join([*named, *_cue_words(text, code)]), code).union(first)
-        # If the aspect has a pronoun, all names of the question count, because the pronoun may
-        # stand for one.
+        # If the aspect contains a pronoun, all names in the question count, because it may stand
+        # for any of them.
         said = {*_plain(question if known.pronouns & {*_plain(text).split()} else text).split()}
         self._named = [name for name in map(_plain, named) if said.intersection(name.split())]
         self._language = code
         self._denies = is_negated(question, code)
         self._asks_weekdays = "weekdays" in known.cues_in(text)
-        # Several words that do not form a question may ask for anything. A single word asks what
-        # it means.
+        # A phrase that is not a question may ask for anything. A single word asks for its meaning.
         alone = len(question.split()) == 1
         self._asks = bool(
             alone or known.cues_in(question) or known.which.match(text) or "?" in question
@@ -97,7 +96,7 @@ class Slot:
         # Only a whole table can show which thing is the largest or smallest.
         which = None if known.cues_in(text) & _EXTREMES else known.which.match(text)
         self._thing = stems(words_behind(which, code), code)
-        # Names are no verbs, nor is the word after a preposition ("winter" in "open in winter").
+        # Neither a name nor the word after a preposition ("winter" in "open in winter") is a verb.
         behind = (WORD.search(text, found.end()) for found in known.regarding.finditer(text))
         nouns = [*named, *(word[0] for word in behind if word)]
         self._no_verbs = stems(" ".join(nouns), code)
@@ -127,8 +126,8 @@ class Slot:
         return one.kind in _FORMS.get(self.kind, ())
 
     def admits(self, one: Candidate, own: Stems, fits: bool) -> bool:
-        """Return whether a candidate may be quoted. Lists are never quoted for a value, and a
-        sentence must say something that the question does not.
+        """Return whether a candidate may be quoted. A list may not if the question asks for a
+        value, and a sentence must say something that the question does not.
         """
         if one.kind == "list":
             return self.kind not in VALUES
@@ -152,11 +151,11 @@ class Slot:
         return False
 
     def proves(self, one: Candidate, own: Stems, above: Stems) -> bool:
-        """Return whether a candidate covers all that the question names, and does not deny it.
-        Words in the candidate's headings count. For a list, only the text above the items
-        counts, because long items contain all kinds of words.
+        """Return whether a candidate covers everything that the question names, without denying
+        it. Words in its headings count. For a list, only the text above the items counts,
+        because long items contain all kinds of words.
         """
-        # Rows with column names are evaluated by the computation over tables.
+        # Rows with column names are left to the computation over tables.
         if any(name for name, _ in one.cells):
             return False
         if self.kind in VALUES and one.kind == "list":
@@ -174,9 +173,9 @@ class Slot:
     def states(self, one: Candidate, above: Stems) -> bool:
         """Return whether a proof states the answer.
         - A definition must begin with the thing that it defines.
-        - A list must be introduced by all words of the question.
-        - A value must share a sentence with all words of the question.
-          Only names may be in the title or heading instead.
+        - The introduction of a list must contain all words of the question.
+        - A value must be in one sentence with all words of the question. Only names may be in
+          the title or heading instead.
         """
         if self.kind == "items":
             whole = self.words | self._thing
@@ -195,9 +194,9 @@ class Slot:
         return any(held_words(self.words, each) == self.words for each in said)
 
     def _has_names(self, text: str) -> bool:
-        """Return whether a text has the names in the question as written.
-        Stems are not enough: "Titanic" and "Titans" share one, and "Django" and "5.0" may occur
-        far apart. Names in other languages may be inflected.
+        """Return whether a text contains the question's names as written. Stems are not enough:
+        "Titanic" and "Titans" share one, and "Django" and "5.0" may be far apart. In other
+        languages, stems do count, because names may be inflected.
         """
         if self._language == DEFAULT:
             return all(
@@ -207,12 +206,12 @@ class Slot:
         return all(name in text or stems(name, self._language) <= held for name in self._named)
 
     def contradicts(self, one: Candidate, near: Stems) -> bool:
-        """Return whether a candidate is about everything that the question names, but denies it."""
+        """Return whether a candidate covers everything that the question names, but denies it."""
         return self.words <= held_words(self.words, near) and self._is_denied(one)
 
     def _is_denied(self, one: Candidate) -> bool:
-        """Return whether a candidate denies what the question assumes ("not felled"). Lists (of
-        what not to do) and answers to yes-or-no questions never count as denials.
+        """Return whether a candidate denies what the question assumes ("not felled"). Lists, which
+        may say what not to do, and answers to yes-or-no questions never count as denials.
         """
         if self._denies or self._is_polar or one.kind in ("list", "code"):
             return False
@@ -221,9 +220,9 @@ class Slot:
         return any(self.words & stems(words, one.language) for words in denied)
 
     def _may_lack(self, missing: Stems, one: Candidate, own_share: float) -> bool:
-        """Return whether a single word of the question may be missing from a candidate. Usually,
-        it is the verb of a question for a thing ("which spark plug"), or of a long question for
-        a number or list. Questions for names, dates and reasons need their verb.
+        """Return whether a candidate may lack a single word of the question: usually the verb of a
+        question for a thing ("which spark plug"), or of a long question for a number or list.
+        Questions for names, dates and reasons need their verb.
         """
         if len(missing) != 1:
             return False
@@ -236,8 +235,8 @@ class Slot:
 
 
 def held_words(words: Stems, held: Stems) -> Stems:
-    """Return the words that are present as such, as a synonym, or as a derivation ("supervises",
-    "supervisor").
+    """Return the `words` that are in `held` unchanged, as a synonym, or as a derivation
+    ("supervises", "supervisor").
     """
     return frozenset(word for word in words if word in held or _holds(held, word))
 
@@ -279,7 +278,7 @@ def _form_words(text: str, code: str) -> Stems:
     asks = [
         _ends(m[0])
         for name, m in found
-        # "List the …" and "… steps" only ask for a form, like "which" and "how".
+        # Like "which" and "how", "List the …" and "… steps" only say what form is wanted.
         if m[0].split()[0].casefold() in known.stop
         or (name == "items" and not m.start())
         or (name == "steps" and m.end() == len(text.rstrip(" ?.")))
@@ -288,6 +287,6 @@ def _form_words(text: str, code: str) -> Stems:
 
 
 def _ends(cue: str) -> str:
-    """Return a long cue's first two words and its last; the subject may stand between them."""
+    """Return a long cue's first two words and its last. The subject may stand between them."""
     words = cue.split()
     return " ".join(words if len(words) <= CUE_WORDS else [*words[:2], words[-1]])

@@ -12,7 +12,7 @@ from spadework.values import Evidence, Part, Section, Sentence
 
 #: Kinds of entries that may hold column names.
 _NAMES = ("columns", "cells")
-#: Fewer rows than this become sentences instead of a table.
+#: Fewer rows than this are written as sentences instead of a table.
 LEAST_ROWS = 2
 
 
@@ -60,7 +60,7 @@ def rows_in(evidence: Evidence) -> list[Evidence]:
 
 
 def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence:
-    """Return a quote as a sentence. A row comes with the names of its `columns`."""
+    """Convert a quote to a sentence. A row includes the names of its `columns`."""
     quote, ids = evidence.quote, tuple[str, ...]([evidence.id])
     if evidence.kind == "code":
         return Sentence(text=quote, evidence_ids=ids, code=True, language=evidence.language)
@@ -98,8 +98,8 @@ def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
 
 
 def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
-    """Return whether a sentence consists of whole sentences of a quote.
-    A fragment would not be enough, because it may say the opposite.
+    """Return whether a sentence consists of whole sentences of a quote. A fragment is not enough,
+    because it may say the opposite of the whole.
     """
     rows = (row for e in cited for row in rows_in(e))
     if any(quote_entry(e, columns_of(e, cited)).text == sentence.text for e in rows):

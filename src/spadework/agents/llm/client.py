@@ -1,5 +1,5 @@
-"""Send a role's prompt to its model and return an answer of the requested type. Nothing else calls
-a model.
+"""Send a role's prompt to its model and return an answer of the requested type. No other module
+calls a model.
 
 Strict JSON schema is tried first, then function calling, then JSON mode. If a reply has the wrong
 shape, the model is shown the fault and asked again. If that fails too, the caller does the step
@@ -104,16 +104,16 @@ _VERDICTS: dict[type[Exception], Verdict] = {
     BudgetSpent: "unpaid",
 }
 A = TypeVar("A", bound=BaseModel)
-#: The number of times that an overlong request is cut, and the fraction to cut if the excess is
-#: unknown.
+#: The maximum number of times to shorten an overlong request, and the fraction to cut off if the
+#: excess is unknown.
 MOST_CUTS, CUT_AWAY = 6, 0.3
-#: The number of replies to ask for until one has the requested shape. The lead gets more, because
-#: the whole run depends on its plan.
+#: The maximum number of replies to request until one has the right shape. The lead gets more
+#: tries, because the whole run depends on its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: The fraction of the allowed tokens to use. It is below 1, because texts are cut by characters
-#: rather than tokens.
+#: The fraction of the allowed tokens to use. It is below 1 because texts are cut by counting
+#: characters rather than tokens.
 CLOSE = 0.97
-#: The number of calls that go to the fallback model after a failure. It doubles with each further
+#: The number of calls to send to the fallback model after a failure. It doubles with each further
 #: failure.
 REST = 4
 #: The fraction of the time that a role's own model gets if there is a fallback.
@@ -187,7 +187,7 @@ class Model:
             except TimeoutError as error:
                 self._late.add(place)
                 asked_at = self._endpoints.get(place)
-                # If the model kept failing until the timeout, name that failure, not slowness.
+                # Report the failure, not slowness, if the model kept failing until the timeout.
                 said = str(error) or (asked_at.failing if asked_at else "")
                 said = said or f"{place.label} did not answer in time."
         self._budget.add(model_errors=1)
@@ -196,7 +196,7 @@ class Model:
         raise ModelError(said)
 
     def news(self, role: Role) -> list[Problem]:
-        """Return and forget a role's new problems, such as calls that went to the fallback."""
+        """Return and clear a role's new problems, such as calls that went to the fallback."""
         found = [problem for problem in self._news if problem.stage == role]
         self._news[:] = [problem for problem in self._news if problem.stage != role]
         return found
@@ -287,8 +287,8 @@ class Model:
         if place in self._rungs:
             rungs = (self._rungs[place],)
         elif before := await self._journal.noted("rung", place.name, before=True):
-            # A resumed run may use another server, so the recorded method is tried first but not
-            # alone.
+            # A resumed run may use another server, so the recorded method is only tried first. The
+            # other methods follow.
             rungs = sorted(rungs, key=lambda rung: rung != before)
         said = ""
         for rung in rungs:

@@ -43,18 +43,17 @@ if TYPE_CHECKING:
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
 #: The number of attempts per request that may be spent on learning what the endpoint accepts.
 LESSONS = 4
-#: The maximum tokens of a request, and the additional tokens for reasoning before an answer.
+#: The maximum tokens in a request, and the extra tokens for reasoning before an answer.
 _REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000
 #: The first wait, in seconds, for a busy endpoint that names no delay. It doubles each time.
 BUSY_SECONDS = 0.5
 REQUEST_SHARE = 0.75
-#: The fraction of the context for a request and its answer together. The rest allows for different
-#: ways of counting tokens.
+#: The fraction of the context that a request and its answer may fill together. The rest allows for
+#: different ways of counting tokens.
 WHOLE_SHARE = 0.9
 #: The fraction of an overlong request to keep if the size of the context is unknown.
 KEPT = 0.7
-#: The fraction of a call's time that may pass while waiting for budget. The rest is for the
-#: answer.
+#: The fraction of a call's time that may be spent waiting for budget. The rest is for the answer.
 WAITING_SHARE = 0.9
 
 
@@ -132,7 +131,7 @@ class Endpoint:
                 if last or self._context() == context:
                     raise TooLong(str(lesson)) from None
             except CutOff as short:
-                # The length of the answer is known now, so retry with a higher limit if possible.
+                # The answer was longer than expected. Retry if a higher limit is possible.
                 if last or short.room >= self._wish(counted, turn.role).most:
                     raise
         raise AssertionError("the last try returns or raises")
@@ -180,7 +179,7 @@ class Endpoint:
 
     async def _paid(self, request: Request) -> str:
         """Send one request and charge its actual cost. The maximum cost is reserved first, which
-        limits the length of the answer. A cancelled request is charged without an answer.
+        limits the length of the answer. A cancelled request is charged only for what was sent.
         """
         now = time.monotonic()
         until = now + WAITING_SHARE * (request.turn.until - now)
@@ -199,7 +198,7 @@ class Endpoint:
             used, price = (0, 0), self._price(0, 0)
             if isinstance(told, Overlong):
                 told.asked = hold.tokens
-            # A rejected parameter or method teaches us something and is no failure.
+            # A rejected parameter or method is a lesson, not a failure.
             if not isinstance(told, Unwanted | Unsupported):
                 self._budget.add(model_errors=1, too_long=int(isinstance(told, Overlong)))
             raise told from None
@@ -296,8 +295,8 @@ class Endpoint:
                 "type": "json_schema",
                 "json_schema": {"name": shape.name, "schema": shape.schema, "strict": True},
             }
-        # Set the format in the body. Otherwise langchain-openai would parse the answer and raise
-        # an error, so that the answer could not be repaired.
+        # Set the format in the body. Otherwise langchain-openai would parse the answer itself and
+        # raise an error before we could repair it.
         return self._chat.bind(extra_body=self._body(room) | {"response_format": wanted})
 
     def _body(self, room: int) -> dict[str, Any]:

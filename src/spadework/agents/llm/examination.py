@@ -1,6 +1,6 @@
-"""Examine whether a model can judge, with thirty sentences. Half paraphrase their source, and half
-have one false detail. One call holds all, or three calls if the context is small. The result is
-stored in the home folder by model, server and prompt.
+"""Test whether a model can judge sentences against their sources, with thirty examples. Half
+paraphrase the source, and half have one false detail. One call covers all, or three calls if
+the context is small. The result is stored in the home folder by model, server and prompt.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ LEAST_RIGHT, OF = 28, 30
 #: The maximum number of false sentences that a passing model may call supported.
 MOST_LET_THROUGH = 1
 LEAST_ASKED = 20
-#: The minimum size of the context, in tokens, for one call with all sentences and verdicts.
+#: The minimum context size, in tokens, for putting all sentences and verdicts into one call.
 WHOLE_CONTEXT = 8_000
 #: The number of sentences per call if the context is smaller, or if verdicts were cut off.
 BATCH = 10
-#: The number of seconds for which a result is valid. After that, the server may have another model
-#: of the same name.
+#: The number of seconds for which a result is valid. After that, the server may run a different
+#: model under the same name.
 KEPT_SECONDS = 30 * 86_400
 
 
 class Examined(Value):
-    """The result of a model: the number of right verdicts out of `asked`, and of false sentences
-    that the model called supported. Batches in which verdicts were cut off do not count.
+    """A model's result: the number of `right` verdicts out of `asked`, and of false sentences that
+    it called supported (`let_through`). Batches in which verdicts were cut off do not count.
     """
 
     asked: int
@@ -63,7 +63,7 @@ class Examined(Value):
 
 
 async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
-    """Return the stored or new result of the verifier's model. Raises ModelError or BudgetSpent."""
+    """Examine the verifier's model unless a result is stored. Raises ModelError or BudgetSpent."""
     path = _path(model.place("verifier"), home)
     known = await asyncio.to_thread(_load_result, path)
     if known is None:

@@ -18,8 +18,8 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.fair_queue import Room, shared_place
 
-#: The length of a long answer by role, in tokens. It serves for estimates until the model is
-#: known.
+#: The length of a long answer by role, in tokens. Used for estimates until enough answers of the
+#: model have been seen.
 ANSWERS: dict[Role, int] = {
     "lead": 1_200,
     "assessor": 900,
@@ -33,8 +33,8 @@ THOUGHTS = 2_000
 #: The number of answer lengths to remember per role.
 REMEMBERED = 8
 #: The next answer may be this many times as long as the longest one remembered. If lengths are
-#: log-normal with a deviation of half the mean, one in 40 is still longer (one in 9 without the
-#: factor).
+#: log-normal with a standard deviation of half the mean, one in 40 is longer still (one in 9
+#: without the factor).
 MARGIN = 1.5
 CLOSING: tuple[Role, ...] = ("writer", "verifier")
 
@@ -51,26 +51,26 @@ def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
 
 RoomName = Literal["max_tokens", "max_completion_tokens"]
 
-#: The number of seconds for which lessons are valid. After that, the server may have another model
-#: or context.
+#: The number of seconds for which lessons are valid. After that, the server may run another model
+#: or allow another context size.
 KEPT_SECONDS = 7 * 86_400
 #: Writing a token takes as long as reading this many.
 WRITTEN = 6
-#: Speed is measured only for at least this many tokens, because latency dominates below.
+#: Speed is measured only over at least this many tokens. Below that, latency dominates.
 LEAST_WORK = 100
 #: The minimum plausible size of a context, in tokens.
 LEAST_CONTEXT = 1_000
 #: A server that counts fewer than this fraction of our tokens has dropped part of the request.
 #: Tokenizers differ by less.
 CUT_SHARE = 0.6
-#: Token counts are compared for requests of at least this many tokens, and their ratio is capped
-#: at this value.
+#: The minimum number of tokens in a request for comparing our token count with the server's, and
+#: the maximum ratio of the two.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 
 class Learned(BaseModel):
-    """Lessons about a model at its server.
-    - `room`: the parameter that limits answers, or "" until one was refused.
+    """What was learned about a model at its server.
+    - `room`: the parameter that limits answers, or "" until the server has refused one.
     - `context` (tokens) and `speed` (tokens read per second): 0 if unknown.
     - `counted`: the server's token count divided by ours.
     - `answers`: the latest answer lengths by role.
@@ -90,7 +90,7 @@ class Learned(BaseModel):
 
 
 class Lessons:
-    """Lessons about one model, identified by `key`. Load them before use."""
+    """What was learned about one model, identified by `key`. Call `load` before use."""
 
     def __init__(self, home: Path, key: str) -> None:
         digest = hashlib.sha256(key.encode(errors="replace")).hexdigest()[:40]
@@ -131,9 +131,9 @@ class Lessons:
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
-        """Return whether the server silently dropped part of a request. If so, its count
-        (`theirs`) is far below `ours`, but at least LEAST_CONTEXT and its highest count so far,
-        which is remembered. A smaller count may cover only the uncached part.
+        """Return whether the server silently dropped part of a request: its count (`theirs`) is
+        far below `ours`, but at least LEAST_CONTEXT and its highest count before. A smaller
+        count may cover only the uncached part. The highest count is remembered.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)
@@ -169,8 +169,8 @@ class Gate:
 
     @asynccontextmanager
     async def through(self, party: Hashable, most: int) -> AsyncIterator[float]:
-        """Wait until fewer than `most` calls run and any pause is over.
-        Yield the time (`time.monotonic`) at which the call of the `party` starts.
+        """Wait until fewer than `most` calls are running and any pause is over. Yield the time
+        (`time.monotonic`) at which the call by `party` starts.
         """
 
         def allowed() -> int:

@@ -1,4 +1,4 @@
-"""Talk to chat models by OpenAI's protocol. Import this module only when needed, because
+"""Talk to chat models over OpenAI's protocol. Import this module only when needed, because
 LangChain's client is slow to import.
 """
 
@@ -43,5 +43,5 @@ class OpenAIChat(ChatOpenAI):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-# We find out by trying which method is supported, so this warning is useless.
+# We find out which method is supported by trying, so this warning is just noise.
 warnings.filterwarnings("ignore", message="This model does not support OpenAI's structured output")

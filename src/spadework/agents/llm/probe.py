@@ -94,9 +94,9 @@ def _context(entry: dict[str, Any]) -> int:
 
 
 GREETING = "Answer with one word: OK."
-#: The maximum number of tokens in an answer from the user's own server.
+#: The maximum number of tokens in a test answer from the user's own server.
 FEW_TOKENS = 16
-#: The maximum number of tokens in an answer from a provider, because its models may reason first.
+#: The maximum number of tokens in a provider's test answer. Its models may reason first.
 SOME_TOKENS = 256
 #: HTTP statuses that may mean that the model is unknown.
 _PERHAPS_UNKNOWN = (400, 404, 422)
@@ -112,7 +112,7 @@ def every_place(settings: Settings, default: str) -> list[Place]:
 
 
 async def greet(place: Place, settings: Settings) -> None:
-    """Check that the model at a place answers. Raises ModelError, or SettingsError if a setting is
+    """Check that the model at `place` answers. Raises ModelError, or SettingsError if a setting is
     wrong.
     """
     install_resolver()

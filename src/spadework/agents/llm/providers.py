@@ -1,4 +1,4 @@
-"""Find the models and servers for each role, and make LangChain's chat model from PROVIDER:NAME."""
+"""Find each role's models and servers, and create LangChain chat models from PROVIDER:NAME."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _OPENAI = "https://api.openai.com/v1"
-#: Keys with fewer characters are not hidden, because local servers accept any word as a key.
+#: Shorter keys are not redacted: those of local servers are often ordinary words.
 LEAST_SECRET = 8
 #: Names of reasoning models, which reject a temperature.
 _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
@@ -111,8 +111,8 @@ def check_address(base_url: str) -> None:
 
 
 def provider_of(name: str) -> tuple[str, str]:
-    """Split PROVIDER:NAME at its first colon, because local names may contain further ones.
-    The default provider is "openai".
+    """Split PROVIDER:NAME at its first colon, because local names may contain more colons. The
+    default provider is "openai".
     """
     provider, colon, model = name.partition(":")
     return (provider, model) if colon else ("openai", name)

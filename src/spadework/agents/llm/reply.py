@@ -1,4 +1,4 @@
-"""Parse the reply of any model server: answered, withheld, empty, cut or an error."""
+"""Parse any model server's reply as answered, withheld, empty, cut or an error."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 #: An `empty` reply contains at most reasoning. A `cut` reply reached its token limit.
 Kind = Literal["answered", "withheld", "empty", "cut", "error"]
 MOST_TOKENS = 1_000_000_000
-#: The longest wait, in seconds, that a server may ask for. After that, it may have restarted.
+#: The longest wait, in seconds, at a server's request. By then, it may have restarted.
 LONGEST_PAUSE = 3_600.0
 
 NOT_JSON = "not_json"
-#: Words in a finish reason for cut, withheld and broken answers. Other reasons are normal.
+#: Finish reasons of cut, withheld and broken answers. Any other reason is normal.
 _CUT = re.compile(r"length|max_?(?:output_)?tokens", re.IGNORECASE)
 _FILTERED = re.compile(
     r"filter|safety|refus|recitation|prohibit|block|sensitive|moderat|guardrail|spii|content.?polic|responsible.?ai",
@@ -45,9 +45,10 @@ _STATUSES = (
 @dataclass(frozen=True)
 class ServerReply:
     """A server's reply.
-    - `text`: the answer, if it was answered or cut.
-    - `reason`: otherwise the server's reason. Errors also have a `status` and a `code`.
-    - `after`: the seconds that the server asks us to wait.
+    - `text`: the answer, if the kind is "answered" or "cut".
+    - `reason`: the server's reason for any other kind. Errors also have a `status` and a
+      `code`.
+    - `after`: the number of seconds that the server asks us to wait.
     - `usage`: tokens in and out, if counted.
     - `thought`: whether the model reasoned.
     """
@@ -126,7 +127,7 @@ def reply_of(message: AIMessage) -> ServerReply:
 
 def seconds_of(retry_after: str) -> float | None:
     """Return the seconds in a Retry-After header, at most LONGEST_PAUSE, or None if it has no
-    number.
+    valid number.
     """
     try:
         seconds = float(retry_after)
@@ -297,7 +298,7 @@ class Unwanted(ModelError):
 
 class Overlong(ModelError):
     """Raised if the request has too many tokens.
-    - `whole`: whether it is too long only together with its answer.
+    - `whole`: whether the request would fit without its answer.
     - `most`: the limit, or 0 if unknown.
     - `asked`: the number of tokens requested.
     """
@@ -335,18 +336,18 @@ _REFUSED = re.compile(
     r"|for non-streaming",
     re.IGNORECASE,
 )
-#: The words that servers use for a text that is too long: OpenAI and vLLM ("maximum context
-#: length"), llama.cpp ("exceeds the available context size"), Gemini ("exceeds the maximum number
-#: of tokens allowed"), Anthropic ("prompt is too long: … tokens > … maximum"), and gateways.
+#: How servers say that a text is too long: OpenAI and vLLM ("maximum context length"), llama.cpp
+#: ("exceeds the available context size"), Gemini ("exceeds the maximum number of tokens allowed"),
+#: Anthropic ("prompt is too long: … tokens > … maximum"), and gateways.
 _SIZE = re.compile(r"\bcontext\b|\bprompt\b|\binputs?\b|\btokens?\b|\bcontent\b", re.IGNORECASE)
 _EXCESS = re.compile(
     r"exceed|too (?:long|large|many)|longer than|larger than|greater than|must be <="
     r"|maximum (?:context|prompt|input)|reduce (?:the|your)",
     re.IGNORECASE,
 )
-#: Words in an error which show that the requested answer, not the request, is too long.
+#: Words in an error that show that the requested answer, not the request, is too long.
 _OF_THE_ANSWER = re.compile(r"(?:completion|output) tokens", re.IGNORECASE)
-#: Words in an error which show that the request and its answer do not fit together.
+#: Words in an error that show that the request and its answer do not fit together.
 _WITH_THE_ANSWER = re.compile(r"completion|output|max_tokens|max_new_tokens", re.IGNORECASE)
 _NUMBER = r"(\d{1,3}(?:[,_]\d{3}){1,3}|\d{1,12})"
 _MOST = tuple(

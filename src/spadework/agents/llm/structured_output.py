@@ -49,13 +49,13 @@ _DECODER = json.JSONDecoder(strict=False)
 
 
 class Reply(Visible):
-    """A model's answer, with the name of the model, because the fallback may have answered."""
+    """A model's answer and the model's name, which may be that of the fallback."""
 
     _author: str = PrivateAttr(CODE)
 
     @property
     def author(self) -> str:
-        """The name of the model that answered, or of code if none did."""
+        """The name of the model that answered, or `CODE` if none did."""
         return self._author
 
     def signed(self, author: str) -> Self:
@@ -75,8 +75,8 @@ class Shape:
 
 @cache
 def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the JSON schema for strict mode. All properties are required and no others are
-    allowed. Defaults are left out. So are descriptions, because the prompts contain them.
+    """Return the JSON schema for strict mode: all properties are required, and no others are
+    allowed. Defaults are left out, and so are descriptions, which are already in the prompts.
     """
 
     def walk(node: Any) -> Any:
@@ -98,8 +98,8 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
-    """Parse the answer in a reply: the whole reply as JSON, or else the last JSON in it that fits,
-    even inside a string or as a key's value. Raises ValidationError if nothing fits.
+    """Parse the answer in a reply: the whole reply as JSON, or else the last JSON value in it that
+    fits, even one inside a string or an object. Raises ValidationError if nothing fits.
     """
     try:
         return answer.model_validate_json(text)
@@ -220,7 +220,7 @@ def _mend(value: Any, fault: Any) -> bool:
 
 
 def fault(error: ValidationError) -> str:
-    """Describe the first fault in an answer and its position."""
+    """Describe the first fault in an answer, and where it is."""
     first = error.errors()[0]
     if first["type"] == "json_invalid" and not first["input"]:
         return "it was empty."
@@ -229,14 +229,14 @@ def fault(error: ValidationError) -> str:
 
 
 def at_most(count: int, default: Any = ...) -> Any:
-    """Declare a list whose maximum length the model sees, so that it does not ramble.
-    Longer lists are still accepted.
+    """Declare a list whose schema shows a maximum length, to keep the model from rambling. Longer
+    lists are still accepted.
     """
     return Field(default, json_schema_extra={"maxItems": count})
 
 
 def bounded(low: float, high: float) -> Any:
-    """Declare a number whose bounds the model sees. Numbers outside them are accepted, too."""
+    """Declare a number whose schema shows bounds. Numbers outside them are still accepted."""
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
@@ -249,7 +249,7 @@ class Turn(NamedTuple):
 
 class Request(NamedTuple):
     """A request to a model.
-    - `words`, `counted`: the tokens without and with the schema.
+    - `words`, `counted`: the number of tokens without and with the schema.
     - `wish`: the budget to reserve.
     """
 
@@ -269,7 +269,7 @@ class Message(NamedTuple):
 
 
 def as_sent(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
-    """Convert messages for LangChain. For JSON mode, the first one includes the schema."""
+    """Convert messages for LangChain. For JSON mode, the first message includes the schema."""
     from langchain_core.messages import convert_to_messages
 
     if rung == "json_mode":

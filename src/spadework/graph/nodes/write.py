@@ -24,8 +24,8 @@ from spadework.tools.text.facts import OTHER_WORDS, stems
 from spadework.tools.text.language import spoken
 from spadework.values import Conflict, Evidence, Page, Part, Plan, Problem, Section, Sentence
 
-#: Maximum entries shown for the repair of a sentence. In fourteen recorded repairs with eight
-#: entries, only the first and the third were used.
+#: Maximum number of similar entries shown when repairing a sentence. In fourteen recorded repairs
+#: that showed eight entries, only the first and the third were used.
 MOST_CLOSE = 3
 
 
@@ -50,7 +50,7 @@ def cited_by(section: Section, material: Material) -> list[Evidence]:
 
 
 def closest_entries(failed: Sequence[Sentence], own: Section, material: Material) -> list[Evidence]:
-    """Return the entries cited by failed sentences, and similar ones on the section's topics."""
+    """Return the entries that failed sentences cite, and similar ones on the section's topics."""
     known = merged([*material.ledger.values()])
     chosen = [known[id_] for one in failed for id_ in one.evidence_ids if id_ in known]
     topics = {e.topic for e in cited_by(own, material)}
@@ -67,13 +67,13 @@ def _cited_evidence(section: Section, material: Material) -> list[Evidence]:
     return material.cited(dict.fromkeys(i for one in section.sentences for i in one.evidence_ids))
 
 
-#: Question types answered with a section per topic, without an outline.
+#: Types of questions that are answered with one section per topic, without an outline.
 PLAIN = ("fact",)
-#: Model calls besides those for the sections: outline, verdicts and summary.
+#: Number of model calls besides those for the sections: outline, verdicts and summary.
 BESIDE = 3
 #: Share of the writing time spent on finding disagreements.
 COMPARING = 0.2
-#: A report with an outline needs time for this many consecutive calls, each as long as planning.
+#: An outline is made only if there is time for this many consecutive calls as long as planning.
 LEAST_CALLS = 3
 
 
@@ -138,8 +138,8 @@ async def _outline(
 
 
 def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) -> bool:
-    """Return whether to outline the report. Plain facts and quick effort need no outline. For other
-    reports, enough calls and tokens must be left.
+    """Return whether to outline the report. Plain facts and reports at quick effort need no
+    outline. Other reports get one if enough calls and tokens are left.
     """
     calls = context.budget.limits.calls - context.budget.spent("calls")
     coming = len(plan.topics) + BESIDE
@@ -152,8 +152,8 @@ def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) 
 async def find_disputes(
     context: SessionContext, state: ResearchState, texts: Mapping[str, str]
 ) -> tuple[list[Conflict], list[Problem]]:
-    """Return the disagreements in the ledger, weighted by the trust and recency of their sources.
-    `texts` are by content hash. If time runs out, a problem is returned, too.
+    """Return the disagreements in the ledger, weighted by the trust and recency of their sources,
+    and a problem if time ran out. `texts` maps content hashes to page texts.
     """
     compare = partial(_disputes, state["plan"], proofs(state), state.get("pages", {}), texts)
     seconds = COMPARING * context.budget.phase("write")

@@ -35,9 +35,9 @@ from spadework.tools.text.page_text import PageText
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unread
 
-#: Share of the assessment time for reading pages. Judging topics gets the rest.
+#: Share of the assessment time spent on reading pages. The rest is for judging topics.
 READING = 0.7
-#: The time for adding quotes to the ledger is divided as if this many more topics were left.
+#: Topics share the time for adding quotes to the ledger as if there were this many more of them.
 ENTERED = 3
 
 Place = tuple[str, int, int]
@@ -46,7 +46,7 @@ Place = tuple[str, int, int]
 async def in_shares(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked | None:
-    """Read the first round's pages in several calls, and return the result. Return None in later
+    """Read the first round's pages in several calls, and judge the topics. Return None in later
     rounds, below deep effort, without a model, or if the pages fit into one call.
     """
     model = context.judging
@@ -132,8 +132,8 @@ def _passages_in(
 def _proven(
     plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView], late: Late
 ) -> tuple[tuple[Spot, ...], list[Problem]]:
-    """Return the spots with others that confirm them, and any problems.
-    Without spots, use those that code finds likely.
+    """Return the spots, others that confirm them, and any problems. If `spots` is empty, start
+    from those that code finds likely to answer the topic.
     """
     if not spots:
         found = extractive.assess(plan, topic, shown, ())
@@ -149,8 +149,8 @@ def shares_of(
     texts: Mapping[str, PageText],
     room: tuple[int, int],
 ) -> list[list[Served]]:
-    """Split the distinct passages of all topics into shares that each fit one call. `room` is the
-    maximum tokens per share and in total. The best passage of every page comes first.
+    """Split the distinct passages of all topics into shares that each fit into one call. `room`
+    holds the maximum tokens per share and in total. The best passage of every page comes first.
     """
     window, most = room
     served: dict[Place, list[int]] = {}
@@ -206,7 +206,7 @@ def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> 
 
 REFLECTION_CHARS = 6_000
 REFINED_PAGES = 4
-#: Later rounds need no reflection, because they already search for what is missing.
+#: The last round with a reflection. Later rounds already search for what is missing.
 FIRST = 1
 
 

@@ -89,7 +89,7 @@ async def fetch_recorded(context: SessionContext, request: Request, fetch: Fetch
                 cache_hits=sum(attempt.cached for attempt in made),
                 bytes=sum(attempt.bytes for attempt in made),
             )
-        # The age of the page counts from this date.
+        # The age of the page is measured from this date.
         dated = fetched.dated or datetime.now(UTC)
         fetched = replace(fetched, dated=dated)
         attempts = [attempt.model_dump() for attempt in fetched.attempts]
@@ -126,7 +126,7 @@ async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted)
 
 
 async def from_knowledge(context: SessionContext, url: str, since: datetime | None) -> Page | None:
-    """Return a page stored since `since` by an earlier run, with its original fetch date."""
+    """Return a page that an earlier run fetched since `since`, with that fetch date, or None."""
 
     async def work() -> Kept | None:
         entry = await context.page_cache.page(url, since)
@@ -174,8 +174,8 @@ async def from_provider(context: SessionContext, hit: Hit) -> Page:
 async def attached_pages(
     context: SessionContext, attachments: Sequence[str]
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the attached files as pages, and problems for unreadable ones.
-    Only sessions may attach files, because a graph on a server takes input from anyone.
+    """Return the attached files as pages, and a problem for each unreadable file. A graph that
+    runs without a session refuses files, because its input may come from anyone.
     """
     pages: list[Page] = []
     problems: list[Problem] = []

@@ -20,8 +20,8 @@ ASSIGN_SECONDS = 5.0
 
 
 class How(NamedTuple):
-    """The rules for assigning pages. `own`: assign each page to one topic, not to all that want it;
-    `joint`: rank pages by all requests combined; `most`: the maximum number of pages in total.
+    """The rules for assigning pages. `own`: assign each page to only one topic; `joint`: rank
+    pages by all requests combined; `most`: the maximum number of pages in total.
     """
 
     own: bool = True
@@ -33,7 +33,7 @@ OWN = How()
 
 
 class PageAssignment:
-    """The page requests of a round's workers. `among` holds their topics. The assignment is
+    """The page requests of a round's workers, whose topics are in `among`. The assignment is
     journaled under `of` (question and round), so that resumed runs need not wait.
     """
 
@@ -91,8 +91,8 @@ class PageAssignment:
             wishes = {name: self._wishes[name] for name in names if name in self._wishes}
             return assign_pages(wishes, self._how)
 
-        # A stopped run does not wait for the other workers. It records no assignment, so that the
-        # resumed run, which has time to wait, makes one.
+        # A stopped run does not wait for the other workers, so its assignment is not recorded. The
+        # resumed run has time to wait and makes its own.
         if stop.is_set():
             return await work()
         return await self._journal.once("deal", self._key, Assignment, work)
@@ -100,7 +100,7 @@ class PageAssignment:
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
     """Assign pages in turns until each topic has enough, or `how.most` pages are assigned. In each
-    turn, a topic takes its best free page if `how.own`, otherwise its next page, free or not.
+    turn, a topic takes its best free page if `how.own`, otherwise its next page, even if taken.
     """
     if how.joint:
         place = {

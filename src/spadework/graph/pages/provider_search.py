@@ -26,7 +26,7 @@ from spadework.visible import one_line
 
 def date_queries(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
     """Return the queries limited to the planned age. For "now", the first query searches news, and
-    the others search the past year. A single query is sent both ways.
+    the others search the past year. A single query is sent twice, once each way.
     """
     if freshness == "any" or not queries:
         return tuple(queries)
@@ -46,7 +46,7 @@ def with_filters(task: Task, settings: Settings, question: str) -> Task:
 
 
 def gap_query(wanted: Recommendation, plan: Plan, seconds: float) -> Query:
-    """Return the query for a recommended search, over the past year unless any age will do."""
+    """Return a recommended search's query, for the past year unless the plan allows any age."""
     return Query(
         text=wanted.query,
         kind="gap",
@@ -70,8 +70,8 @@ SNIPPET_CHARS = 2_000
 async def search_one(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit] | Problem:
-    """Return the hits of a query at one provider with their relevance, or a problem.
-    If there are no recent hits, the age limit is dropped.
+    """Search one provider, and return its hits with their relevance, or a problem. If there are no
+    recent hits, search again without the age limit.
     """
     try:
         hits = await _hits(context, provider, query, seconds)
@@ -154,7 +154,7 @@ async def _asked_now(
 
 
 async def kept_hits(context: SessionContext, provider: Provider, query: Query) -> list[Hit] | None:
-    """Return the hits that `search_one` found in this session, or None if it has not searched."""
+    """Return the hits of an earlier `search_one` call in this session, or None."""
     hits = await context.journal.find("search", _key(context, provider, query), list[Hit])
     if not hits and _may_be_older(query):
         hits = await context.journal.find(
@@ -182,7 +182,7 @@ def _of_any_age(query: Query) -> Query:
 
 
 def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
-    """Return the readable hits with their relevance to a query and the search that found each."""
+    """Return the readable hits, each with its relevance and the search that found it."""
     terms = query_terms(query.text)
     return [
         _rank_hit(hit, query, terms)
@@ -192,7 +192,7 @@ def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
 
 
 def search_seconds(budget: Budget, query: Query) -> float:
-    """Return the seconds that a search may take now."""
+    """Return the maximum seconds that a search may take now."""
     most = min(SEARCH_SECONDS, query.seconds or SEARCH_SECONDS)
     return min(most, budget.step("search", least=LEAST_SECONDS))
 

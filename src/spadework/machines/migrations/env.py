@@ -1,4 +1,4 @@
-"""The environment of Alembic, which runs missing migrations in one transaction."""
+"""The Alembic environment, which runs all pending migrations in one transaction."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Check(Value):
 
 
 async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "") -> T | Check:
-    """Return the result of `trying`, or a failed check. `hint` is for errors without a hint."""
+    """Return the result of `trying`, or a failed check. `hint` is for errors that have none."""
     try:
         async with asyncio.timeout(seconds):
             return await trying
@@ -84,7 +84,7 @@ async def run_check(
 
 MODEL_PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 SEARXNG_PORTS = (8080, 8888)
-#: Seconds for each local server, which responds at once if it exists.
+#: Maximum seconds for each local server, which responds at once if it exists.
 NEARBY_SECONDS = 0.8
 MOST_BYTES, MOST_NAMED = 1_000_000, 3
 
@@ -215,7 +215,7 @@ def _explain_refusal(named: str, error: OSError) -> SpadeworkError:
 
 
 async def knowledge(settings: Settings) -> list[Check]:
-    """Return how many pages earlier runs have stored."""
+    """Check the knowledge store, and report how many pages it has."""
 
     async def counted() -> str:
         store = knowledge_of(settings)
@@ -250,14 +250,14 @@ async def _check_embeddings(settings: Settings) -> str:
     return f"embedding model {made.name} answers"
 
 
-#: Seconds to reuse a result, so that frequent requests start few checks.
+#: Seconds for which a result is reused, so that frequent requests start few checks.
 FRESH_SECONDS = 2.0
 #: Shown instead of the path of the home, which is private.
 _HOME = "the home"
 
 
 class Readiness:
-    """The readiness of a server or worker. `stopping` returns True once it accepts nothing new."""
+    """The readiness of a server or worker. `stopping` returns True once it takes no more work."""
 
     def __init__(
         self, settings: Settings, stopping: Callable[[], bool] = lambda: admission.here().closed

@@ -1,4 +1,4 @@
-"""Health of models, search, page fetching and the browser."""
+"""Check the health of models, search, page fetching and the browser."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LATE = "The server may be busy or loading its model. Try again, or set another 
 
 
 async def models(settings: Settings) -> list[Check]:
-    """Check each model in use, or return hints for local servers if none is set."""
+    """Check each model in use, or return hints for local servers if no model is set."""
     loop = asyncio.get_running_loop()
     until = loop.time() + HEALTH_SECONDS
     default = await attempt("The model server", default_model(settings), HEALTH_SECONDS, _LATE)
@@ -47,7 +47,7 @@ async def models(settings: Settings) -> list[Check]:
     if not places:
         servers = await model_servers(max(0.0, until - loop.time()))
         return [Check(state="works", text=NONE, hint="" if servers else _SET_ONE), *servers]
-    # Import the client before `left` is computed, because a new process needs time for this.
+    # Import the client before `left` is computed, because the import is slow in a new process.
     await asyncio.to_thread(import_module, "langchain_openai")
     left = max(min(HEALTH_SECONDS, LEAST_SECONDS), until - loop.time())
     return await asyncio.gather(
@@ -79,14 +79,14 @@ def _mend(place: Place) -> str:
     return "Check that the server at OPENAI_BASE_URL is running and has the model."
 
 
-#: Maximum pages to try. Each is on another host, because a site may block every client.
+#: Maximum pages to try. Each is on a different host, because a site may block every client.
 MOST_TRIED = 3
 NOT_TRIED = "no page was fetched because no search found one"
 _MEND = "Check whether a firewall or proxy blocks this machine."
 
 
 async def check_fetching(hits: Sequence[Hit], settings: Settings, seconds: float) -> Check:
-    """Check that one of the first pages found can be fetched."""
+    """Check that at least one of the first pages found can be fetched."""
     urls = list({host_of(hit.url): hit.url for hit in reversed(hits)}.values())[::-1][:MOST_TRIED]
     if not urls or seconds <= 0:
         return Check(state="hint", text=NOT_TRIED)
@@ -186,8 +186,8 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
         # Give the provider more time than the check, so that the check times out first.
         found = await search.ask(provider, Query(text=QUERY), limit=HITS, seconds=seconds + 1)
         if not found:
-            # Finding nothing is not an error, because the engine may have little content or search
-            # no other engines.
+            # Finding nothing is not an error, because an engine may have little content, or have
+            # no other engines to search.
             text = f"{provider.name} answers, but found nothing for “{QUERY}”"
             return Check(state="hint", text=text, hint=_mend_search(provider))
         hits.extend(hit for hit in found if hit.url.startswith(_WEB))

@@ -1,1 +1,1 @@
-"""Figures of sessions and of this process."""
+"""Statistics of sessions, and metrics of this process."""

@@ -1,4 +1,4 @@
-"""Prometheus metrics of this process. Every label has few values, fixed in the code."""
+"""Prometheus metrics of this process. Each label has only a few values, fixed in the code."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from spadework.values import Result
 
 
 def expose(accept: str, streams: int) -> tuple[bytes, str]:
-    """Return the metrics in the format of the `accept` header, and their media type. `streams` is
-    the number of open streams.
+    """Return the metrics in the format that the `accept` header asks for, and their media type.
+    `streams` is the number of open streams.
     """
     registry = CollectorRegistry()
     registry.register(_Numbers(streams))
@@ -102,8 +102,8 @@ class Tally:
 
     @contextmanager
     def counted(self) -> Iterator[Callable[[Event], None]]:
-        """Yield a function that counts a run's events. Without a result, the run counts as
-        `stopped` or `broken`.
+        """Yield a function that counts a run's events. A run without a result counts as `stopped`
+        or `broken`.
         """
         how = "stopped"
 

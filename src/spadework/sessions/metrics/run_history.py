@@ -30,7 +30,7 @@ def reserve(home: Path) -> float:
     CLOSING_SECONDS are reserved.
     """
     known = _load_known(home)
-    # Take the second slowest, so that an outlier does not slow later runs.
+    # Take the second slowest time, so that one outlier does not enlarge the reserve.
     slow = (sorted(each)[-2] if len(each) > 1 else sum(each) for each in known.values())
     taken = SAFETY * sum(slow)
     few = len(known["closing"]) < ENOUGH
@@ -38,7 +38,7 @@ def reserve(home: Path) -> float:
 
 
 def took(home: Path, **seconds: float) -> None:
-    """Record the seconds of a run's final steps (see ENDINGS), if the home is writable."""
+    """Record how long a run's final steps took (see ENDINGS), if the home is writable."""
     known = _load_known(home)
     for end, each in seconds.items():
         known[end] = [*known[end], round(each, 3)][-KEPT:]
@@ -59,15 +59,15 @@ def _seconds(found: object) -> list[float]:
     return [float(each) for each in listed if isinstance(each, int | float) and 0 <= each < 3_600]
 
 
-#: The number of newest sessions to read, and the maximum seconds for reading them, because a
-#: question is waiting.
+#: Maximum number of sessions to read, newest first, and maximum seconds for reading them while a
+#: question waits.
 NEWEST, SECONDS = 600, 1.0
 #: A run stopped by its user says nothing about durations.
 _OVER = ("completed", "time_limited", "budget_limited")
 
 
 async def experience(home: Path) -> list[Took]:
-    """Return the time and resources of finished runs, newest first, or [] if the disk is slow."""
+    """Return the times and resource use of finished runs, newest first, or [] on a slow disk."""
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout(SECONDS):
             return await on_disk(took_before, home)
@@ -75,13 +75,13 @@ async def experience(home: Path) -> list[Took]:
 
 
 def took_before(home: Path) -> list[Took]:
-    """Return the time and resources of finished runs, newest first. This call reads the disk."""
+    """Return the times and resource use of finished runs, newest first. This reads the disk."""
     newest = islice(view_sessions(home, _VIEW, lambda text: None), NEWEST)
     return [Took(*value) for _, value in newest if value]
 
 
 def actual(found: Metadata) -> dict[str, float]:
-    """Return what a finished run used, by the names in DIGITS, without unknown amounts."""
+    """Return the known amounts that a finished run used, by their names in DIGITS."""
     used = found.performance_metrics
     told: dict[str, Any] = {
         "rounds": used.get("iterations"),

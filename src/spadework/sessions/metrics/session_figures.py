@@ -1,4 +1,4 @@
-"""A session's figures, the basis of statistics, and its alerts."""
+"""The figures of a session, on which the statistics are based, and its alerts."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ PHASES = ("start", "plan", "search", "read", "assess", "write")
 
 
 class Figures(NamedTuple):
-    """What one session found and cost.
+    """A session's results and costs.
     - `seconds_limit`: 0 if unknown; `money`: None if a price was unknown.
     - `requests`: including cached ones.
     - `writers`, `judges`: how many cited sentences each model, or "code", wrote or judged.
     - `phases`: the seconds per phase (see PHASES), or [] if unknown.
-    - `foreseen`: the low, median (or None) and high estimates in seconds, and the number of
-      runs
-      behind them, or [] if unknown.
+    - `foreseen`: low, median (or None) and high estimates in seconds, and number of runs, or
+      [].
     """
 
     session_id: str
@@ -72,7 +71,7 @@ def alerts_of(f: Figures) -> list[str]:
 
 
 def found_alerts(f: Figures) -> Iterator[tuple[Alert, str]]:
-    """Yield a session's alerts: the subject, and a clause about it."""
+    """Yield each alert of a session: its subject, and a clause that describes it."""
     if f.seconds > MOST_TIME * f.seconds_limit > 0:
         yield "time", f"took {f.seconds:.0f} s of the {f.seconds_limit:.0f} s allowed"
     if _over(f.too_long, f.model_calls, MOST_TOO_LONG):

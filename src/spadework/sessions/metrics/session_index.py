@@ -1,5 +1,5 @@
-"""An index of values derived from session folders. It may be lost, because the folders can be read
-again. A row is used only if its checksum is right and its files are unchanged.
+"""An index of values derived from session folders. Losing it does no harm, because it is rebuilt
+from the folders. A row is used only if its checksum is right and its files are unchanged.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SETTLED_NS = 2_000_000_000
 FIRST, MORE = 200, 2_500
 #: Seconds until a message explains the delay.
 LONG_SECONDS = 1.0
-#: Seconds to wait while another process writes.
+#: Maximum seconds to wait while another process writes.
 BUSY_SECONDS = 2.0
 
 _TABLE = """CREATE TABLE IF NOT EXISTS rows (
@@ -151,7 +151,7 @@ class _Patience:
 
 
 class _Index:
-    """The SQLite index. It is empty if unusable, and deleted if damaged."""
+    """The SQLite index. It counts as empty if it cannot be used, and is deleted if damaged."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -163,7 +163,7 @@ class _Index:
         self._db = None
 
     def rows(self, view: str, low: str, high: str) -> Mapping[str, tuple[str, str]]:
-        """Return the mark and value of each intact row from `low` to `high`, by id."""
+        """Return the marks and values of the intact rows with ids from `low` to `high`, by id."""
         if self._db is None:
             return {}
         try:

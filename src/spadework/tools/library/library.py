@@ -96,7 +96,7 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
 
 def narrowed(whole: Plan, named: frozenset[str]) -> Plan:
     """Return a plan of the installed documentation that reads only the `named` packages in full."""
-    words = f"{whole.words}, in full for the packages that a question names"
+    words = f"{whole.words} (full text only of packages named in the question)"
     state = _digest([whole.state, *sorted(named)])
     return replace(whole, state=state, words=words, named=named)
 

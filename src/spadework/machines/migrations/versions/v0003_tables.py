@@ -1,11 +1,11 @@
 """Create the tables of sessions, shared limits, lists, answers and knowledge.
 
-Deleting a session deletes everything stored about it. Columns named `packed` are compressed
-already, so PostgreSQL need not compress them.
+Deleting a session deletes everything stored about it. Columns named `packed` hold compressed data,
+which PostgreSQL need not compress again.
 
 - `lists`: users' tokens and shared sessions, which all servers read.
-- `deleted`: deleted sessions, so that machines hide their copies.
-- `answers`: finds the session of an answer that a chat client sends back.
+- `deleted`: deleted sessions, so that machines hide their local copies.
+- `answers`: the session that gave each answer, for chat clients that send answers back.
 - `known_pages`: the pages known to each user.
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from alembic import op
 
-#: The tables were first made in three steps, hence this number.
+#: The number is 0003 because this migration replaces three earlier ones.
 revision = "0003"
 down_revision = None
 
@@ -70,7 +70,7 @@ ALTER TABLE exchanges ALTER request SET STORAGE EXTERNAL;
 ALTER TABLE bodies ALTER packed SET STORAGE EXTERNAL;
 ALTER TABLE files ALTER packed SET STORAGE EXTERNAL;
 """
-#: Notify watchers of a session's events and end, and its runner of user commands and takeovers.
+#: Notify a session's watchers of its events and end, and its runner of commands and takeovers.
 _TOLD = """
 CREATE FUNCTION tell_watchers() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -91,9 +91,9 @@ CREATE TRIGGER tell AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION tell_wa
 CREATE TRIGGER tell AFTER INSERT ON signals FOR EACH ROW EXECUTE FUNCTION tell_workers();;
 CREATE TRIGGER tell AFTER UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION tell_all();;
 """
-#: Slots at resources, the runs of users, and their daily spending. The tables of slots (`places`
-#: in `rooms`) are unlogged, so that taking a slot writes nothing to disk. They are empty after a
-#: server crash.
+#: Slots at resources, users' runs, and users' daily spending. The tables of slots (`places` in
+#: `rooms`) are unlogged, so that taking a slot writes nothing to disk. A server crash empties
+#: them.
 _LIMITS = """
 CREATE UNLOGGED TABLE askers (
     process text PRIMARY KEY,
@@ -128,7 +128,7 @@ CREATE TABLE spent (
 ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 """
 #: The row of a room is locked while its slots change. A free slot goes to the user with the fewest
-#: slots in the room, then to the session with the fewest, then to the one served longest ago.
+#: slots there, then to the session with the fewest. Ties go to whoever was served longest ago.
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -214,7 +214,7 @@ BEGIN
     END LOOP;
 END $$;;
 """
-#: Processes report a user's daily spending in turn. Each receives the total of the others.
+#: Processes report a user's daily spending one at a time, and each receives the others' total.
 _DAY = """
 CREATE FUNCTION tell_spent(
     own spent, OUT tokens bigint, OUT money double precision,
@@ -232,8 +232,8 @@ BEGIN
         WHERE s.owner = own.owner AND s.day = own.day AND s.process <> own.process;
 END $$;;
 """
-#: Waiting sessions in queue order: users at their limit come last, and otherwise the user with the
-#: fewest runs comes first.
+#: Waiting sessions in queue order: first those of the users with the fewest runs, and last those
+#: of users at their limit.
 _RUNS = """
 CREATE VIEW queued AS
     SELECT id, owner, most_runs, ahead, most_runs > 0 AND ahead >= most_runs AS held_back,
@@ -264,7 +264,7 @@ BEGIN
     RETURN CASE WHEN FOUND THEN taken.run END;
 END $$;;
 """
-#: `version` counts the changes of a list. A reader that knows the current version fetches no rows.
+#: `version` counts the changes to a list. A reader that knows the current version fetches no rows.
 _LISTS = "CREATE TABLE lists (name text PRIMARY KEY, version bigint NOT NULL, rows text NOT NULL)"
 _DELETED = "CREATE TABLE deleted (id text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
 _ANSWERS = """
