@@ -123,7 +123,7 @@ class PagesAlone:
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A provider known only from its recorded hits: a library, a tool or an object of the caller."""
+    """A provider known only from recorded hits: a library, a tool or an object of the caller."""
 
     name: str
     describes: str

@@ -53,7 +53,7 @@ class Listed(NamedTuple):
         return shown < len(self.items) and size > LIST_CHARS
 
     def sentence(self, shown: int, say: Phrases) -> str:
-        """State how many things the list names or, if it was cut, how many of its items are shown."""
+        """State how many things the list names or, if it was cut, how many items are shown."""
         if shown == len(self.items):
             return say("listed", heading=self.name, many=self.things)
         return say("list_cut", heading=self.name, shown=shown, many=len(self.items))

@@ -74,7 +74,7 @@ def refusal_reply(error: FetchError) -> dict[str, Any]:
 
 
 def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Split a reply into header and text, because parsing long JSON would block all threads."""
+    """Split a reply into header and text: parsing a long text as JSON would block all threads."""
     if "found" not in reply:
         return reply, b""
     found = dict(reply["found"])
@@ -274,7 +274,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 #: Maximum number of reading processes.
 WORKERS = 2
 
-#: Seconds for which a killed process may still appear alive.
+#: Seconds for which a process that was killed may still appear alive.
 DYING_SECONDS = 0.25
 #: Idle processes, with the most recently used last. They outlive event loops.
 _idle: list[Process] = []

@@ -69,7 +69,7 @@ def child(element: Element | None, *path: str) -> Element | None:
 
 
 def number(written: str, *, most: int) -> int:
-    """Parse a whole number, limited to `most`. Return 0 for invalid text."""
+    """Parse a whole number, capped at `most`. Return 0 for invalid text."""
     return min(int(written), most) if written.isdecimal() and len(written) < 19 else 0
 
 

@@ -1,4 +1,4 @@
-"""Detect bot walls, notices, empty shells and partial pages in place of the wanted page."""
+"""Detect bot walls, notices, empty shells and partial pages served instead of the wanted page."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import printable_url
 
-#: A page with more characters than this is not recognized as a wall by its text.
+#: A page longer than this many characters is not recognized as a wall by its text.
 MAX_CHARS = 600
-#: Loose patterns apply only up to this many characters, because they also match in articles.
+#: Loose patterns apply only to texts up to this length, because they also match in articles.
 FEW_CHARS = 200
-#: A page with more characters than this is not recognized as a wall by its markup.
+#: A page longer than this many characters is not recognized as a wall by its markup.
 MARKED_CHARS = 1_500
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
@@ -111,7 +111,7 @@ _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*>", re.IGNORECA
 
 
 def wall(text: str) -> str:
-    """Return which kind of wall a text is, such as "a login", or "" if it is not a wall."""
+    """Return what kind of wall a text is, such as "a login", or "" if it is not a wall."""
     if len(text) > MAX_CHARS:
         return ""
     text = " ".join(text.lower().split())
@@ -142,13 +142,13 @@ def first_words(html: str) -> str:
     return " ".join(unescape(_UNSEEN.sub(" ", html[:MAX_HTML])).split())[: MARKED_CHARS + 1]
 
 
-#: A page with fewer characters than this counts as empty.
+#: A page shorter than this many characters counts as empty.
 MIN_CHARS = 50
-#: A page with more characters than this is never thin.
+#: A page longer than this many characters is never thin.
 THIN_CHARS = 600
 #: A short page is thin if scripts make up more than this fraction of its HTML.
 SCRIPT_SHARE = 0.8
-#: The lowest level at which scripts run.
+#: The lowest fetch level at which scripts run.
 BROWSER = 2
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 # These patterns must match in linear time: backtracking over a hostile page could take hours.
@@ -174,7 +174,7 @@ _NOTHING = re.compile(
 )
 _WAITING = re.compile(r"\bloading\s*(?:\.\.\.|…|,? please)|\bplease wait\b", re.IGNORECASE)
 _MOST = 2_000_000
-#: A page with more characters than this is not a notice.
+#: A page longer than this many characters is not a notice.
 NOTICE_CHARS = 600
 _NOTICES = {
     'a "page not found" notice': r"(?:page|file|document) (?:was )?not found|page"
@@ -189,8 +189,8 @@ _NOTICES = {
 
 
 def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
-    """Raise Blocked for a wall or a notice, and Unreadable for an empty page.
-    The error's `turned_away` is True if a browser may succeed.
+    """Raise Blocked for a wall or a notice, and Unreadable for an empty page. The error has
+    `turned_away` set to True if a browser may succeed.
     """
     page, chars = printable_url(fetched.url), len(found.markdown.translate(_INVISIBLE).strip())
     empty = chars < MIN_CHARS
@@ -270,7 +270,7 @@ def _html(fetched: Fetched) -> str:
 
 
 def notice(text: str) -> str:
-    """Return which kind of notice a text is, such as "a maintenance notice", or ""."""
+    """Return what kind of notice a text is, such as "a maintenance notice", or ""."""
     if len(text) > NOTICE_CHARS:
         return ""
     text = " ".join(text.lower().split())

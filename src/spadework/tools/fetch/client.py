@@ -54,7 +54,7 @@ _LIBRARIES = (
 
 
 class Cleaned:
-    """A cache of extracted documents by page body and version of the extraction code."""
+    """A cache of extracted documents, keyed by page body and version of the extraction code."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -155,7 +155,7 @@ class Web:
         return replace(fetched, attempts=tuple(attempts))
 
     def limited(self, most: int) -> Web:
-        """Return a copy of this client with a smaller limit on the size of a page in bytes."""
+        """Return a copy of this client that limits pages to `most` bytes or fewer."""
         made, most = copy(self), min(most, self._settings.page_bytes)
         made._settings = self._settings.model_copy(update={"page_bytes": most})
         return made

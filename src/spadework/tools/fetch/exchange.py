@@ -33,10 +33,10 @@ FIRST_BYTE_SECONDS = 20.0
 @dataclass(frozen=True)
 class Fetched:
     """A fetched page: its URL after redirects, and its decoded body.
-    - `charset`: from the Content-Type header.
-    - `dated`: set for cached copies.
-    - `stale`: the server was unreachable.
-    - `attempts`: includes failed ones.
+    - `charset`: the charset in the Content-Type header, if any.
+    - `dated`: the Date header of a cached copy.
+    - `stale`: True if the server was unreachable.
+    - `attempts`: all attempts, including failed ones.
     """
 
     url: str
@@ -52,7 +52,7 @@ class Fetched:
 
 
 def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
-    """Return the error with its attempts. Its message becomes the reason of the last attempt."""
+    """Return the error with `attempts` attached. Its message becomes the last attempt's reason."""
     last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
     error.attempts = (*attempts[:-1], *last)
     return error
@@ -120,7 +120,7 @@ _HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
 
 
 def name_server(error: FetchError, url: str) -> FetchError:
-    """Return the error, its message prefixed with the URL unless it already names the host."""
+    """Return the error with the URL before its message, unless the message names the host."""
     words, host = str(error), _HOST.search(url)
     if host and host[1].lower() in words.lower():
         return error
@@ -169,7 +169,7 @@ SLICE = 16_384
 TURNED_AWAY = frozenset({403, 406, 429, 503})
 #: A Content-Range that starts at the first byte. The groups are the last byte and the total size.
 _RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})")
-#: Errors that break a connection. TLS errors during a response arrive as OSError.
+#: Errors that mean a broken connection. TLS errors during a response arrive as OSError.
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 
@@ -208,7 +208,7 @@ class Answer:
 
     @property
     def turned_away(self) -> bool:
-        """True if the server seems to refuse all but browsers: a refusal without Retry-After."""
+        """True if the server seems to admit only browsers: it refused without a Retry-After."""
         return self.status in TURNED_AWAY and self.later is None
 
     @property
@@ -320,7 +320,7 @@ async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
 
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
-#: A page with more bytes than this is not treated as a redirect, even if it refreshes itself.
+#: A page larger than this many bytes is not treated as a redirect, even if it has a meta refresh.
 SIGNPOST_BYTES = 4_000
 SIGNPOST_SECONDS = 5
 _REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)

@@ -32,10 +32,10 @@ _REFUSED_V4 = tuple(IPv4Network(network) for network in (
     "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
 ))
 # fmt: on
-#: The global IPv6 network, and the special ranges in it: Teredo, benchmarks and documentation.
+#: The global IPv6 network, and the special ranges in it: Teredo, benchmarking and documentation.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
-#: IPv6 networks that embed an IPv4 address, and how many bits follow that address.
+#: IPv6 networks that embed an IPv4 address, with the number of bits that follow the address.
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
@@ -89,10 +89,10 @@ def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
 
 
 def check_url(url: str) -> str:
-    """Return the URL as it will be requested. Raises NotAllowed.
-    The host becomes lower-case ASCII, IP addresses get standard notation, and fragment and default
-    port are removed. Other schemes, missing hosts, user names and more than MAX_URL_CHARS are
-    refused. Whether the address is public is checked when its name is resolved.
+    """Return the URL as it will be requested. The host becomes lower-case ASCII, IP addresses get
+    standard notation, and the fragment and default port are removed. Raises NotAllowed for
+    other schemes, a missing host, a user name or a URL over MAX_URL_CHARS. Whether the address
+    is public is checked later, when the name is resolved.
     """
     url = url.strip()
     if len(url) > MAX_URL_CHARS:
@@ -129,8 +129,8 @@ def is_http_url(text: str) -> bool:
 
 
 def _literal(host: str) -> str:
-    """Return an IPv6 address in brackets.
-    Addresses with a zone are refused, because zones have a meaning only locally.
+    """Return an IPv6 address in brackets. Addresses with a zone are refused, because a zone has no
+    meaning outside this machine.
     """
     try:
         address = IPv6Address(host)
@@ -142,7 +142,7 @@ def _literal(host: str) -> str:
 
 
 def _name(host: str) -> str:
-    """Return the host in normal form. "0x7f.1" and "2130706433" are both 127.0.0.1."""
+    """Return the host in normal form: "0x7f.1" and "2130706433" both become "127.0.0.1"."""
     try:
         name = host if host.isascii() else idna.encode(host, uts46=True).decode()
         name = name.lower().rstrip(".")
@@ -156,7 +156,7 @@ def _name(host: str) -> str:
 
 
 def printable_url(url: str) -> str:
-    """Return a short form of the URL for messages, without credentials and query string."""
+    """Return a short form of the URL for messages, without credentials or query string."""
     return url.partition("?")[0].rpartition("@")[2].removeprefix("//")[:120]
 
 
@@ -269,7 +269,7 @@ class Pool(httpcore.AsyncConnectionPool):
 
 class _Connection(httpcore.AsyncHTTPConnection):
     def has_expired(self) -> bool:
-        """Return True also if unread bytes remain, because they could be a forged response."""
+        """Also return True if unread bytes remain, because they could be a forged response."""
         parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public API for it
         return super().has_expired() or (
             self.is_idle() and parser is not None and bool(parser.trailing_data[0])

@@ -1,4 +1,4 @@
-"""Remember the level, the refusals, the requested pauses and the robots.txt of each host."""
+"""Remember each host's fetch level, refusals, requested pauses and robots.txt."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LEVEL_SECONDS, REFUSED_SECONDS = 30 * 86_400.0, 86_400.0
 #: A host that has served pages is blocked after this many consecutive refusals. Any other host is
 #: blocked after one.
 REFUSALS = 3
-#: The longest pause in seconds that a host can demand, because a header may be wrong.
+#: The longest pause in seconds that a host can demand, in case a header is wrong.
 MOST_SECONDS = 86_400.0
 #: The whole host counts as down after this many consecutive pages with status 503.
 OUT_OF_ORDER = 2
@@ -285,7 +285,7 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Wait in the queue of all machines. Raises TooSoon if the turn would be after `deadline`."""
+    """Wait in the queue shared by all machines. Raises TooSoon for a turn after `deadline`."""
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

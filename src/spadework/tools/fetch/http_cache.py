@@ -28,7 +28,7 @@ from spadework.tools.web.connections import http_date
 #: The fraction of the size limit to which the store is pruned.
 SWEPT_TO = 0.9
 #: The size is checked each time this fraction of the limit has been written, and at the first
-#: write of a process.
+#: write of each process.
 SWEEP_EVERY = 0.05
 #: An entry larger than this fraction of the limit is not stored.
 LARGEST = 0.1
@@ -46,7 +46,7 @@ class Store:
         self._lock = threading.Lock()
 
     def get(self, kind: str, key: str) -> bytes | None:
-        """Return the entry under the key, or None."""
+        """Return the entry stored under the key, or None."""
         path = self._path(kind, key)
         if not self._most:
             return None
@@ -180,7 +180,7 @@ class HttpCache:
             return usable[0].answer
         answer = await send(headers | _preconditions(state))
         outcome = _keep_state(state.next(_response_of(answer)))
-        # If the 304 does not match the stored copy, request the whole page.
+        # If the 304 does not match the stored copy, request the page again without conditions.
         if isinstance(outcome, hishel.CacheMiss):
             answer = await send(headers)
             outcome = _keep_state(outcome.next(_response_of(answer)))
@@ -253,15 +253,15 @@ def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[st
 
 
 def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
-    """Skip states that invalidate old entries, because the next copy overwrites those entries."""
+    """Skip states that invalidate old entries, which the next copy overwrites anyway."""
     while isinstance(state, hishel.InvalidateEntries):
         state = state.next_state
     return state
 
 
 def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
-    """Return the headers to store.
-    A Date in the future is replaced, because the copy would otherwise not expire.
+    """Return the headers to store. A Date in the future is replaced, because the copy would
+    otherwise never expire.
     """
     kept = [
         (name, value)

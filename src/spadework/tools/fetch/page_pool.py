@@ -135,7 +135,7 @@ class _Pool(Generic[C, R]):
         return self._limits.wanted - len(self._came)
 
     def start(self) -> Iterator[C]:
-        """Start candidates up to the limit. Each slow candidate makes room for a replacement."""
+        """Start and yield candidates up to the limit. A slow candidate makes room for another."""
         now = self._clock()
         slow = sum(now >= moment for moment in self._slow_at.values())
         wanted = self._pages_missing + min(slow, self._pages_missing)

@@ -38,8 +38,8 @@ Site = Callable[[str], Sequence[Way]]
 _PREPRINT = r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
 _ARXIV = rf"(?P<form>abs|pdf)/(?P<id>{_PREPRINT})(?:\.pdf)?"
 _WIKIPEDIAS = r"[a-z-]{2,12}\.(?:m\.)?wikipedia\.org"
-#: The path of an article. Pages in namespaces such as Special: or Talk: do not match, in any
-#: language.
+#: The path of an article. Pages in namespaces such as Special: or Talk:, in whatever language, do
+#: not match.
 _ARTICLE = re.compile(r"/wiki/(?!\w+(?: \w+)?:[^_ ])[^/].*")
 _REPOSITORY = r"(?P<owner>[\w-]+)/(?P<name>[\w.-]+)"
 #: First path segments on GitHub that do not name the owner of a repository.
@@ -95,8 +95,8 @@ def github(
 def npm(
     url: str, base: str = "https://npmjs.com", *, registry: str = "https://registry.npmjs.org"
 ) -> Sequence[Way]:
-    """Return the URLs of an npm package's metadata, which include its README.
-    The page of the package turns programs away. See
+    """Return the URLs of an npm package's metadata, which include its README. The package's own
+    page turns programs away. See
     https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md.
     """
     if not (found := _match(_PACKAGE, url, base)):
@@ -143,8 +143,8 @@ async def _at_once(level: int, fetch: Fetch) -> Fetched:
 
 @dataclass
 class _Trip:
-    """The state of reading a page until the loop time `until`.
-    `running` is the current level and the time when it started.
+    """The state of one read, which must end by the loop time `until`. `running` holds the current
+    level and the time when it started.
     """
 
     until: float
@@ -181,10 +181,11 @@ class Reader:
         level: int | None = None,
         had: Callable[[int, Fetch], Awaitable[Fetched]] = _at_once,
     ) -> Read:
-        """Read the page at `url` within `seconds`, starting at `level`. `had(level, fetch)` returns
-        a stored response, or the result of `fetch`, which it may store. Alternative URLs have the
-        levels -1, -2 and so on, but their pages keep `url`. Raises the errors of `Web.fetch`:
-        Blocked also for a captcha or login, Unreadable also for a page without text.
+        """Read the page at `url` within `seconds`, starting at `level`. `had(level, fetch)`
+        returns a stored response, or the result of `fetch`, which it may store. Alternative
+        URLs have the levels -1, -2 and so on, but their pages keep `url`. Raises what
+        `Web.fetch` raises, plus Blocked for a captcha or login, and Unreadable for a page
+        without text.
         """
         url, trip = check_url(url), _Trip(_now() + seconds, had)
         try:

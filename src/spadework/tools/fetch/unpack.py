@@ -13,7 +13,7 @@ ACCEPT_ENCODING = "gzip, deflate"
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 MAX_LAYERS = 3
-#: The maximum number of bytes in a piece.
+#: The maximum number of bytes to decompress at a time.
 PIECE = 65_536
 #: The window size that tells zlib to read gzip.
 _GZIP = 16 + zlib.MAX_WBITS
@@ -23,7 +23,7 @@ _GZIP_STARTS = b"\x1f\x8b"
 class _Coding(Protocol):
     @property
     def open(self) -> bool:
-        """True if the end of the compressed data is still to come."""
+        """True until the end of the compressed data has been reached."""
         ...
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:

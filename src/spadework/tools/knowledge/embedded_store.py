@@ -1,6 +1,6 @@
-"""Keep knowledge without a server, in a catalogue and an index that all processes share. Pages
-enter the catalogue at once, and one process at a time indexes them. If a process cannot get the
-lock, the next process that gets it indexes the pages.
+"""Store pages without a server, in a catalogue and an index that all processes share. Pages enter
+the catalogue at once, but only the process that holds the lock indexes them. If a process
+cannot get the lock, the next process to hold it indexes the pages.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Catalogue:
             yield db
 
     def put(self, db: sqlite3.Connection, entries: Iterable[Entry]) -> int:
-        """Store new pages and newer versions, and make room. Return how many were stored."""
+        """Store new pages and newer versions, then make room. Return how many were stored."""
         with transaction(db):
             kept = sum(self._put(db, entry) for entry in entries)
             self._make_room(db)
@@ -134,7 +134,7 @@ class Catalogue:
         return len(numbers)
 
     def use(self, db: sqlite3.Connection, url: str, since: float) -> Entry | None:
-        """Return the page at a URL and mark it as used, or None if older than `since`."""
+        """Return the page at a URL, marked as used, or None if unknown or older than `since`."""
         row = db.execute(
             "SELECT record, text, own FROM pages WHERE url = ? AND fetched_at >= ?", (url, since)
         ).fetchone()
@@ -174,10 +174,10 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: The maximum number of passages with any term, with all terms, and about a named subject.
+#: Maximum number of passages to fetch with any term, with all terms, and about a named subject.
 _PROPOSED = 40, 20, 10
 #: The number of unrelated passages assumed when computing rarity. Otherwise the subject of a small
-#: store would seem common, and a word missing from the store would outweigh all others.
+#: store would seem common, and a word that the store lacks would outweigh all others.
 _OTHERS = 10_000
 LOCK_SECONDS = 10.0
 #: The index is rebuilt after more deletions than this, if they also exceed the number of pages

@@ -1,4 +1,4 @@
-"""Define pages of earlier sessions, and decide whether they suffice for a question."""
+"""Define stored pages, and decide whether they suffice for a question."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ RECENT_HOURS = 12
 
 @dataclass(frozen=True)
 class Entry:
-    """A page with its text as Markdown.
-    `own` means that only the owner may visit the host of the page (`allow_hosts`).
+    """A page with its text as Markdown. `own` is set if only the owner may visit the page's host
+    (`allow_hosts`).
     """
 
     page: Page
@@ -47,8 +47,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A page that matches a question. `passages` are its matching spans, merged and in order.
-    `share` is the part (0..1) of the question in title and best passage, less for short questions.
+    """A page that matches a question. `passages` holds its matching spans, merged and in order.
+    `share` is the fraction of the question in title and best passage, reduced for short
+    questions.
     """
 
     entry: Entry
@@ -59,7 +60,7 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Which:
-    """Selects pages at `named` URLs or hosts, by default all, fetched before `before` if given."""
+    """Selects pages at `named` URLs or hosts (default: all), fetched before `before` if given."""
 
     named: tuple[str, ...] = ()
     before: datetime | None = None
@@ -155,10 +156,10 @@ class Knowledge(Protocol):
         ...
 
 
-#: A page is relevant if a passage and the title have at least this fraction of the needed terms.
-#: It is the lowest value in `benchmarks/poison.py` at which no page of an unrelated store passes.
+#: A page is relevant if its title and a passage have at least this fraction of the needed terms.
+#: The value is the lowest in `benchmarks/poison.py` at which no page of an unrelated store passes.
 RELEVANT = 0.8
-#: The minimum number of domains of relevant pages, so that one site never replaces the web.
+#: The minimum number of domains of relevant pages, so that no single site replaces the web.
 DOMAINS = 3
 ASPECTS = 0.6
 

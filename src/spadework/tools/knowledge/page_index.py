@@ -25,12 +25,12 @@ from spadework.tools.ranking.vectors import Near
 from spadework.tools.stores.private_files import close_files, private_folder
 
 #: Coverage is reduced for questions with fewer words than this, because unrelated pages often
-#: contain all of a few words.
+#: contain every word of a short question.
 FEW_WORDS = 3
 
 
 def document(entry: Entry) -> Document:
-    """Convert a page to a library document, for ranking."""
+    """Convert a page to the library's document class, for ranking."""
     return Document(entry.page.url, entry.page.title, entry.text, entry.page.published_at)
 
 
@@ -127,7 +127,7 @@ class Passage(NamedTuple):
 
 
 def passages_of(entry: Entry, owner: str) -> list[Passage]:
-    """Return the passages of a page. Their words include the mark of the owner."""
+    """Return a page's passages, with the owner's mark among their words."""
     title = all_terms(entry.page.title)
     made = []
     for piece in pieces(document(entry)):
@@ -148,7 +148,7 @@ def lexemes_of(term: Term) -> list[str]:
 
 
 def mark(owner: str) -> str:
-    """Return the lexeme that marks the passages of an owner. No word starts with its "@"."""
+    """Return the lexeme that marks an owner's passages. It starts with "@", as no word does."""
     return lexeme(f"@{owner}")
 
 

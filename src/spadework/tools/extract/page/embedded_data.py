@@ -26,7 +26,7 @@ _BODIES = ("articleBody", "text", "reviewBody", "description", "acceptedAnswer")
 #: Meta tags that may hold the page text.
 _META = ("articlebody", "text")
 _CODE_LIKE = re.compile(r"[{};<>=]|\\u00|https?://\S+$")
-#: Names of the initial state in frameworks such as Next.js, Nuxt, Redux, Apollo and Remix.
+#: Names that frameworks such as Next.js, Nuxt, Redux, Apollo and Remix give to initial state.
 _STATE = re.compile(
     r"__[A-Z][A-Z0-9_]+__|__next_f|__remix\w*|\b(?:initial|preloaded|server|app)_?(?:state|data|props)\b",
     re.IGNORECASE,
@@ -37,10 +37,10 @@ _ATTRIBUTES = (
 )  # fmt: skip
 _ANY = ",".join(f"[{name}]" for name in _ATTRIBUTES)
 _LITERAL = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
-#: The start of a string that contains JSON. Next.js puts a number before the JSON.
+#: The start of a string that holds JSON, which Next.js prefixes with a number.
 _DATA = re.compile(r"\s*(?:\w{1,8}:)?[\[{]\s*[\"\[{\]}]")
 _HEXADECIMAL = re.compile(r"\\x([0-9a-fA-F]{2})")
-#: Maximum levels of JSON nested in JSON strings.
+#: Maximum nesting depth of JSON inside JSON strings.
 _DEEPEST = 3
 
 
@@ -51,7 +51,7 @@ def described(found: Metadata, addresses: Addresses) -> list[str]:
 
 
 def state(tree: LexborHTMLParser, addresses: Addresses) -> list[str]:
-    """Return the prose in the JSON that scripts render, as Markdown."""
+    """Return the prose in JSON from scripts and data attributes, as Markdown."""
     return _unique((text for text in _state_texts(tree) if _is_text(text)), addresses)
 
 

@@ -1,4 +1,4 @@
-"""Convert a page's formulas, superscripts, subscripts and note marks to text."""
+"""Convert a page's formulas, superscripts, subscripts and footnote marks to text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from spadework.tools.extract.page.inline_markup import escaped
 from spadework.tools.extract.xml import xml_tree
 
 _RAISED = "sup,sub,[style*=vertical-align]"
-#: A numbered link that directly follows a word may be a note mark without `<sup>`.
+#: A numbered link that directly follows a word may be a footnote mark without `<sup>`.
 _TOUCHING = re.compile(r"<a\s[^<>]{0,300}#[^<>]{0,300}>\d{1,3}</a>")
 _ALIGNED = re.compile(r"vertical-align\s*:\s*(super|sub|text-top)\b")
-#: Maximum characters examined of an image's address. A data URL holds the whole image.
+#: Maximum number of characters to examine in an image URL. A data URL holds the whole image.
 _MOST_ADDRESS = 200
 _NUMBER = re.compile(r"\d{1,3}")
 _NOTES = re.compile(r"(?:foot|end)-?note|note-?ref|fn-?ref|\breference\b|\bcit(?:e|ation)", re.I)
@@ -24,7 +24,7 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: Maximum steps in a search for neighbouring text, and maximum characters used of the text found.
+#: Maximum number of steps to look for neighbouring text, and of characters to take from it.
 _STEPS, _NEAR = 8, 40
 _MOST_MARK = 12
 
@@ -32,7 +32,7 @@ _DRAWN = (
     "span.katex-html,span.MathJax_Preview,span.MathJax,span.MathJax_SVG,span.MathJax_CHTML,"
     "mjx-container"
 )
-#: Words for formulas in an element's class or an image's address.
+#: Words that mark a formula in an element's class or an image URL.
 _CALLED = re.compile(r"math|equation|\bformula|(?:^|[\s/.])(?:la)?tex\b|[?&]cht=tx", re.IGNORECASE)
 _SOURCES = ("data-tex", "data-latex", "data-formula", "data-equation", "data-equation-content")
 #: Unmistakable TeX: a command with an operand, or a superscript or subscript in braces.
@@ -45,7 +45,7 @@ _WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
 
 
 def flatten(tree: LexborHTMLParser, source: str) -> None:
-    """Replace superscripts, subscripts, note marks and drawn formulas in the tree with text."""
+    """Replace superscripts, subscripts, footnote marks and drawn formulas with plain text."""
     noted = ",a[href*='#']" if _TOUCHING.search(source) else ""
     done: set[int] = set()
     for node in reversed(tree.css(_RAISED + noted)):  # Inner elements come first.
@@ -71,8 +71,8 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Write a formula that is set as a table, such as `x = 13/27`, on one line. TeX converters
-    write a one-row table, with a rule in a cell or inner table as the fraction bar.
+    """Rewrite a formula laid out as a table, such as `x = 13/27`, on one line. TeX converters emit
+    a one-row table, with a rule in a cell or inner table as the fraction bar.
     """
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:

@@ -1,4 +1,4 @@
-"""Convert inline HTML and code to Markdown that renders to the same characters."""
+"""Convert inline HTML and code to Markdown that renders as the same text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENCODED = str.maketrans(
 
 
 class Addresses:
-    """Resolves `href` values against the address or the `<base>` of a page."""
+    """Resolves `href` values against a page's URL or its `<base>`."""
 
     def __init__(self, url: str, base: str = "") -> None:
         self._known: dict[str, str] = {}
@@ -116,7 +116,7 @@ def _pieces(root: LexborNode) -> Iterator[str]:
         if node.is_text_node:
             yield node.text_content or ""
         elif node.tag == "br":
-            # A `<br>` directly before a line end adds no line.
+            # A `<br>` right before a newline adds no line.
             if not (node.next is not None and (node.next.text_content or "").startswith("\n")):
                 yield "\n"
         elif node.tag not in _NOT_CODE and not _is_line_number(node):
@@ -129,7 +129,7 @@ def _is_line_number(node: LexborNode) -> bool:
 
 
 def language(node: LexborNode) -> str:
-    """Return the language declared by a `<pre>`, its code or a near ancestor, or ""."""
+    """Return the language declared by a `<pre>`, its `<code>` or a close ancestor, or ""."""
     inner = node.css_first("code")
     places = [node] if inner is None else [inner, node]
     above = node.parent
@@ -228,14 +228,14 @@ class Line:
             self.link_chars += chars
 
     def code(self, text: str) -> None:
-        """Add inline code. If there is only white space, add it as text."""
+        """Add inline code, or plain text if it is all white space."""
         if text.strip():
             self.raw(code_span(text), len(text))
         elif text:
             self.text(text)
 
     def line_break(self) -> bool:
-        """Add a `<br>`. Return True if it follows another `<br>`, which ends the paragraph."""
+        """Add a `<br>`. Return True for a second `<br>` in a row, which ends the paragraph."""
         if not self.parts:
             return False
         if self.parts[-1] == "\n":
@@ -264,7 +264,7 @@ class Line:
         return mark
 
     def close(self, mark: Mark) -> None:
-        """Close an element that `open` returned."""
+        """Close the emphasis or link that `open` returned."""
         self._open.remove(mark)
         if mark.sign == "[":
             self._linked -= 1
@@ -320,5 +320,5 @@ class Line:
 
 
 def _markable(core: str) -> bool:
-    """Return whether Markdown is certain to read `**` around `core` as emphasis."""
+    """Return whether `**` around `core` is sure to be parsed as emphasis."""
     return core[0].isalnum() and core[-1].isalnum() and "\n" not in core

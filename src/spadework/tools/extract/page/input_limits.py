@@ -22,24 +22,24 @@ from spadework.tools.extract.page.constants import (
 )
 from spadework.tools.extract.page.formulas import holds_formula_alone
 
-#: Characters that do not occur in text. If they make up more than 1 in 20, the data is binary.
+#: Characters that do not occur in text. If they exceed 1 character in 20, the data is binary.
 _BINARY = [chr(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32), 0xFFFD)]
 _SAMPLE = 2_000
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
-#: Maximum number of quoted values in a tag, and maximum characters outside quotes.
+#: Maximum number of quoted values in a tag, and of characters outside quotes.
 _MOST_QUOTED, _MOST_BARE = 15_000, 100_000
 _LONG_TAG = re.compile(
     rf"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){{{_MOST_QUOTED}}}|[^<>"']{{{_MOST_BARE}}})"""
 )
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
-#: Elements that add no depth of nesting, because they are empty or end implicitly.
+#: Elements not counted as nesting, because they are empty or closed implicitly.
 _FLAT = frozenset((
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr", "p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot",
     "script", "style", "path", "use", "circle", "rect", "line", "polygon", "g",
 ))  # fmt: skip
-#: Formatting elements that can nest in themselves, unlike `a` and `nobr`.
+#: Formatting elements that can be nested in themselves, unlike `a` and `nobr`.
 _FORMATTING = frozenset((
     "b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u",
 ))  # fmt: skip
@@ -77,7 +77,7 @@ def _may_hold_long_tag(text: str) -> bool:
 
 def _end(text: str) -> int:
     """Return the offset at which to cut a page so that parsing takes linear time. Deep nesting
-    takes longer. So do open formatting elements, because every later block reopens them.
+    takes longer, and so do unclosed formatting elements, which every later block reopens.
     """
     opened = text.count("<")
     if opened < HARMLESS_TAGS or (opened := opened - text.count("</")) < HARMLESS_TAGS:
@@ -120,16 +120,16 @@ _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
     re.I,
 )
-#: Values that may hide an element. Searching for these values first is faster than searching for
+#: CSS values that may hide an element. Searching for these first is faster than searching for
 #: _HIDING.
 _MAY_HIDE = re.compile(r":\s*(?:none|hidden|0[\d.]*|-\d{3,})", re.I)
-#: Maximum length of a property name before a value that hides an element.
+#: Maximum length of the name of a CSS property that hides elements.
 _NAME = 20
 _CLASS = re.compile(r"\.([\w-]+)")
 
 
 def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
-    """Return the classes that the style sheets in a page hide, ignoring `@media` rules."""
+    """Return the classes hidden by a page's `<style>` elements, ignoring `@media` rules."""
     css = "".join(node.text() for node in tree.css("style"))[:MOST_STYLE_CHARS]
     found: set[str] = set()
     depth = at = 0

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # Importing pydantic would slow down the processes that read 
     from spadework.values import SourceKind
 
 _MOST_NODES = 5_000
-#: Maximum h1 headings considered as the title. The site's name is often an h1 too.
+#: Maximum number of h1 headings considered for the title. The site's name is often an h1 too.
 _MOST_HEADINGS = 5
 #: Headings outside the main text.
 _BESIDE = "footer h1, nav h1, aside h1"
@@ -47,8 +47,8 @@ Json = dict[str, Any]
 
 @dataclass
 class Metadata:
-    """A page's metadata as written, from which the functions below choose.
-    `types` are schema.org types found in JSON-LD or in element attributes.
+    """A page's raw metadata, from which the functions below pick values. `types` holds the
+    schema.org types found in JSON-LD and in element attributes.
     """
 
     objects: list[Json] = field(default_factory=list)
@@ -115,8 +115,8 @@ def types_of(thing: Json) -> list[str]:
 
 
 def title_of(found: Metadata) -> str:
-    """Return the headline: the first heading that occurs in the title, or otherwise the part of
-    the title that is most similar to a heading.
+    """Return the headline: the heading that comes first in the title or, if the title contains
+    none, the part of it that is most similar to a heading.
     """
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
     site = found.meta.get("og:site_name", "").lower()
@@ -204,7 +204,7 @@ _FORUM = ("discourse", "vbulletin")
 
 def source_kind_of(found: Metadata) -> SourceKind:
     """Return the kind of source that the metadata states, or "". A NewsArticle type or
-    citation_title alone is not enough, because half of such pages belong to companies and blogs.
+    citation_title alone proves nothing: half of such pages belong to companies and blogs.
     """
     if "ScholarlyArticle" in found.types or not found.meta.keys().isdisjoint(_PAPER):
         return "paper"

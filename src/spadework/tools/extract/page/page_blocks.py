@@ -40,9 +40,9 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """A paragraph, heading, table or code block as Markdown.
-    `text` excludes the prefixes of its enclosing items (`inside`). `chars` counts visible
-    characters and `link_chars` those within links.
+    """A paragraph, heading, table or code block as Markdown. `text` excludes the prefixes of the
+    enclosing items, which are in `inside`. `chars` counts the visible characters, and
+    `link_chars` counts those within links.
     """
 
     kind: str
@@ -90,7 +90,7 @@ KINDS = {
 }  # fmt: skip
 
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
-#: Classes that documentation generators, wikis and code hosts give their content container.
+#: Classes that documentation generators, wikis and code hosts use for their content container.
 KNOWN_CONTAINERS = frozenset((
     "rst-content", "theme-doc-markdown", "md-content__inner", "markdown-body", "mw-parser-output",
     "mw-content-text", "docs-body", "docContent", "apicontent", "devsite-article-body",
@@ -173,8 +173,8 @@ _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 
 def assemble(blocks: Sequence[Block]) -> str:
-    """Return blocks as Markdown, joining the parts of a paragraph.
-    If a list item's first block was dropped, its marker goes to the first block kept.
+    """Return blocks as Markdown, rejoining split paragraphs. If a list item's first block was
+    dropped, the first block kept gets its marker.
     """
     going_on = _going_on(blocks)
     parts: list[str] = []
@@ -192,8 +192,8 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 
 def _inside(block: Block) -> tuple[Item, ...]:
-    """Return the items whose prefixes a block receives. List items with headings are skipped.
-    Quotations around code or tables are skipped, because old pages use them for indentation.
+    """Return the items whose prefixes a block gets. Skip list items that contain headings, and
+    quotations around code or tables, because old pages use those for indentation.
     """
     shown = (item for item in block.inside if item.marker == "> " or not item.loose)
     return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)
@@ -201,7 +201,7 @@ def _inside(block: Block) -> tuple[Item, ...]:
 
 def _going_on(blocks: Sequence[Block]) -> set[int]:
     """Return the indices of paragraphs that continue the previous one. A paragraph after an
-    unfinished sentence does so if most such paragraphs in its run start in lower case.
+    unfinished sentence continues it if most such paragraphs in its run start in lower case.
     """
     found: set[int] = set()
     run: list[int] = []

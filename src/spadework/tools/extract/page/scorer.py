@@ -37,14 +37,14 @@ Numbers = tuple[float, ...]
 
 
 class Surroundings:
-    """The surroundings of a page's blocks, as input rows for the decision trees. Means are taken
-    over scores squashed by tanh, weighted by the square root of block length.
+    """Computes input rows for the decision trees from the surroundings of a page's blocks. Means
+    are of scores squashed by tanh, weighted by the square root of block length.
     """
 
     def __init__(
         self, blocks: list[Block], frames: list[Frame], scores: list[float], kind: str
     ) -> None:
-        """Compute the sums. `frames` lists all elements that contain blocks, parents first."""
+        """Precompute sums. `frames` lists all elements that contain blocks, parents first."""
         self.blocks, self.scores, self._frames = blocks, scores, frames
         self._masses = masses = [math.sqrt(block.chars + 1) for block in blocks]
         self._squashed = squashed = [math.tanh(score / 2) for score in scores]
@@ -82,7 +82,7 @@ class Surroundings:
             )
 
     def levelled(self, chances: list[float]) -> list[float]:
-        """Return the probabilities, after moving structurally equal blocks closer to each other."""
+        """Return the probabilities, moving those of structurally alike blocks closer together."""
         return levelled(chances, self._masses, self._same)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
@@ -258,15 +258,15 @@ _TREE = "(tree)"
 
 
 def weights_text() -> str:
-    """Return the file of fitted weights.
-    A line holds a feature name and its weight, or `(tree)` and a tree.
+    """Return the text of the file of fitted weights. Each line holds a feature name and its
+    weight, or `(tree)` and a tree.
     """
     return files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8")
 
 
 @lru_cache(maxsize=1)
 def weights() -> dict[str, float]:
-    """Return the fitted weight by feature name."""
+    """Return the fitted weights by feature name."""
     pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
     return {name: float(value) for name, value in pairs if name != _TREE}
 
@@ -295,9 +295,10 @@ def second_odds() -> Odds:
 
 
 def compiled(trees: Sequence[str], numbers: int) -> Odds:
-    """Compile `trees` to a function of `numbers` arguments that returns the sum of all trees.
-    A tree lists its nodes, left branches first. `12<0.5` goes left if number 12 is at most 0.5, and
-    a bare number is a leaf. The compiled expression is five times as fast as walking the trees.
+    """Compile `trees` into a function of `numbers` arguments that returns the sum of all trees. A
+    tree lists its nodes, left branches first. `12<0.5` goes left if argument 12 is at most 0.5,
+    and a bare number is a leaf. The compiled function is five times as fast as walking the
+    trees.
     """
     names = ",".join(f"x{n}" for n in range(numbers))
     body = "+".join(_expression(iter(tree.split())) for tree in trees) or "0.0"
@@ -335,8 +336,8 @@ def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
 def _inherited(
     view: PageView, table: dict[str, float]
 ) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
-    """Return three maps by element: the score that its blocks receive, the score that it adds to
-    its children's blocks, and the traits of the element and its ancestors.
+    """Return three maps by element: the score that its blocks receive, the extra score that its
+    children's blocks receive, and the traits of the element and its ancestors.
     """
     around: dict[Frame, float] = {}
     given: dict[Frame, float] = {}

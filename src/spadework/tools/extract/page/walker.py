@@ -1,5 +1,5 @@
-"""Convert a page's element tree to Markdown blocks, in document order.
-Convert data tables to Markdown tables; layout tables are walked like any element.
+"""Convert a page's element tree to Markdown blocks, in document order. Data tables become Markdown
+tables; layout tables are walked like any other element.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from spadework.tools.extract.page.input_limits import is_hidden
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item, assemble
 from spadework.tools.text.tables import NAMES, NO_NAMES
 
-#: Matches a bold cell. A first row that has only bold cells counts as a header.
+#: Matches a bold cell. A first row of only bold cells counts as a header.
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _LAYOUT = "table,pre,h1,h2,form,article,textarea,iframe"
@@ -112,8 +112,8 @@ def read_table(
             links += block.links
     if not lines:
         return blocks
-    # Read a table with a single filled cell as text, because forums put each comment beside empty
-    # cells for votes and depth.
+    # Read a table with a single filled cell as text, because forums lay out each comment beside
+    # empty cells for votes and depth.
     alone = not header and len(lines[0]) > 1 and sum(map(bool, chain(*lines))) == 1
     kind, text = ("p", assemble(last).strip()) if alone else ("table", _markdown(lines, header))
     return [*blocks, Block(kind, text, chars, link_chars, frame, inside, tuple(links))]
@@ -148,7 +148,7 @@ _LINE_OF_ITS_OWN = re.compile(r"display\s*:\s*block")
 
 
 class Walker:
-    """A non-recursive converter from an element tree to blocks."""
+    """Converts an element tree to blocks without recursion."""
 
     def __init__(self, addresses: Addresses, hiding: frozenset[str] = frozenset()) -> None:
         self.blocks: list[Block] = []
@@ -191,7 +191,7 @@ class Walker:
         return self.blocks
 
     def _enter(self, node: LexborNode, tag: str) -> Close | None:
-        """Return a function to call at the element's end, or None to skip the children."""
+        """Start an element. Return a function to call at its end, or None to skip its children."""
         if tag in elements.BLOCKS:
             return self._block(node, tag)
         if tag in elements.SKIPPED:
@@ -244,7 +244,7 @@ class Walker:
             self._line.code(text)
 
     def _is_done(self, node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-        """Emit code and data tables. Return whether the element needs no further walk."""
+        """Emit code and data tables. Return whether the element needs no further processing."""
         if tag in elements.VERBATIM:
             self._emit_code(code_text(node), language(node))
         elif is_listing(node, tag, attributes):
@@ -285,8 +285,8 @@ class Walker:
 
     def _image(self, node: LexborNode, tag: str) -> str:
         images = (image.attributes for image in (node.css("img") if tag == "figure" else ()))
-        # Prefer data-src and count equal addresses once, because an image that loads late has a
-        # placeholder in src and a copy for readers without scripts.
+        # Prefer data-src and count equal addresses once, because a lazy-loaded image has a
+        # placeholder in src and a `<noscript>` copy.
         sources = {self._addresses.absolute(a.get("data-src") or a.get("src")) for a in images}
         return sources.pop() if len(sources) == 1 else ""
 

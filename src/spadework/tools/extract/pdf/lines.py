@@ -17,13 +17,13 @@ import pypdfium2
 from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.office.docx import is_fixed_font
 
-#: pdfium's mark for a word broken at a line end.
+#: The character with which pdfium marks a word that is broken at a line end.
 BROKEN = "\ufffe"
 #: Minimum gap between columns, in letter heights.
 WIDE_GAP = 1.2
 #: Minimum number of lines that must have a gap at the same position to form a gutter.
 LEAST_LINES = 4
-#: Minimum median length of the text beside a gutter. Shorter texts are values in a table.
+#: Minimum median length of the text beside a gutter. Shorter text is taken for table values.
 LEAST_LETTERS = 20
 
 #: Maximum height of a small letter, and minimum offset of a superscript or subscript, as shares of
@@ -46,8 +46,8 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Line:
-    """A line or its part in one column, measured in points.
-    If the line stands for a table, `table` is the table's Markdown.
+    """A line, or the part of it in one column, measured in points. If the line stands for a table,
+    `table` holds the table's Markdown.
     """
 
     text: str
@@ -197,7 +197,7 @@ def _baseline(text_page: Any, place: int) -> float:
 
 
 def _letter(text: str) -> int:
-    """Return the index of a typical letter, because punctuation may be in another font."""
+    """Return the index of the middle letter, ignoring punctuation, whose font may differ."""
     letters = [place for place, sign in enumerate(text) if sign.isalpha()]
     return letters[len(letters) // 2] if letters else 0
 

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-#: Maximum pixels; larger images are scaled down. A page at 200 dpi has half as many.
+#: Maximum number of pixels; larger images are scaled down. A page at 200 dpi has half as many.
 MAX_PIXELS = 8_000_000
-#: An image with its longer side below SMALL_SIDE pixels is enlarged by the factor ENLARGED.
+#: An image whose longer side is below SMALL_SIDE pixels is enlarged by the factor ENLARGED.
 SMALL_SIDE, ENLARGED = 1_200, 2
 #: Minimum confidence (0–100) of a line, measured as the median of its words, and minimum
 #: confidence of a word.
 SURE, LEAST_SURE = 60, 20
-#: Maximum seconds that one picture may take.
+#: Maximum number of seconds to spend on one picture.
 SECONDS = 20.0
-#: Maximum languages recognized at once, because each takes time.
+#: Maximum number of languages to recognize at once. Each one slows recognition down.
 MAX_LANGUAGES = 3
 MEND = (
     "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German) and its Python"
@@ -99,7 +99,7 @@ def text_in(image: Image.Image) -> str:
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """Return an image in grey on white, because transparent parts would otherwise turn black."""
+    """Convert an image to grey on white. Transparent parts would otherwise turn black."""
     if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
         return image.convert("L")
     from PIL import Image  # Pillow is optional.
@@ -141,7 +141,7 @@ def _place(word: dict[str, str]) -> tuple[str, str, str]:
     return word["block_num"], word["par_num"], word["line_num"]
 
 
-#: Maximum pixels in an image. A pixel takes up to 8 bytes while the image is read.
+#: Maximum number of pixels in an image. A pixel takes up to 8 bytes while the image is read.
 MAX_IMAGE_PIXELS = 40_000_000
 
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "AVIF", "BMP")

@@ -36,14 +36,14 @@ from spadework.tools.extract.process import reading_until
 _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 #: Number of pixels per point when a page is rendered.
 DOTS = 200 / 72
-#: Maximum letters on a scanned page, and minimum share of the page that its picture covers.
+#: A scanned page has at most this many letters, and a picture on at least this share of it.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: A scanned line gets the usual size if the two sizes differ by less than this share.
+#: A scanned line is given the usual font size if its own differs by less than this share.
 ALIKE = 0.35
 
 
 def is_scan(page: Any, lines: list[Line]) -> bool:
-    """Return whether a page is probably a picture of text. `lines` is the text found there."""
+    """Return whether a page is probably a picture of text. `lines` holds what text it has."""
     if not lines:
         return next(iter(page.get_objects(max_depth=1)), None) is not None
     if sum(len(line.text or line.table) for line in lines) > FEW_LETTERS:
@@ -92,14 +92,13 @@ def _of_few_sizes(lines: list[Line]) -> list[Line]:
 PARAGRAPH_GAP = 1.35
 #: A line that is shorter than this share of a long line ends a paragraph.
 SHORT_LINE = 0.7
-#: Minimum size of a heading, and minimum size of a bold heading, relative to the text.
+#: Minimum size of a heading, and minimum size of a bold heading, relative to the body text.
 LARGER, SMALLER = 1.12, 0.97
 #: Two headings share a level if the smaller size is at least this share of the larger size.
 SAME = 0.94
-#: Maximum letters in a heading, and maximum letters in a heading that is bold but not larger.
+#: Maximum length in letters of a heading, and of a heading that is bold but not larger.
 LONGEST, LONGEST_BOLD = 200, 100
-#: If two lines of code are more than this many line heights apart, a blank line is put between
-#: them.
+#: Lines of code more than this many line heights apart get a blank line between them.
 CODE_GAP = 1.9
 
 _BULLETS = frozenset("•▪‣–*-")
@@ -214,7 +213,7 @@ def _code(group: list[Line]) -> str:
 
 
 def _whole_words(group: list[Line], known: set[str]) -> str:
-    """Join lines and broken words. Words in `known` keep their hyphens."""
+    """Join lines, and rejoin words broken across them. Words in `known` keep their hyphens."""
     text = group[0].text
     for above, below in pairwise(group):
         text += ("" if above.text.endswith(BROKEN) else " ") + below.text
@@ -229,9 +228,9 @@ def _whole_words(group: list[Line], known: set[str]) -> str:
 MAX_PAGES = 2_000
 #: Minimum gap between cells in a table without rules, in letter heights.
 CELL_GAP = 0.7
-#: Minimum number of pages that must share a first or last line to make it a running head.
+#: A first or last line shared by at least this many pages is a running head.
 RUNNING = 3
-#: Maximum length of a first block that serves as the title of a document without a title.
+#: Maximum length of a first block that serves as the title of an untitled document.
 LONGEST_TITLE = 150
 
 _PdfDocument: Any = pdfium.PdfDocument  # PdfDocument has no types.

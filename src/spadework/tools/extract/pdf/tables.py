@@ -21,7 +21,7 @@ THICK = 3.0
 LONG = 6.0
 #: Maximum distance between rules that meet, in points.
 NEAR = 3.0
-#: Maximum objects examined on a page, and maximum rules. A page with more rules is a drawing.
+#: Maximum number of objects to examine on a page, and of rules. More rules make it a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
@@ -38,8 +38,8 @@ class _Grid:
 
 
 def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list[Line]]:
-    """Replace lines inside ruled tables with Markdown tables, except on rotated pages. A table in
-    which a word crosses cells is left as lines.
+    """Replace lines inside ruled tables with Markdown tables, except on rotated pages. A table is
+    left as lines if a word in it crosses a cell border.
     """
     words: list[Line] | None = None
     if is_turned(text_page):
@@ -152,7 +152,7 @@ def _stands_in(line: Line, across: list[float], down: list[float]) -> bool:
 def _band(
     grid: _Grid, words: list[Line], across: list[float], bottom: float, top: float
 ) -> list[list[str]]:
-    """Return the row between two rules, or several rows if a column has several figures. Raises
+    """Return the row between two rules, or several rows if a column has several numbers. Raises
     _Unproven if a word crosses cells.
     """
     found = [word for word in words if bottom <= word.bottom + word.size / 2 < top]
@@ -192,9 +192,9 @@ def _cells(grid: _Grid, words: list[Line], across: list[float], middle: float) -
 
 
 CAPTION = re.compile(r"(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela|Tabella)\s+[\dIVXA-Z][\w.]*\b")
-#: Maximum lines of a caption before its table begins.
+#: Maximum number of lines in a caption before its table begins.
 CAPTION_LINES = 4
-#: Minimum number of rows with several cells in a table.
+#: Minimum number of rows with several cells that a table must have.
 LEAST_ROWS = 3
 #: Maximum distance between table rows, in line heights.
 ROW_GAP = 3.0
@@ -252,7 +252,7 @@ def _trim_rows(lines: Sequence[Parts], first: int, end: int) -> tuple[int, int]:
 
 
 def _table(rows: Sequence[Parts]) -> str:
-    """Return rows as a table, or "" if there are no columns or if figures would share a cell."""
+    """Return rows as a table, or "" if there are no columns or two numbers would share a cell."""
     full = [row for row in rows if len(row) > 1]
     if len(full) < LEAST_ROWS:
         return ""

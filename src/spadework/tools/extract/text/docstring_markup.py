@@ -1,6 +1,6 @@
-"""Convert docstrings and reStructuredText to Markdown, with examples unchanged.
-They are parsed line by line. A reStructuredText parser takes a hundred times as long and rejects
-most docstrings. Indentation alone suffices for Google, numpy and Sphinx style.
+"""Convert docstrings and reStructuredText to Markdown, with examples unchanged. The text is parsed
+line by line, because a reStructuredText parser takes a hundred times as long and rejects most
+docstrings. Indentation alone suffices for Google, numpy and Sphinx style.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _UNDERLINE = re.compile(r"([-=~^*+\"])\1{2,}$")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _FIELD = re.compile(r":(\w+)(?:\s+([^:]+))?:(?:\s+(.*)|$)")
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
-#: An argument in numpy style. The following lines describe it.
+#: An argument in numpy style, which the following lines describe.
 _TYPED = re.compile(r"[*\w, ]+ : [^:]+$")
 _ITEM = re.compile(r"(?:[-*+\u2022]|#\.|(\d{1,3})[.)])\s+(?=\S)")
 _GRID = re.compile(r"[+=][-=+ ]{4,}$|\|")

@@ -94,7 +94,7 @@ def _link(element: Element, url: str) -> str:
     return target if leads else ""
 
 
-#: XML is shown with indentation if one of its lines has more characters than this.
+#: XML is reindented if one of its lines has more characters than this.
 LONG_LINE = 1_000
 
 

@@ -26,7 +26,7 @@ from spadework.tools.extract.markdown_writer import blocks, plain, write_heading
 from spadework.tools.extract.text.plain_text import extract_text
 from spadework.tools.text.facts import moment
 
-#: The maximum number of characters read from a header, because decoding takes quadratic time.
+#: The maximum number of characters to read from a header. Decoding takes quadratic time.
 MAX_HEADER = 2_000
 MAX_NAMES = 20
 
@@ -102,7 +102,7 @@ _SUBJECT, _SENDER, _SMTP, _ADDRESS = "0037", "0C1A", "5D01", "0C1F"
 _BODY, _HTML, _RTF = "1000", "1013", "1009"
 _FILE_NAMES = ("3707", "3704", "3001")
 _SENT, _DELIVERED, _CODE_PAGE = 0x0039_0040, 0x0E06_0040, 0x3FFD_0003
-#: The size of the header, and the layout of each fixed property after it: tag, flags, value.
+#: The size of the header, and the layout of the fixed-size properties after it: tag, flags, value.
 _HEADER, _ENTRY = 32, struct.Struct("<I4xQ")
 _TICKS_FROM = datetime(1601, 1, 1, tzinfo=UTC)
 _OUTLOOK = "The Outlook message"

@@ -42,10 +42,10 @@ def is_known_tag(tag: str) -> bool:
 
 
 def html_markdown(source: str) -> str:
-    """Return HTML as Markdown, including placeholders such as `<name>`.
-    Raises TooLarge or Unreadable beyond the limits of a page.
+    """Return HTML as Markdown, keeping placeholders such as `<name>`. Raises TooLarge or
+    Unreadable if the HTML exceeds the limits for a page.
     """
-    # Imported here, because most notes contain no HTML and do not need the HTML reader.
+    # Imported here, because most Markdown contains no HTML and does not need the HTML reader.
     from spadework.tools.extract.html import read_fragment
 
     return read_fragment(_UNKNOWN.sub("&lt;", source))
@@ -291,7 +291,7 @@ class _Reader:
         found = self._words(cursor)
         cursor.next()
         only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
-        # A paragraph of links is navigation above the first section, or if all are anchors.
+        # A paragraph of links is navigation before the first section or if it has only anchors.
         navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 

@@ -1,1 +1,1 @@
-"""Read pages at level 2, in Chromium behind a proxy that checks every address."""
+"""Read pages in Chromium (level 2), behind a proxy that checks every address."""

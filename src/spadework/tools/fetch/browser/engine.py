@@ -19,13 +19,13 @@ from spadework.tools.web.chromium import HOW_TO_INSTALL, runs_as_root
 
 T = TypeVar("T")
 START_SECONDS = 20.0
-#: The number of seconds after which a closing Chromium is killed.
+#: Chromium is killed if it takes longer than this many seconds to close.
 CLOSE_SECONDS = 5.0
 GONE_SECONDS = 3.0
 
 
 class Engine:
-    """A running Chromium, started for the first task and restarted when it breaks."""
+    """Runs one Chromium, which starts with the first task and restarts when it breaks."""
 
     def __init__(self, path: str, *, sandbox: bool, pages: int) -> None:
         self._path, self._sandbox, self._pages = path, sandbox, pages

@@ -1,5 +1,5 @@
-"""Give each session a handle on the one browser of the process.
-The first page opens the browser, and the last handle closes it.
+"""Give each session a handle to the browser that the whole process shares. The first page opens
+the browser, and the last handle closes it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Holder:
     gone = False
 
 
-#: The maximum number of open pages, and the maximum number of bytes that a page may load and send.
+#: The maximum number of open pages, and of bytes that a page may load and send.
 PAGES, MOST_BYTES = 4, 50_000_000
 _lock = threading.Lock()
 _holders: set[_Holder] = set()
@@ -38,7 +38,7 @@ _engines: dict[str, Engine] = {}
 
 
 class Browser:
-    """Reads pages at level 2, as a context manager. `resolve` looks up the addresses of a host."""
+    """A context manager that reads pages in the browser. `resolve` looks up a host's addresses."""
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings, self._resolve = settings, resolve
@@ -72,7 +72,7 @@ class Browser:
             raise SettingsError("No browser is available.", hint=self.what_is_missing)
         url = check_url(url)
         try:
-            # All sessions share the slots of a host.
+            # All sessions share a limit on how many pages of a host load at once.
             most, what = self._settings.parallel_per_host, f"{urlsplit(url).netloc} in the browser"
             async with asyncio.timeout(seconds) as limit, far_place(what, id(self), most):
                 engine = await aside(_hold_engine, self._holder, self._settings)
@@ -121,7 +121,7 @@ def _hold_engine(holder: _Holder, settings: Settings) -> Engine:
 
 
 def _release(holder: _Holder) -> None:
-    """Unregister `holder`. If it was the last one, close the browser, which blocks."""
+    """Unregister `holder`. Close the browser, which blocks, if no holder is left."""
     with _lock:
         holder.gone = True
         _holders.discard(holder)

@@ -24,9 +24,9 @@ _TRACKERS = frozenset(line for line in _LINES if line and not line.startswith("#
 
 
 class Permission:
-    """A browser context's permission to use the proxy, with its `user` and `password`.
-    `refused` and `failed` hold reasons by host. Internal hosts that the owner allows can be
-    reached only while the visited site is internal, too.
+    """A browser context's permission to use the proxy, with its `user` and `password`. `refused`
+    and `failed` map hosts to reasons. Internal hosts that the owner allows can be reached only
+    while the visited site is internal, too.
     """
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str], most_bytes: int) -> None:
@@ -78,7 +78,7 @@ class Permission:
 
 
 def tracker(host: str) -> bool:
-    """Return whether the host only serves advertisements or tracks users."""
+    """Return whether a host serves only advertisements or tracks users."""
     labels = host.split(".")
     return any(".".join(labels[n:]) in _TRACKERS for n in range(len(labels) - 1))
 
@@ -90,7 +90,7 @@ _OF_THE_HOP = frozenset(
         *(b"proxy-authenticate", b"te", b"trailer", b"upgrade"),
     )
 )
-#: File extensions of audio and video. They are not visible in encrypted requests.
+#: File extensions of audio and video, which are visible only in unencrypted requests.
 _MEDIA = re.compile(r"\.(?:mp4|webm|m3u8|mpd|mov|avi|mp3|m4a|ogg|wav|flac)(?:\?|$)", re.IGNORECASE)
 _AUTHORITY_ENDS = re.compile(r"[/?#]")
 
@@ -126,14 +126,14 @@ class Request:
         return bool(_MEDIA.search(self.target))
 
     def onward(self) -> bytes:
-        """Return the request head as it is sent to the server."""
+        """Return the request head to send to the server."""
         first = f"{self.method} {self.target} HTTP/1.1".encode("latin-1")
         return b"\r\n".join([first, *_passed_on(self.headers), b"Connection: close", b"", b""])
 
 
 def parse_request(head: bytes) -> Request:
-    """Parse the head of a request, including the empty line at the end.
-    Raises Unfit, or NotAllowed because of the scheme or host.
+    """Parse the head of a request, including the empty line at the end. Raises Unfit, or
+    NotAllowed for a forbidden scheme or host.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     try:
@@ -151,8 +151,8 @@ def parse_request(head: bytes) -> Request:
 
 
 def answer_head(head: bytes) -> bytes:
-    """Return the head of a response for the browser.
-    A 407 becomes a 403, because only this proxy may send a 407.
+    """Return the response head to send to the browser. A 407 becomes a 403, because only this
+    proxy may send a 407.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     if first[8:13].strip() == b"407":
@@ -328,7 +328,7 @@ async def _up(
     permission: Permission,
     body: int | None = None,
 ) -> None:
-    """Forward all bytes, or only `body`, until the browser closes the connection or sends more."""
+    """Forward bytes, at most `body` if given, until the browser hangs up or sends more."""
     while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
         if body == 0:
             return

@@ -15,11 +15,11 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Pag
 
 from spadework.tools.fetch.browser.proxy import Permission, Proxy
 
-#: Features to turn off: Chromium's own UI pages, spare renderer processes, and all features that
+#: Features to turn off: Chromium's own UI pages, spare renderer processes, and everything that
 #: Playwright disables by default, except storage partitioning. Playwright's list is repeated here,
 #: because only the last `--disable-features` flag counts.
 _OFF = (
-    # Pages that each window loads for its address bar. They are most of the cost of a new context.
+    # Pages that each window loads for its address bar: most of the cost of a new context.
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "PreloadTopChromeWebUI"),
     *("SpareRendererForSitePerProcess", "AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect"),
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose"),
@@ -44,7 +44,7 @@ FLAGS = (
     "--js-flags=--max-old-space-size=512",
     f"--disable-features={','.join(_OFF)}",
 )
-#: A default flag of Playwright that would let pages open windows.
+#: A Playwright default flag that would let pages open windows.
 NOT_WANTED = ("--disable-popup-blocking",)
 VIEWPORT = {"width": 1366, "height": 900}
 CONTEXT: dict[str, Any] = {

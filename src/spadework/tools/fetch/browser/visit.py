@@ -26,13 +26,13 @@ LEVEL = 2
 QUIET = 250
 #: A page that is still loading counts as settled after this many milliseconds without new text.
 LONG_QUIET = 1_500
-#: A page with fewer characters than this gets more time: SETTLE seconds while it loads, then EMPTY
-#: seconds.
+#: A page with fewer characters than this gets more time: up to SETTLE seconds while it loads, then
+#: up to EMPTY seconds more.
 LEAST = 50
 SETTLE = 10.0
 EMPTY = 3.0
-#: The maximum number of screens to scroll, the maximum seconds for scrolling, and the milliseconds
-#: to wait at the end of the page.
+#: The maximum number of screens to scroll, the maximum seconds to spend scrolling, and the
+#: milliseconds to wait at the end of the page.
 SCREENS = 40
 SCROLL = 8.0
 PATIENCE = 300
@@ -50,7 +50,7 @@ _CHARS = "document.body ? document.body.innerText.trim().length : 0"
 _BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
 _ERROR_PAGE = "chrome-error:"
 _GONE = ("Execution context was destroyed", "frame was detached", "Cannot find context")
-#: Errors from converting a script's result. The result is invalid only if the page falsifies it.
+#: Errors from converting a script's result, which is invalid only if the page tampers with it.
 _ODD = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 T = TypeVar("T")
 
@@ -75,7 +75,7 @@ async def visit(tab: Tab, errand: Errand) -> Fetched:
     until = asyncio.get_running_loop().time() + errand.seconds
     tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
-        # Authenticate only in the first visit of a context, because Chromium remembers the
+        # Authenticate only on the first visit of a context, because Chromium remembers the
         # credentials.
         first = nullcontext() if tab.visits else authenticate_proxy(tab.devtools, tab.permission)
         async with asyncio.timeout_at(until), first:
@@ -140,7 +140,7 @@ async def _let_pass(page: Page) -> None:
 
 
 async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
-    """Wait at most `most` s until `least` characters have been stable for `quiet` ms.
+    """Wait at most `most` s until at least `least` characters have been stable for `quiet` ms.
     Return the number of characters.
     """
     asked = {"quiet": quiet, "most": most * 1000, "least": least}
