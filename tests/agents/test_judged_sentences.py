@@ -465,17 +465,21 @@ async def test_names_of_rows_and_lead_ins_are_judged_with_what_they_introduce(
     model: Model, settings: Settings
 ) -> None:
     judging(model)
+    long = "The old lamp of the lighthouse, or the electric one that came after the great storm"
     rows = "| The lamp in the lighthouse | electric [E1] |\n| The lamp of Zorblatt | new [E1] |"
+    rows += f"\n| {long} | modern [E1] |"
     items = f"Choose the lighthouse if:\n\n- {LAMP} [E1]"
     text = f"| Thing | Kind |\n|---|---|\n{rows}\n\n{items}"
     model.script("SectionAnswer", {"markdown": text})
-    await verdicts(settings)
+    result, _ = await verdicts(settings)
     [asked, *_] = asked_of(model, "VerdictsAnswer")
     assert "The lamp in the lighthouse · Kind: electric [E1]" in asked.user
     assert f"{LAMP} (it comes after “Choose the lighthouse if:”)" in asked.user
     assert "The lamp in the lighthouse (it names a row)" not in asked.user
     assert "Choose the lighthouse if: [" not in asked.user
     assert "The lamp of Zorblatt (it names a row)" in asked.user, "a name that is in no page"
+    assert f"{long} · Kind: modern [E1]" in asked.user
+    assert f"| {long} | modern [1] |" in result.report, "a name, however long, needs no mark"
 
 
 async def test_a_lead_in_to_a_table_or_code_is_judged_itself(

@@ -1,4 +1,4 @@
-"""Reject off-topic hits and, at deep effort, judge whether enough was read."""
+"""Reject off-topic hits and, at deep effort, judge whether enough has been read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spadework.tools.text import tokens
 from spadework.tools.web.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
-#: The maximum number of hits per call, best first, and of tokens in each hit.
+#: The maximum number of hits per call (the best ones), and of tokens per hit.
 MOST_HITS, HIT_TOKENS = 40, 40
 
 
@@ -31,7 +31,7 @@ class HitsAnswer(Visible):
 
 
 class ReflectionAnswer(Visible):
-    """A judgement of whether enough was read, and a query for what is missing."""
+    """A verdict on whether enough has been read, and a query for what is missing."""
 
     enough: bool
     missing: str
@@ -41,7 +41,7 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """Return the URLs of the hits that are not worth reading, with reasons, or none if the model
+    """Return the reasons why hits are not worth reading, by URL. There are none if the model
     fails.
     """
     first = hits[:MOST_HITS]
@@ -69,8 +69,8 @@ async def check_hits(
 async def reflect(
     model: Model, question: str, topic: Topic, shown: Sequence[PassageView], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
-    """Return a query for what is still missing after reading.
-    Return None if enough was read, or if the model fails or names no new query.
+    """Return a query for what is still missing after reading. Return None if enough has been read,
+    if the model fails, or if it suggests no new query.
     """
 
     async def ask(model: Model) -> Query | None:

@@ -29,15 +29,15 @@ from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Evidence, Page, Plan, Problem, Question, Section, Value, Visible
 from spadework.visible import one_line
 
-#: The request of a follow-up: `form` (reword the report without searching), `more` (search for
-#: what is missing and keep the rest), `known` (answer a separate question from the evidence) or
-#: `new` (research a question).
+#: What a follow-up asks for: `form` (reword the report without searching), `more` (search for what
+#: is missing and keep the rest), `known` (answer a separate question from existing evidence) or
+#: `new` (research a new question).
 TurnKind = Literal["new", "more", "form", "known"]
 UNSEARCHED = ("form", "known")
 #: The maximum number of entries that answer a follow-up, and of tokens in the entries shown to the
-#: lead.
+#: lead model.
 MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
-#: The maximum number of characters in a follow-up that a model rewords to stand alone.
+#: The maximum length, in characters, of the question and the heading that a model suggests.
 MOST_CHARS = 300
 Lengthened = Literal["", "shorter", "longer"]
 
@@ -50,7 +50,7 @@ class Turn(Value):
     - `language`: the code of a newly requested language, or "".
     - `proofs`: the ids of entries that answer the follow-up.
     - `score`: the likelihood, from 0 to 1, that these entries answer it.
-    - `question`, `heading`: wordings that stand alone, or "".
+    - `question`, `heading`: the follow-up as a self-contained question and heading, or "".
     """
 
     kind: TurnKind
@@ -63,10 +63,10 @@ class Turn(Value):
 
 
 class TurnAnswer(Visible):
-    """A model's reading of a follow-up to a report.
+    """A model's classification of a follow-up to a report.
     - `language`: a language code, or "" for no change.
-    - If `kind` is `known`, `evidence` holds the ids of entries that answer the follow-up, and
-      `question` and `heading` stand alone.
+    - If `kind` is `known`, `evidence` holds the ids of the entries that answer the follow-up,
+      and `question` and `heading` make sense without the report.
     """
 
     kind: TurnKind
@@ -77,8 +77,8 @@ class TurnAnswer(Visible):
 
 
 class Reported(NamedTuple):
-    """The report that a follow-up refers to, with its question, evidence, and pages by content
-    hash.
+    """The report that a follow-up refers to, with its question, its evidence, and its pages keyed
+    by content hash.
     """
 
     question: str
@@ -136,8 +136,8 @@ def _by_code(asked: Question, report: Reported) -> Turn:
 
 
 async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
-    """Return the entries to show to the lead, in the order of the ledger.
-    If not all of them fit, keep those closest to the follow-up.
+    """Return the entries to show to the lead model, in ledger order. If not all of them fit, keep
+    those most relevant to the follow-up.
     """
     await tokens.ready()
     entries = [e for e in ledger if e.kind != "columns"]
@@ -151,8 +151,8 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """Return the turn for a request that changes only the form ("shorter, in German, please"), or
-    None.
+    """Return the turn if a request clearly changes only the form ("shorter, in German, please"),
+    else None.
     """
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
@@ -178,7 +178,7 @@ def _form(asked: str, spoken: Language) -> Turn | None:
 
 
 def requested_addition(asked: str) -> str:
-    """Return what to add, or "" if nothing: "Please add the costs" gives "the costs"."""
+    """Return what a request asks to add, or "": "Please add the costs" gives "the costs"."""
     for named in (language(code).revises for code in codes()):
         if named and (found := named["add"].match(left := _unpolite(asked, named["polite"]))):
             return left[found.end() :].strip(" \t\n:,;")
@@ -192,12 +192,12 @@ def _unpolite(asked: str, polite: re.Pattern[str]) -> str:
     return left
 
 
-#: The fraction of the context window for evidence. The report and the answer need the rest.
+#: The fraction of the context window for evidence. The rest is for the report and the answer.
 EVIDENCE_SHARE = 0.6
 
 
 class RevisedAnswer(Visible):
-    """The new text of a section. `number` is the section that it replaces, or 0 for a new one."""
+    """The new text of a section. `number` says which section it replaces; 0 adds a new section."""
 
     number: int
     heading: str
@@ -229,8 +229,8 @@ class Told:
 
 @dataclass(frozen=True)
 class Revision:
-    """A revised report, in which unchanged sections are the same objects. `places` maps headings
-    to the positions that the sections had in the earlier report.
+    """A revised report, which reuses the objects of unchanged sections. `places` maps headings to
+    the positions of the sections in the earlier report.
     """
 
     title: str
@@ -239,14 +239,14 @@ class Revision:
 
 
 async def revise(model: Model, told: Told, *, window: int, seconds: float) -> Revision:
-    """Return the revised report before verification. Raises ModelError or BudgetSpent."""
+    """Return the revised report, not yet verified. Raises ModelError or BudgetSpent."""
     await tokens.ready()
     prompt = prompt_of(told, window)
     return _revision(told, await model.ask("writer", prompt, RevisionAnswer, seconds=seconds))
 
 
 def prompt_of(told: Told, window: int) -> Prompt:
-    """Return the prompt: the marked report, new and cited entries, and as many others as fit."""
+    """Return the prompt: the report with marks, new and cited entries, and others that fit."""
     return render(
         "revise",
         question=told.plan.question,
@@ -280,7 +280,7 @@ def _revision(told: Told, answer: RevisionAnswer) -> Revision:
     texts = [Known(text) for text in said]
     home = told.plan.language[:2].lower()
     numbers = {section.heading.casefold(): n for n, section in enumerate(told.sections)}
-    # A request to add something removes no sections.
+    # A request to add something must not remove any section.
     gone = () if told.more else {n - 1 for n in answer.left_out}
     made: list[list[Section]] = [
         [] if n in gone else [section] for n, section in enumerate(told.sections)
@@ -313,7 +313,7 @@ def _revision(told: Told, answer: RevisionAnswer) -> Revision:
 
 
 def same(one: Section, other: Section) -> bool:
-    """Return whether two sections have the same text in the same form."""
+    """Return whether two sections have the same heading, text and layout."""
     return one.heading == other.heading and with_marks(one) == with_marks(other)
 
 
@@ -321,8 +321,8 @@ def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
     """Return the ids of the entries that answer a question, best first, and a score (the fraction
-    of the question's words found together). There are no ids if no entry answers the question,
-    or if the question asks several things or for news. `pages` maps content hashes to pages.
+    of the question's words found together). Return no ids if no entry answers the question, or
+    if it asks for several things or for news. `pages` maps content hashes to pages.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]

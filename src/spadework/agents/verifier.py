@@ -1,9 +1,9 @@
 """Judge every sentence of a report.
 
-Code accepts verbatim quotes, and rejects code and addresses that no source has. A model judges the
-rest by the cited quotes, with their title, heading, date and adjacent sentences, and sees the
-doubts that code raises. A sentence that no model judges stays as "not checked", unless it has a
-figure, date or name that no cited page has.
+Code accepts verbatim quotes, and rejects code samples and addresses that are in no source. A model
+judges the other sentences by the quotes they cite, with title, heading, date and adjacent
+sentences, and is told what the code found doubtful. A sentence that no model judges is kept as
+"not checked", unless it has a figure, date or name that is on no cited page.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.sentences import leads
 from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence, Verdict
 
-#: The maximum number of sentences per model call, the same as in the examination.
+#: The maximum number of sentences per model call, as many as `examine_model` tests models with.
 BATCH = 30
 
 Ruling = Literal["supported", "partly", "contradicted", "unsupported", "could not check"]
@@ -58,7 +58,7 @@ class VerdictAnswer(Reply):
 
     @property
     def reason(self) -> str:
-        """The reason why the sentence fails, for its writer."""
+        """Why the sentence fails, as feedback for its writer."""
         instead = self.evidence_says and f"The evidence says: {self.evidence_says}"
         return " ".join(filter(None, (self.missing and f"Not borne out: {self.missing}.", instead)))
 
@@ -97,7 +97,7 @@ class Checked:
     findings: tuple[Finding, ...]
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Checked:
-        """Replace or remove sentences by position. A replacement keeps the finding."""
+        """Replace or remove sentences by position. A replacement inherits the finding."""
         found = (
             finding
             for n, finding in enumerate(self.findings)
@@ -113,8 +113,8 @@ def judge_section(section: Section, findings: Findings) -> Checked:
 
 @dataclass(frozen=True)
 class Asked:
-    """A single sentence of `whole` for the model to judge, with a note on code's doubts.
-    If no model judges it and `unfounded` is set, code rejects it.
+    """A single sentence of `whole` for the model to judge, with a note on what looks doubtful.
+    `unfounded` is the reason to reject it if no model judges it, or "".
     """
 
     whole: Stated
@@ -136,7 +136,7 @@ async def verify(
     seconds: float,
     known: Findings = MappingProxyType({}),
 ) -> tuple[dict[Stated, Finding], list[Problem]]:
-    """Return the findings on all sentences, including `known` ones, and any problems."""
+    """Return the findings on all sentences, including those already `known`, and any problems."""
     findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
         return findings | _join(asked, {}), []
@@ -171,7 +171,7 @@ def _check_by_code(
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # A table cell also makes a claim about its row, so a verbatim quote of its words is not
+        # A table cell also makes a claim about its row, so quoting its words verbatim is not
         # enough.
         own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
@@ -193,9 +193,9 @@ def _check_by_code(
 def _left_to_judge(
     whole: Stated, cited: Sequence[Evidence], material: Material, led: str
 ) -> list[Asked]:
-    """Return the single sentences that a model must judge. Verbatim quotes that stand alone need
-    no verdict. Row labels, and short lead-ins in `led` (the lines that items follow), are
-    judged with what they introduce. Other lead-ins are judged by themselves.
+    """Return the individual sentences that a model must judge. Verbatim quotes that stand alone
+    need no verdict. Row labels and short introductory lines (those in `led`) are judged with
+    what they introduce. Other introductory lines are judged by themselves.
     """
     text = whole.sentence.text
     short = leads(text) and len(text.split()) <= LEAD_WORDS
@@ -263,8 +263,8 @@ async def _batch(
 async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
-    """Return the verdicts by item number, from 1. If an item has two verdicts, the stricter one
-    counts.
+    """Return the verdicts, keyed by item number (from 1). If an item has two verdicts, the
+    stricter one counts.
     """
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)

@@ -1,4 +1,4 @@
-"""Write sections, rewrite sentences that fail, and summarize what is left."""
+"""Write sections, rewrite sentences that fail verification, and summarize verified sections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from spadework.tools.text.sentences import leads
 from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 
 MOST_MENDED = 20
-#: The forms of sections that combine what other sections say.
+#: The forms of sections that draw on the evidence of other sections.
 JOINING = ("table", "advice")
 
 
@@ -36,7 +36,7 @@ class SummaryAnswer(SectionAnswer):
 
 
 class MendedAnswer(Visible):
-    """The new text of a sentence with its marks. "" removes the sentence."""
+    """The new text of a sentence, with its marks. "" removes the sentence."""
 
     number: int
     text: str
@@ -48,14 +48,14 @@ class MendingAnswer(Reply):
     sentences: list[MendedAnswer] = at_most(MOST_MENDED)
 
 
-#: Replacements for a section's sentences, by position. () removes a sentence.
+#: Replacements for a section's sentences, keyed by position. () removes a sentence.
 Changes = dict[int, tuple[Sentence, ...]]
 
 
 async def write(
     model: Model | None, plan: Plan, outline: Outline, *, seconds: float, asked_on: str = ""
 ) -> tuple[tuple[Section, ...], list[Problem]]:
-    """Return the outline's sections, in order. `asked_on` is the question's date."""
+    """Write the outline's sections, in order. `asked_on` is the date of the question."""
     asked = _question_fields(plan, asked_on)
     done = await asyncio.gather(
         *(_section(model, asked, outline, section, seconds) for section in outline.sections)
@@ -112,7 +112,7 @@ async def _section(
 
 
 def _lines_beside(outline: Outline, section: Outlined) -> list[str]:
-    """Return other sections' entries, one per line, for a section with a table or advice."""
+    """Return the entries of other sections, as lines, for a section with a table or advice."""
     if section.form not in JOINING:
         return []
     entries = dict.fromkeys(e for other in outline.sections for e in other.evidence)
@@ -122,7 +122,7 @@ def _lines_beside(outline: Outline, section: Outlined) -> list[str]:
 async def mend(
     model: Model, question: str, checked: Checked, evidence: Sequence[Evidence], *, seconds: float
 ) -> tuple[Changes, list[Problem]]:
-    """Return the writer's replacements for sentences that failed, or that depend on a failed one.
+    """Return the writer's replacements for sentences that failed or depend on one that failed.
     Return none if the model fails.
     """
     section, told = checked.section, state_sentences(checked.section)
@@ -156,8 +156,8 @@ async def summarise(
     seconds: float,
     asked_on: str = "",
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, or an empty one if the model fails.
-    The model also sees the `first` answer with its findings.
+    """Return a summary of verified sections, or an empty one if the model fails. The model also
+    sees the short answer written before the sections (`first`), with its findings.
     """
     told = [
         (
@@ -184,7 +184,7 @@ async def summarise(
 
 
 def in_short(markdown: str, code: str) -> Section:
-    """Return a model's short answer as a summary, which is empty if nothing in it is cited."""
+    """Turn a model's short answer into a summary, which is empty if nothing in it is cited."""
     made = section_of(Phrases(code)("summary"), markdown)
     if not any(one.evidence_ids for one in made.sentences):
         made = Section(heading=made.heading)
@@ -216,7 +216,7 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
 
 
 def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
-    """Turn prose that quotes code into code, and add missing citations to code.
+    """Convert sentences that merely quote code to code blocks, and add missing citations to code.
     Raises BadReply if there are no sentences.
     """
     if not section.sentences:

@@ -30,9 +30,9 @@ from spadework.apps.messages import replace_unencodable
 from spadework.errors import SettingsError
 
 DEFAULT = "ask"
-#: The minimum similarity between a typo and a command, such as "reed" and "read".
+#: The minimum similarity between a typo and a command ("reed" and "read").
 LIKE = 0.75
-#: Other programs' names for our commands.
+#: Names that other programs use for these commands.
 _ELSEWHERE = {
     "research": "ask",
     "help": "--help",
@@ -41,7 +41,7 @@ _ELSEWHERE = {
     "web": "serve",
 }
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]*")
-#: Characters that occur in addresses, paths and session ids, but not in the words of a question.
+#: Text that occurs in addresses, paths and session ids, but not in the words of a question.
 _NO_WORD = re.compile(r"\s|/|\w[.:]\w|\d{8}")
 _SESSION_ID = re.compile(r"\d{8}-\d{6}\S*")
 _SHOWN_CHARS = 60
@@ -55,9 +55,9 @@ def as_command(
     - `commands`: each command with its subcommands.
     - `options`: options that need no command.
 
-    A subcommand of `sessions` gets `sessions` in front if it stands alone, or before a session id
-    or an exported session. Raises SettingsError for a likely typo, for a lone session id or other
-    single word, and for a subcommand before one word that is no session id.
+    A subcommand of `sessions` gets `sessions` in front if it stands alone or precedes a session id
+    or an exported session. Raises SettingsError for a likely typo, for a session id or other
+    single word alone, and for a subcommand followed by a single word that is not a session id.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]
@@ -100,13 +100,13 @@ def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]
     return meant if meant and (argued or not rest) else ""
 
 
-#: The maximum number of open files to request. A higher limit slows code that walks all
-#: descriptors.
+#: The highest limit on open files to request. A higher one slows down code that loops over all
+#: possible descriptors.
 ENOUGH = 65_536
 
 
 def raise_the_limit() -> None:
-    """Raise the limit on open files as far as the system allows."""
+    """Raise the limit on open files to `ENOUGH`, or as far as the system allows."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -296,7 +296,7 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """Run the console command. Errors print one sentence; `exit` lists the exit codes."""
+    """Run the command line. Errors are printed as one sentence; `exit` lists the exit codes."""
     raise_the_limit()
     replace_unencodable()
     with one_sentence():
@@ -317,7 +317,7 @@ def main() -> None:
 
 #: Typer's base class for usage errors.
 _UsageError: Any = typer.BadParameter.__base__
-#: Error messages by the name of Typer's error class. {0} is the command, {1} the parameter.
+#: Error messages, keyed by Typer's error class. {0} is the command, {1} the parameter.
 _WRONG = {
     "NoSuchOption": "{0} has no option {1}",
     "BadOptionUsage": "{1} needs a value",
@@ -340,8 +340,8 @@ def _in_our_words(error: Any) -> SettingsError:
 
 
 def console() -> None:
-    """Run the console command as the process's only task, and exit as soon as it is done."""
-    # Imports create 300,000 long-lived objects, which Python's default would rescan repeatedly.
+    """Run the command line as the process's only task, and exit as soon as it is done."""
+    # Imports create 300,000 long-lived objects, which Python by default would rescan repeatedly.
     gc.set_threshold(10_000, 10, 3)
     from spadework.apps.exit import LEAVING
 

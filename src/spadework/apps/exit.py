@@ -28,7 +28,7 @@ _NOT_THE_USERS = (errno.ENOSPC, errno.EIO)
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Turn our errors and system errors into one sentence on stderr and an exit code."""
+    """Turn spadework's errors and system errors into a sentence on stderr and an exit code."""
     try:
         yield
     except SpadeworkError as error:
@@ -40,7 +40,7 @@ def one_sentence() -> Iterator[None]:
         raise SystemExit(FAILED) from None
     except (OSError, UnicodeError) as error:
         if isinstance(error, BrokenPipeError):
-            # The reader of our output is gone, as after `| head`.
+            # The program that reads the output has exited, as with `| head`.
             sys.stderr.close()
             raise SystemExit(FAILED) from None
         say(f"spadework: {_describe_system_error(error)}"[:400], err=True)
@@ -49,7 +49,7 @@ def one_sentence() -> Iterator[None]:
         _tell_interrupted()
         raise SystemExit(INTERRUPTED) from None
     except SystemExit as error:
-        # Typer turns Ctrl-C into an exit code, without a message.
+        # Typer turns Ctrl-C into an exit code but prints no message.
         if _is_interrupt(error):
             _tell_interrupted()
         raise
@@ -69,7 +69,7 @@ def _is_interrupt(error: BaseException) -> bool:
 
 
 def describe_error(error: SpadeworkError) -> str:
-    """Return an error and its hint as a message of at most 400 characters."""
+    """Format an error and its hint as a message of at most 400 characters."""
     return f"spadework: {error} {error.hint}".strip()[:400]
 
 
@@ -127,8 +127,8 @@ class Leaving:
         ).start()
 
     def closed(self, home: Path) -> None:
-        """Cancel the deadline, or keep it if the process is `alone`."""
-        # Threads and libraries may exit slowly. Later runs allow for the time recorded here.
+        """Cancel the exit deadline, unless the process is `alone`."""
+        # Threads and libraries may exit slowly. Record the time, so that later runs allow for it.
         if not self.alone:
             self._closed.set()
             return
@@ -173,7 +173,7 @@ async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, 
 
 
 async def with_pauses(events: AsyncIterator[T], seconds: float) -> AsyncGenerator[T | None, None]:
-    """Yield the events, and None after each `seconds` without one."""
+    """Yield the events, and None whenever `seconds` pass without one."""
     coming = asyncio.ensure_future(anext(events, None))
     try:
         while True:

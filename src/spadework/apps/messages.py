@@ -13,19 +13,19 @@ from spadework.visible import visible
 
 
 def replace_unencodable() -> None:
-    """Print "?" for characters that stdout or stderr cannot encode."""
+    """Make stdout and stderr print "?" for characters that they cannot encode."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Write text to stdout, or to stderr if `err`."""
+    """Write text to stdout, or to stderr if `err` is set."""
     typer.echo(visible(text), err=err)
 
 
 def say_json(line: str) -> None:
-    """Write a line of JSON to stdout, escaping characters it cannot encode."""
+    """Write a line of JSON to stdout, escaping characters that stdout cannot encode."""
     try:
         line.encode(sys.stdout.encoding)
     except UnicodeEncodeError:
@@ -34,7 +34,7 @@ def say_json(line: str) -> None:
 
 
 def say_aside(text: str) -> None:
-    """Write text that is not part of the answer to stderr."""
+    """Write text to stderr, because it is not part of the answer."""
     say(text, err=True)
 
 
@@ -44,7 +44,7 @@ def number_of(count: int, thing: str) -> str:
 
 
 class _Lines(logging.Formatter):
-    """Makes log lines safe to print, because an error may quote a page."""
+    """Makes log lines safe to print, because they may quote a web page."""
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))

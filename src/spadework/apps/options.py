@@ -146,7 +146,7 @@ def settings_of(context: typer.Context, **more: Any) -> Any:
 
 
 def settings_from(**given: Any) -> Any:
-    """Return the settings with these values. None means not given."""
+    """Load the settings with these values. None means not given."""
     # Deferred, because the import is slow and --help does not need it.
     from spadework.settings import Settings
 

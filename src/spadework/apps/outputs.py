@@ -1,4 +1,4 @@
-"""Output destinations of a result, checked before the research starts."""
+"""Output destinations for a result, checked before the research starts."""
 
 from __future__ import annotations
 

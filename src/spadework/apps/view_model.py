@@ -1,4 +1,4 @@
-"""A session as the page, the terminal and MCP show it, built from its events."""
+"""A session as the web page, the terminal and MCP show it, built from its events."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from spadework.values import (
     Usage,
 )
 
-#: Seconds below which tenths are shown.
+#: Times below this many seconds are shown with tenths.
 FINE = 20
 
 
@@ -105,7 +105,7 @@ State = Literal["starting", "asking", "running", "finished", "cancelled", "faile
 @dataclass
 class TopicView:
     """A topic's progress: hits by query and provider, pages by URL (True if read), and the number
-    of `fresh` pages read since the last round.
+    of pages read since the last round (`fresh`).
     """
 
     n: int
@@ -144,7 +144,7 @@ class TopicView:
 
 @dataclass
 class SourceView:
-    """A page a worker requested: being read, read, or not read for a reason."""
+    """A page that the run requested: being read, read, or not read (with the reason)."""
 
     n: int
     url: str
@@ -155,13 +155,13 @@ class SourceView:
 
 @dataclass
 class ViewModel:
-    """A session as displayed. `n` is the last event's number; the newest source comes last."""
+    """A session as displayed. `n` is the number of the last event. Newer sources come last."""
 
     question: str = ""
-    #: The id of the session this one follows, or "".
+    #: The id of the session that this session follows up on, or "".
     follows: str = ""
     resumed: bool = False
-    #: True if another process runs the session. Only recorded events are shown.
+    #: True if another process runs the session. In that case, only recorded events are shown.
     elsewhere: bool = False
     n: int = 0
     state: State = "starting"
@@ -332,7 +332,7 @@ class ViewModel:
         return {"everything"}
 
     def _topic(self, name: str) -> TopicView | None:
-        # Without recorded events, a session resumed after planning has no plan: add topics if new.
+        # Without recorded events, a session resumed after planning has no plan, so add new topics.
         if self.resumed and self.plan is None and name and name not in self.topics:
             return self._add_topic(name)
         return self.topics.get(name)
@@ -343,7 +343,7 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """Move the page's source to the end, adding it if new, and return its row name."""
+        """Move a page's source to the end, or add it if new, and return the name of its row."""
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source

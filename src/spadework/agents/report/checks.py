@@ -1,4 +1,4 @@
-"""Check sentences by code against the pages that they cite."""
+"""Check sentences against the pages that they cite, without a model."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from spadework.tools.web.urls import addresses
 from spadework.values import Evidence, Sentence
 
 _NAMES = re.compile(r"\b(?:[A-Z][^\W\d_]+(?: (?:of|and|the|for) | )){1,5}[A-Z][^\W\d_]+")
-#: An ISO date, with its month as the group.
+#: An ISO date. The group captures the month.
 _ISO = re.compile(r"\b\d{4}-(0[1-9]|1[0-2])(?:-\d\d)?\b")
-#: Numeric dates, with the year last or first.
+#: Numeric dates, with the year last (`_DATE`) or first (`_YEAR_FIRST`).
 _DATE = re.compile(r"\b(\d{1,2})([./])(\d{1,2})\2(\d{4})\b")
 _YEAR_FIRST = re.compile(r"\b(\d{4})([./])(\d{2})\2(\d{2})\b")
-#: Numbers with the thousands separators of various languages, and hours after noon.
+#: Numbers with apostrophes or spaces between thousands, and afternoon times on the 24-hour clock.
 _GROUPED = re.compile(r"(?<![\w.,'’])\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?!\d)")
 _AFTERNOON = re.compile(r"\b(1[3-9]|2[0-3]):[0-5]\d\b")
 #: A version number after a "v".
@@ -49,7 +49,7 @@ _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
 
 class Known:
-    """A text, with values that are derived from the text only once."""
+    """A text whose derived values are computed once and cached."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -57,7 +57,7 @@ class Known:
 
     @cached_property
     def code(self) -> str:
-        """The code of the text's language."""
+        """The language code of the text."""
         return spoken(self.text)
 
     @cached_property
@@ -82,7 +82,7 @@ class Known:
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """The numbers and months in digits, words and dates. Version 3.2.17 also counts as 3.2."""
+        """Numbers and months, from digits, words and dates. Version 3.2.17 also counts as 3.2."""
         dates = {f"m{int(month)}" for month in _ISO.findall(self.text)}
         series = {match[1] for match in _VERSION.finditer(self.text)}
         versions = {match[1] for match in _MARKED_VERSION.finditer(self.text)}
@@ -103,24 +103,24 @@ class Known:
 
     @cached_property
     def initials(self) -> frozenset[str]:
-        """The initials of names with several words, such as "UK" for "United Kingdom"."""
+        """The initials of multi-word names, such as "UK" for "United Kingdom"."""
         found = _NAMES.findall(self.text)
         return frozenset("".join(re.findall(r"\b[A-Z]", name)) for name in found)
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words that may be code, and command options such as `--all`."""
+        """Words that may be identifiers in code, and command options such as `--all`."""
         return frozenset(_CODE_WORD.findall(self.text)) | frozenset(_OPTION.findall(self.text))
 
     def stems(self, code: str) -> frozenset[str]:
-        """Return the stems of the words, in the language `code`."""
+        """Return the word stems of the text, by the rules of the language `code`."""
         if code not in self._stems:
             self._stems[code] = frozenset(stems(self.text, code))
         return self._stems[code]
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return, in lower case, the words of names in a text that other texts abbreviate."""
+    """Return the lower-case words of names in `text` that the texts in `there` abbreviate."""
     found = set()
     for name in _NAMES.findall(text):
         short = r"\.?".join(re.findall(r"\b[A-Z]", name))
@@ -130,8 +130,8 @@ def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
 
 
 def _dates_in_figures(text: str) -> set[str]:
-    """Return the days, months and years of numeric dates. Countries order 05/12/2024 differently,
-    so this date gives both May and December, but 12.05.2024 gives only May.
+    """Return the days, months and years in numeric dates. 05/12/2024 gives both May and December,
+    because countries order it differently. 12.05.2024 gives only May.
     """
     found: set[str] = set()
     for first, sign, second, year in _DATE.findall(text):
@@ -143,44 +143,44 @@ def _dates_in_figures(text: str) -> set[str]:
 
 
 def strip_marks(text: str) -> str:
-    """Return the text without whitespace, backslashes, shell prompts, and the markup of code or
-    emphasis.
+    """Strip whitespace, backslashes, shell prompts, backticks and asterisks from a text.
 
-    Such markup can split an identifier: ``pg_dumpall `--globals-only` ``, `error(*message*)`.
+    Code or emphasis markup can split an identifier: ``pg_dumpall `--globals-only` ``,
+    `error(*message*)`.
     """
     return _MARKED.sub("", bare(text))
 
 
 def bare(text: str) -> str:
-    """Return the text without whitespace, backslashes and shell prompts."""
+    """Strip whitespace, backslashes and shell prompts from a text."""
     return _SPACE.sub("", _PROMPT.sub("", text)).replace("\\", "")
 
 
-#: A number word up to this value may count items of the report itself.
+#: Number words up to this value are not checked: they may count items in the report itself.
 COUNTED = 12
 
 _CODE = re.compile(r"`([^`\n]+)`")
-#: An ellipsis in code within a sentence.
+#: An ellipsis inside inline code.
 _LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…)\s*")
-#: The name of a person or place. A relation such as "mother" counts only near such a name.
+#: The name of a person or place. Relations such as "mother" are checked only near such a name.
 _NAME = re.compile(r"[A-Z][^\W\d_A-Z]+")
 _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
-#: Comments up to the end of a line, and quoted strings, in most languages.
+#: Comments to the end of the line, and quoted strings, as written in most languages.
 _ASIDE = re.compile(r"(?:^|\s)(?:#|//|-- |;|/\*|<!--|%).*|\"[^\"\n]*\"|'[^'\n]*'", re.MULTILINE)
-#: Names that code imports, puts first in a line, accesses as attributes or calls, and its options.
+#: What code uses: imports, names at the start of a line, attributes, calls and options.
 _TAKEN = re.compile(r"^\s*(?:from|import|use|using|require|include)\b(.*)", re.MULTILINE)
 _BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[\w\"'$(\[{]|\s*$)", re.MULTILINE)
 _REACHED = re.compile(r"\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)(?=\()")
 _CHECKING_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
-#: Names that code defines, assigns or takes as parameters.
+#: Names that code defines, assigns to or takes as parameters.
 _OWN = re.compile(
     r"\b(?:def|class|function|fn|func|let|const|var|as|for)\s+(\w+)|(\w+)\s*[-+*/|&]?=(?!=)"
 )
 _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
-#: The maximum distance, in words, between a name and a relation, as in "Ada was the mother of Bo".
+#: The maximum number of words between a name and a relation, as in "Ada was the mother of Bo".
 BESIDE = 3
-#: In names of at most this many letters, a final s is not a plural.
+#: In names of at most this many letters, a final s is not a plural ending.
 LEAST_SINGULAR = 3
 MOST_STRANGE = 5
 
@@ -192,9 +192,9 @@ def reason_to_refuse(
     question: Known,
     code: str = "",
 ) -> str:
-    """Return why a sentence must be removed regardless of a judge, or "" if code does not object.
-    The sentence must cite something. Its addresses and code must be in the cited `pages`, their
-    metadata, the question or the report's own `code`.
+    """Return why a sentence must be removed whatever the judge says, or "" if there is no reason.
+    The sentence must cite evidence. Its addresses and code must appear in the cited `pages`,
+    their metadata, the question or the report's own `code`.
     """
     if not cited:
         return "It cites no evidence."
@@ -205,7 +205,7 @@ def reason_to_refuse(
         return f"No source has the address {min(foreign)}."
     shown = [*there, Known(code)]
     for named in _CODE.findall(sentence.text):
-        # Check the parts around an ellipsis separately, and calls without their empty parentheses.
+        # Check the parts around an ellipsis separately, and drop the empty parentheses of calls.
         pieces = (part.strip().removesuffix("()") for part in _LEFT_OUT.split(named))
         parts = [strip_marks(part) for part in pieces]
         whole = any(all(part in text.unmarked for part in parts) for text in shown)
@@ -217,7 +217,7 @@ def reason_to_refuse(
 def find_unfounded(
     sentence: Sentence, cited: Sequence[Evidence], there: Sequence[Known], home: str = ""
 ) -> str:
-    """Return a note on figures, dates and names that no cited page has, or "".
+    """Return a note on figures, dates and names found on no cited page, or "" if there are none.
     The metadata of the cited entries counts too. `home` is the report's language.
     """
     if sentence.code:
@@ -227,8 +227,8 @@ def find_unfounded(
 
 
 def _put_together(named: str, shown: Sequence[Known]) -> bool:
-    """Return whether all words, options and numbers in a piece of code are known.
-    The judge decides whether the code is right.
+    """Return whether `shown` contains every word, option and number in a piece of code. The judge
+    decides whether the code is right.
     """
     piece = Known(named)
     words = frozenset[str]().union(*(text.words for text in shown))
@@ -237,8 +237,8 @@ def _put_together(named: str, shown: Sequence[Known]) -> bool:
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
-    """Return the figures, dates and names of a text that are not in `there`. If the language of the
-    text is unclear, `home` (the report's) is assumed, or else that of the sources.
+    """Return the figures, dates and names in a text that are missing from `there`. If the language
+    of the text is unclear, assume `home` (the report's) or, without one, that of the sources.
     """
     said = plain(text)
     own = language_of(said) or home or _spoken(there)
@@ -246,14 +246,14 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
 
 
 def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
-    """Return a heading or column name on one line, or "" if it must not be used. Every figure,
-    date and name must be in `there`, and it must not look like a prompt injection. `home` is
-    the language to assume if the heading's is unclear.
+    """Return a heading or column name on one line, or "" if it is not safe to use. Every figure,
+    date and name in it must be in `there`, and it must not look like a prompt injection. `home`
+    is the language to assume if the heading's own is unclear.
     """
     line = " ".join(heading.split())
     words = line.split()
-    # Write the first word in lower case, unless it has capitals inside. In title case, do so with
-    # all words.
+    # Lower-case the first word, or all words of a heading in title case. Leave words with capitals
+    # inside unchanged.
     titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
     said = " ".join(
         w.lower() if w[1:] == w[1:].lower() and (titled or not n) else w
@@ -263,9 +263,9 @@ def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -
 
 
 def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
-    """Return a note for the judge on what looks wrong but may be right, or "".
-    It lists figures and names that are not near the cited quotes, or a relation that no quote has.
-    `home` is the report's language.
+    """Return a note for the judge on what looks wrong but may be right, or "" if nothing does. It
+    lists figures and names that are not near the cited quotes, or a family relation that no
+    quote states. `home` is the report's language.
     """
     if sentence.code:
         return ""
@@ -281,9 +281,9 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
-    """Return the stem of a relation between people that no quote states from either side, or "".
-    A relation counts only near a name or before a genitive, because tables in a database have
-    parents too.
+    """Return the stem of a relation between people ("mother") that no quote states in either
+    direction, or "". A relation counts only near a name or before a word like "of", because
+    database tables have parents too.
     """
     code = _spoken(near)
     sides = language(code).other_side
@@ -300,7 +300,7 @@ def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
 
 
 def about(cited: Sequence[Evidence]) -> Known:
-    """Return the metadata of entries as a single text: title, heading, author, address, claim, and
+    """Combine the metadata of entries into one text: title, heading, author, address, claim, and
     the date in several forms.
     """
     dates = sorted({e.published_at for e in cited if e.published_at})
@@ -316,10 +316,10 @@ def _spoken(texts: Sequence[Known]) -> str:
 
 
 def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return the figures and months of a sentence that no source has, even after conversion or
+    """Return the figures and months in a sentence that no source states, even after conversion or
     rounding.
 
-    Number words up to twelve may count items of the report itself.
+    Skip number words up to twelve, because they may count items in the report itself.
     """
     stated = frozenset[str]().union(*(text.numbers for text in there))
     found = [
@@ -331,18 +331,18 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
-    # Compare words too, because "May" without a number beside it is not read as a month.
+    # Look for the word too, because "May" without a number beside it is not read as a month.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return the names of a sentence that no source has. If the sentence's language (`own`) differs
-    from that of the sources, or capitalizes nouns, only words with capitals or digits inside count.
+    """Return the names in a sentence that no source contains. If its language (`own`) is not the
+    sources' or capitalizes nouns, only words with capitals or digits inside count as names.
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
     found = names(said) | _opening_words(said, own) if surely else _marked_words(said)
-    # Months and units are checked together with their figures.
+    # Skip months and units, because they are checked together with their figures.
     checked = {part for name in found for part in name.split("-") if part}
     checked -= spelled_out(said, there)
     ordinary = language(own).months.keys() | language(pages).months.keys()
@@ -365,8 +365,8 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return, in lower case, the first word of each sentence if it is probably a name. A word
-    before a comma or colon ("Meanwhile,", "Trade-offs:") is probably no name.
+    """Return the first words of sentences that are probably names, in lower case. A word before a
+    comma or colon ("Meanwhile,", "Trade-offs:") is taken for an ordinary word.
     """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans
@@ -391,9 +391,9 @@ def _marked_words(said: str) -> set[str]:
 
 
 def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> str:
-    """Return why a block of code must go, or "".
-    Code that no source has must be marked as a conclusion. Its imports, calls, line starts and
-    options must be in its sources, or in other code of the report.
+    """Return why a block of code must be removed, or "" if it may stay. Code that is in no source
+    must be marked as a conclusion. Its imports, calls, line starts and options must appear in
+    its sources or in other code in the report.
     """
     if any(bare(sentence.text) in text.bare for text in pages):
         return ""

@@ -1,5 +1,5 @@
-"""Shorten or lengthen a report without a model, by dropping passages or adding surrounding
-sentences.
+"""Shorten or lengthen a report without a model, by dropping passages or by adding the sentences
+around quotes.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from spadework.tools.text.page_text import REACH, PageText
 from spadework.tools.text.sentences import sentences
 from spadework.values import STATE_WORDS, Evidence, Result, Round, Section, Sentence, Source
 
-#: The fraction of a section's passages that a shorter report keeps.
+#: The fraction of a section's passages to keep when shortening a report.
 KEPT = 0.5
-#: Kinds of entries that stay together, as parts of a list, table or code block.
+#: Kinds of entries that are kept together as parts of one list, table or code block.
 _TOGETHER = ("item", "row", "cells", "code")
 
 
 def shorter(
     section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
-    """Return the section with the half of its passages that shares the most words with the
+    """Return a section reduced to the half of its passages that share the most words with the
     question.
 
-    The passages keep their order. Those that are entirely `repeated` from earlier sections are
+    The passages keep their order. Those that only repeat earlier sections (`repeated`) are
     dropped.
     """
     passages = _passages(section.sentences, ledger)
@@ -64,8 +64,8 @@ def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[
 def longer(
     section: Section, ledger: Sequence[Evidence], texts: Mapping[str, PageText], first: int
 ) -> tuple[Section, list[Evidence]]:
-    """Return the section with all ledger entries of its topic. If it already has all of them, add
-    the sentences around its quotes as new entries, numbered from `first`.
+    """Return the section with every ledger entry on its topic. If it already has them all, add the
+    sentences around its quotes as new entries, numbered from `first`.
     """
     own = [e for e in ledger if e.topic == section.heading]
     told = {id_ for one in section.sentences for id_ in one.evidence_ids}

@@ -19,13 +19,13 @@ from spadework.values import Form, Part, Section, Sentence
 
 MARK_IDS = r"\[\s*(E\d+(?:\s*[+,;/]\s*E\d+)*)\s*(→|->|⟶)?\s*\]"
 _IN_CODE = re.compile(r"(`[^`\n]+`)")
-#: The accepted variants of marks: other brackets, lower case, ranges, and an arrow after each id.
+#: Accepted variants of citation marks: other brackets, lower case, ranges, an arrow after each id.
 _ARROW = "→|->|⟶"
 _ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
 _RANGE = re.compile(r"[eE](\d+)(\s*[-–—]\s*[eE]?(\d+))?")
-#: Text that may stand between two marks of one sentence: a comma, or a short word ("and") between
-#: the last two.
+#: Text allowed between two marks of one sentence: a separator such as a comma, or a short word
+#: ("and") before the last mark.
 _JOINED = re.compile(
     rf"({MARK_IDS})\s*(?:[,;&]|[^\W\d_]{{1,3}}(?=\s*{MARK_IDS}\s*(?:[.!?;]|$)))\s*(?=\[\s*E\d)"
 )
@@ -33,12 +33,12 @@ MOST_IN_RANGE = 12
 
 
 def uniform(text: str) -> str:
-    """Normalize the marks of a text, except in code, to one bracket with single ids in capitals."""
+    """Normalize the citation marks in a text, except in inline code, to the form `[E1, E2]`."""
     return beside_code(text, _uniform)
 
 
 def beside_code(text: str, change: Callable[[str], str]) -> str:
-    """Apply `change` to a text, but not to its inline code."""
+    """Apply `change` to a text, leaving its inline code unchanged."""
     parts = _IN_CODE.split(text)
     return "".join(part if n % 2 else change(part) for n, part in enumerate(parts))
 
@@ -62,14 +62,14 @@ def _bracket(inside: str) -> str:
 
 _MARKS = re.compile(rf"(?:\s*{MARK_IDS})+")
 _MARK = re.compile(MARK_IDS)
-#: Marks before the final punctuation.
+#: Citation marks that stand before a sentence's final punctuation.
 _BEFORE_STOP = re.compile(rf"((?:\s*{MARK_IDS})+)([.!?:…。！？：]+)")
 _ID = re.compile(r"E\d+")
-#: An answer that is a single fenced block.
+#: An answer that consists of a single fenced block with citation marks.
 _WHOLE = re.compile(r"```(?:md|markdown)?[ \t]*\n((?:(?!```).)*\[E\d+.*)\n```", re.DOTALL)
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|</?[a-zA-Z!?][^>]*>", re.DOTALL)
 _STOPS = ".!?:…。！？："
-#: A short bold paragraph that is not a sentence.
+#: A short bold paragraph that does not end like a sentence.
 _BOLD = re.compile(r"\*\*([^\s*](?:[^*\n]{0,78}[^\s*.!?:…。！？：])?)\*\*")
 
 
@@ -85,8 +85,8 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Remove and return the numbered steps that a list starting at `first` continues, or None.
-        Anything after those steps is added to the last step.
+        """Remove and return the numbered list that a list starting at `first` continues, or return
+        None. Anything between the two lists is added to the last step of the earlier one.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -114,8 +114,8 @@ class _Made:
 
 
 def section_of(heading: str, markdown: str) -> Section:
-    """Parse a writer's text into a section, without a repetition of its heading.
-    A sentence without a mark has no evidence.
+    """Parse a writer's Markdown into a section, dropping a leading copy of the heading. A sentence
+    that no citation mark covers has no evidence.
     """
     made = _Made()
     whole = _WHOLE.fullmatch(markdown.strip())
@@ -126,7 +126,7 @@ def section_of(heading: str, markdown: str) -> Section:
         made.parts.pop(0)
     told, led = made.sentences, dict[int, tuple[Sentence, ...]]()
     for n, one in enumerate(told):
-        # A sentence that merely introduces the next one ("… as follows:") shares its evidence.
+        # A lead-in such as "… as follows:" shares the evidence of the sentence it introduces.
         if not one.evidence_ids and leads(one.text):
             ids = next((after.evidence_ids for after in told[n:] if after.evidence_ids), ())
             led[n] = (one.model_copy(update={"evidence_ids": ids}),)
@@ -135,8 +135,8 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Return unfenced code as a sentence that replaces `before`, or () if there is no code. Code
-    without marks keeps the evidence of `before`.
+    """Parse unfenced code into the sentence that replaces `before`, or () if there is no code.
+    Code without citation marks keeps the evidence of `before`.
     """
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
@@ -145,8 +145,8 @@ def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
 
 
 def parse_sentences(text: str) -> list[Sentence]:
-    """Split a paragraph into sentences with their evidence. A mark covers all text since the
-    previous mark, as writers intend. A mark inside a sentence covers the whole sentence.
+    """Split a paragraph into sentences with their evidence. A citation mark covers all text since
+    the previous mark. A mark inside a sentence covers the whole sentence.
     """
     text = _BEFORE_STOP.sub(r"\4\1", uniform(" ".join(text.split())))
     found: list[_Said] = []
@@ -161,7 +161,7 @@ def parse_sentences(text: str) -> list[Sentence]:
             first, piece = piece[:end], piece[end:].strip()
             before = found.pop()
             gap = "" if first[0] in ",;:.!?)" else " "
-            # The next marks belong to this sentence, unless another sentence comes before them.
+            # The marks that follow belong to this sentence, unless another sentence comes first.
             more, ends = ((), False) if piece else (ids, concludes)
             joined = tuple(dict.fromkeys((*before.ids, *more)))
             found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
@@ -200,8 +200,8 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             form: Form = "bullets" if token.type[0] == "b" else "steps"
             found = [_item(item) for _, item in _opened(inside)]
-            # A list inside a bullet becomes more bullets. A list inside a step belongs to the
-            # step.
+            # A list nested in a bullet becomes more bullets. A list nested in a step becomes part
+            # of the step.
             items = [*chain(*found)] if form == "bullets" else [[*chain(*each)] for each in found]
             before = made.goes_on(int(token.attrGet("start") or 1)) if form == "steps" else None
             made.add(form, items)
@@ -224,7 +224,7 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
 
 def _read_paragraph(text: str, made: _Made) -> None:
     if bold := _BOLD.fullmatch(text.strip()):
-        # A bold line is a heading, which needs no evidence.
+        # Treat a bold line as a heading, which needs no evidence.
         made.head(bold[1])
     else:
         made.add("paragraph", [parse_sentences(text)])
@@ -303,7 +303,7 @@ def _brackets(text: str) -> Iterable[str]:
 
 
 def with_marks(section: Section) -> str:
-    """Format a section as Markdown, with its evidence marks and the layout of its writer."""
+    """Format a section as Markdown, with its citation marks and in its writer's layout."""
     drawn: list[str] = []
     for part, items in parts_of(section):
         match part.form:
@@ -342,8 +342,8 @@ def _fence(code: Sentence) -> str:
 
 
 def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """Yield the parts of a section, with the sentences of each item.
-    A sentence outside all parts is a paragraph.
+    """Yield each part of a section with the sentences of its items. A sentence that belongs to no
+    part becomes a paragraph of its own.
     """
     at = 0
     for part in section.parts:
@@ -363,13 +363,13 @@ def _each_alone(told: Iterable[Sentence]) -> Iterator[tuple[Part, list[tuple[Sen
 
 
 def mark_of(sentence: Sentence) -> str:
-    """Return the mark of a sentence, after a space, or "" if it cites nothing."""
+    """Return a sentence's citation mark with a leading space, or "" if it cites nothing."""
     ids = joined_ids(sentence, sentence.evidence_ids)
     return f" [{ids}]" if sentence.evidence_ids else ""
 
 
 def joined_ids(sentence: Sentence, ids: Sequence[str]) -> str:
-    """Format ids like the sentence's mark: "E1, E2", or "E1+E2→" for a conclusion."""
+    """Join ids as in the sentence's mark: "E1, E2", or "E1+E2→" for a conclusion."""
     return f"{'+'.join(ids)}→" if sentence.inferred else ", ".join(ids)
 
 

@@ -1,4 +1,4 @@
-"""Provide the ledger entries and pages that writing and checking a report need."""
+"""Provide the ledger entries and pages for writing and checking a report."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
-#: The maximum number of characters in an entry's line, and of code quoted there.
+#: The maximum number of characters in the line for an entry, and in the code quoted on it.
 LINE_CHARS, CODE_CHARS = 220, 100
 
 
 class Entry(NamedTuple):
-    """A ledger entry in a prompt.
-    - `about`: its page, described in one line.
-    - `quote`, `before`, `after`: its quote and the sentences around the quote.
-    - `claim`: the claim of its reader, if any.
+    """A ledger entry as shown in a prompt.
+    - `about`: a one-line description of its page.
+    - `quote`, `before`, `after`: its quote, and the sentences before and after it.
+    - `claim`: the quote reworded by a model, if it adds anything.
     """
 
     id: str
@@ -45,11 +45,11 @@ class Entry(NamedTuple):
 
 
 def entries_of(evidence: Sequence[Evidence], *, around: bool = False) -> list[Entry]:
-    """Return the entries for one prompt, with the title, heading, author, host and date of their
-    pages.
+    """Return the entries for one prompt, with their pages' title, heading, author, host and date.
 
-    No text or claim is shown twice. Without `around`, the sentence before a quote is shown only if
-    the quote depends on it, and the sentence after only if it depends on the quote ("However, …").
+    No text or claim is shown twice. Unless `around` is set, the sentence before a quote is shown
+    only if the quote depends on it, and the sentence after only if it depends on the quote
+    ("However, …").
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
@@ -80,38 +80,38 @@ def _about(evidence: Evidence, first: Evidence) -> str:
 
 
 def day(moment: datetime | None) -> str:
-    """Return a page's date with its weekday, so that "Saturday" in the text can be dated."""
+    """Format a page's date with its weekday, so that "Saturday" in the text can be dated."""
     return f"{moment:%Y-%m-%d, %A}" if moment else ""
 
 
 def _place(evidence: Evidence) -> str:
-    """Return the path of a library document, without a file name that merely repeats its title."""
+    """Return a library document's path, without the file name if it merely repeats the title."""
     folder, _, name = evidence.url.removeprefix("library://").rpartition("/")
     words = stems(name.rpartition(".")[0].replace("-", " ").replace("_", " "))
     return folder if folder and words <= stems(evidence.title) else f"{folder}/{name}".lstrip("/")
 
 
 def below(title: str, heading: str) -> str:
-    """Return the heading path without the page's title, which usually comes first."""
+    """Return the heading path without the page title that usually begins it."""
     return "" if heading == title else heading.removeprefix(f"{title} > ")
 
 
 def page_line(*parts: str) -> str:
-    """Join a page's metadata on one line, without empty parts."""
+    """Join the nonempty parts of a page's metadata on one line."""
     return " · ".join(" ".join(part.split()) for part in parts if part)
 
 
 def speaks_of(evidence: Evidence, must: str) -> bool:
-    """Return whether an entry has all the content words of a required aspect."""
+    """Return whether an entry contains every content word of a required aspect."""
     code = spoken(must)
     said = stems(f"{evidence.title} {evidence.heading} {evidence.claim} {evidence.quote}", code)
     return stems(must, code) <= said
 
 
 def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
-    """Map each id to the entry that represents its quote. Equal quotes share the first entry. A
-    quote within a longer entry that has at most one more sentence shares that entry. The shared
-    entry keeps each claim that adds something.
+    """Map each entry's id to the entry that represents it. Equal quotes share the first entry. A
+    quote contained in another that is at most one sentence longer shares the longer quote's
+    entry. The shared entry keeps each claim that says something new.
     """
     alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:
@@ -128,17 +128,17 @@ def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
 
 
 def with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Return the chosen entries, with the column names of their rows first."""
+    """Return the chosen entries, preceded by the column names of any table rows among them."""
     tables = {(e.content_hash, e.columns) for e in chosen if e.kind in ("row", "cells")}
     named = [e for e in ledger if e.kind == "columns" and (e.content_hash, e.start) in tables]
     return tuple(dict.fromkeys([*named, *chosen]))
 
 
 def _whole_of(evidence: Evidence, alike: Sequence[Evidence]) -> Evidence:
-    """Return the longest entry in `alike` that adds at most one sentence, row or line of code to
-    the quote.
+    """Return the longest entry in `alike` that contains the quote and adds at most one sentence,
+    row or line of code to it.
 
-    Of equal ones, return the first.
+    If several are equally long, return the first.
     """
     around = [e for e in alike if e.start <= evidence.start <= evidence.end <= e.end]
     if len(around) > 1:
@@ -161,8 +161,8 @@ def _saying_more(claims: Iterable[str]) -> Iterator[str]:
 
 
 def lines_of(evidence: Iterable[Evidence]) -> list[str]:
-    """Format entries in lines, grouped by place: a line with the page's title, heading and date,
-    and below it a line for each entry with its claim or quote, and the start of its code.
+    """Format entries as lines. A line with the page's title, heading and date is followed by one
+    line per entry, with its claim or quote and, if it is code, the beginning of the code.
     """
     placed: dict[str, list[str]] = defaultdict(list)
     for e in evidence:
@@ -183,10 +183,10 @@ _FILE = re.compile(r"(?<![\w./-])[\w-]+(?:/[\w-]+)*\.[a-z]{1,5}\b")
 
 @dataclass(frozen=True)
 class Material:
-    """The basis for writing and checking a report.
+    """The material for writing and checking a report.
     - `ledger`: the entries by id.
-    - `pages`: the texts of pages by content hash.
-    - `language`, `code`: the report's language ("" if unknown), and the source code in it.
+    - `pages`: the page texts by content hash.
+    - `language`, `code`: the report's language ("" if unknown), and the code in the report.
     - `questions`: the topics' questions by name.
     """
 
@@ -200,7 +200,7 @@ class Material:
 
     @property
     def home(self) -> str:
-        """The report's language code, or else the question's; "" if unknown."""
+        """The language code of the report or, failing that, of the question; "" if unknown."""
         return self.language if self.language in codes() else language_of(self.question)
 
     def cited(self, ids: Iterable[str]) -> list[Evidence]:
@@ -208,21 +208,21 @@ class Material:
         return [self.ledger[id_] for id_ in ids if id_ in self.ledger]
 
     def refused(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return why code rejects a sentence with this evidence, or ""."""
+        """Return why a sentence with this evidence must be removed, or "" if it may stay."""
         return reason_to_refuse(
             sentence, cited, self._pages(cited), Known(self.question), self.code
         )
 
     def unfounded(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return a note on figures, dates and names that are in none of the cited pages, or ""."""
+        """Return a note on figures, dates and names that are on no cited page, or ""."""
         there = [*self._pages(cited), Known(self.question)]
         # A conclusion may be about the report's own code.
         known = [*there, Known(self.code)] if sentence.inferred else there
         return find_unfounded(sentence, cited, known, self.home)
 
     def with_code(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
-        """Return a copy that also knows the code in the sections and the file names in `names`.
-        No source has the names of files that readers are told to create.
+        """Return a copy that also accepts the code in the sections and the file names in `names`.
+        Files that readers are told to create are named in no source.
         """
         told = (one.text for section in sections for one in section.sentences if one.code)
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))
@@ -233,7 +233,7 @@ class Material:
         return keep_founded_heading(heading, there, self.home)
 
     def _pages(self, cited: Sequence[Evidence]) -> list[Known]:
-        """Return the entries' pages without prompt injections, which must not support anything."""
+        """Return the cited pages without prompt injections, which must not support anything."""
         hashes = dict.fromkeys(e.content_hash for e in cited)
         for each in hashes.keys() - self._known.keys():
             self._known[each] = Known(without_injections(self.pages.get(each, "")))

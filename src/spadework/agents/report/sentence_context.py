@@ -1,4 +1,4 @@
-"""Put sentences in context: their table cell, the sentence before, and what they introduce."""
+"""Put sentences in context: their table cell, the preceding sentence, and what they introduce."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import leads, sentences
 from spadework.values import Part, Section, Sentence
 
-#: The maximum number of words in a line that merely introduces what follows, and in a row label.
-LEAD_WORDS, LABEL_WORDS = 8, 12
+#: The maximum number of words in a line that merely introduces others.
+LEAD_WORDS = 8
 
 
 @dataclass(frozen=True)
 class Place:
     """The place of a sentence in its section.
-    - `after`: the sentence that it follows.
-    - `row`, `column`: its table cell.
-    - `ahead`: the sentences that it may introduce.
-    - `alone`: whether code laid it out.
+    - `after`: the position of the sentence that it follows.
+    - `row`, `column`: for a table cell, the positions of its row label and the column name.
+    - `ahead`: the positions of the sentences that it may introduce.
+    - `alone`: whether it has no context, because code laid it out.
     """
 
     after: int | None = None
@@ -32,7 +32,7 @@ class Place:
 
     @property
     def in_table(self) -> bool:
-        """Return whether the sentence is in a table."""
+        """Whether the sentence is in a table."""
         return self.opens_row or self.column is not None
 
 
@@ -40,10 +40,10 @@ class Place:
 class Stated:
     """A sentence in context. Equal sentences in equal contexts share a verdict.
     - `row`: the names of its row and column.
-    - `follows`: a description of the sentence that it depends on.
-    - `before`: if `follows` is "", the sentence before, because a pronoun may refer to it.
+    - `follows`: a phrase that quotes the sentence it depends on.
+    - `before`: if `follows` is "", the preceding sentence, because a pronoun may refer to it.
     - `ids`: its evidence. A row `label` has all the evidence of its section.
-      Only the evidence of its row is shown as marks.
+      Its mark shows only the evidence of its row.
     """
 
     sentence: Sentence
@@ -56,12 +56,12 @@ class Stated:
 
     @property
     def mark(self) -> str:
-        """The ids in the form of a writer's mark."""
+        """The evidence ids, formatted as in a writer's mark."""
         return joined_ids(self.sentence, self.of_row or self.ids)
 
     @property
     def in_order(self) -> str:
-        """The text for a reader who has read the sentences before it."""
+        """The text for a reader who has seen the preceding sentences."""
         return f"{self.row}: {self.sentence.text}" if self.row else self.sentence.text
 
     @property
@@ -75,12 +75,12 @@ class Stated:
 
     @property
     def for_judge(self) -> str:
-        """The text for a judge, with the sentence before."""
+        """The text for a judge, with the preceding sentence if there is one."""
         return f"{self.in_words} (it comes after “{self.before}”)" if self.before else self.in_words
 
     @property
     def parts(self) -> tuple[Stated, ...]:
-        """The single sentences to judge, each with the sentence before it as context."""
+        """The individual sentences to judge, each with the preceding one as context."""
         whole = self.sentence
         told = [] if whole.code else [whole.text[slice(*at)] for at in sentences(whole.text)]
         if len(told) < 2:
@@ -98,15 +98,14 @@ class Stated:
 
 
 def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated, ...]:
-    """Return the sentences of a section in context, as if those at `gone` were removed."""
+    """Return a section's sentences in context, as if those at positions `gone` were removed."""
     told = section.sentences
     cited = _ids(told, range(len(told)))
     made = []
     before = _before(section)
     for n, (one, place) in enumerate(zip(told, places(section), strict=True)):
-        # A row label is short and has no mark of its own.
-        names = not one.evidence_ids and len(one.text.split()) <= LABEL_WORDS
-        label = place.opens_row and bool(place.ahead) and names
+        # A row label has no mark of its own.
+        label = place.opens_row and bool(place.ahead) and not one.evidence_ids
         of_row = " ".join(told[at].text for at in place.row if at not in gone)
         row = "" if place.column is None else f"{of_row} · {place.column}"
         after, follows = before.get(n), ""
@@ -126,7 +125,7 @@ def _ids(told: Sequence[Sentence], at: Iterable[int]) -> tuple[str, ...]:
 
 
 def leans(sentence: Sentence) -> bool:
-    """Return whether the beginning of a sentence depends on the sentence before."""
+    """Return whether a sentence begins with words that refer to the one before ("However, …")."""
     return not sentence.code and language(spoken(sentence.text)).needs_context(sentence.text)
 
 
@@ -155,7 +154,7 @@ def _before(section: Section) -> dict[int, int]:
 
 
 def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
-    """Return the positions of lead-ins with nothing left to introduce."""
+    """Return the positions of introductory lines that have nothing left to introduce."""
     return {
         n
         for n, (one, place) in enumerate(zip(section.sentences, places(section), strict=True))
@@ -167,7 +166,7 @@ def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
 
 
 def places(section: Section) -> tuple[Place, ...]:
-    """Return the place of each sentence in a section. Text from code has no context."""
+    """Return the place of each sentence in a section. Text that code laid out has no context."""
     made: list[Place] = []
     last: int | None = None
     for n, part in enumerate(section.parts):
@@ -185,9 +184,9 @@ def places(section: Section) -> tuple[Place, ...]:
 
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
-    """Add the places of a part that is not a table to `made`.
-    `last` is the sentence before the part, and `next_` the number of sentences after it. Return
-    the sentence that the following text may depend on. Bullets do not depend on each other.
+    """Append to `made` the places of the sentences in a part that is not a table. `last` is the
+    position of the sentence before the part, `next_` the number of sentences in the next part.
+    Return the position that the next part may depend on. Bullets are independent.
     """
     end = len(made) + sum(part.takes)
     before = last

@@ -1,4 +1,4 @@
-"""Commands that start no run: read, search, index, doctor, stats and knowledge."""
+"""Commands that start no research: read, search, index, doctor, stats and knowledge."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def doctor(
     model: options.Model = None,
     home: options.Home = None,
 ) -> None:
-    """Check what works here: models, search, pages and folders. Asks each model for one
-    word, each search provider once, and tries the browser.
+    """Check what works here: models, search, pages and folders. Asks each model for one word,
+    queries each search provider once, and tries the browser.
     """
     from spadework.apps.messages import say
     from spadework.sessions.health import probe
@@ -132,7 +132,7 @@ Older = Annotated[
 
 @knowledge.callback()
 def knowledge_default(context: typer.Context, home: Home = None) -> None:
-    """List the pages when no other command is given."""
+    """List the stored pages when no subcommand is given."""
     if context.invoked_subcommand is None:
         list_pages(home=home)
 
@@ -141,7 +141,7 @@ def knowledge_default(context: typer.Context, home: Home = None) -> None:
 def list_pages(
     named: Named = None, older: Older = None, as_json: AsJson = False, home: Home = None
 ) -> None:
-    """List pages with the date they were fetched, newest first."""
+    """List stored pages with their fetch dates, newest first."""
     from spadework.apps.commands.lookups import print_pages
 
     asyncio.run(print_pages(_store(home), _which(named, older), as_json))
@@ -154,8 +154,8 @@ def forget(
     everything: Annotated[bool, typer.Option("--all", help="Forget all pages.")] = False,
     home: Home = None,
 ) -> None:
-    """Delete pages from the store for good, so that no later run uses them. Sessions
-    keep their own copies.
+    """Delete pages from the store for good, so that no later run uses them. Sessions keep their
+    own copies.
     """
     from spadework.apps.commands.lookups import forget_pages
     from spadework.errors import SettingsError

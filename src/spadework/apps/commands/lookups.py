@@ -1,4 +1,4 @@
-"""Commands without a run: read, search, plan, index, and manage stored pages."""
+"""Implement the commands read, search, plan and index, and those for stored pages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> Non
         raise SettingsError("Say what to read: an address or a file.")
     read = asyncio.run(_read(page, settings, level))
     if as_json:
-        # Always false, because spadework's own reader reads every page.
+        # Always false: spadework's own reader, not trafilatura, reads every page.
         facts = read.model_dump(mode="json") | {"trafilatura": False}
         say_json(json.dumps(facts, ensure_ascii=False))
     else:
@@ -56,7 +56,7 @@ SNIPPET_CHARS = 160
 
 
 def search_once(query: str, as_json: bool, settings: Settings, limit: int) -> None:
-    """Print the fused hits, ranked as in a run. Exits with 1 if every provider failed."""
+    """Print the merged hits, ranked as in a run. Exits with 1 if every provider failed."""
     found = asyncio.run(search(query, settings, limit=limit, tell=say_aside))
     for said in (*found.notices, *found.failed):
         say(said, err=True)
@@ -84,7 +84,7 @@ def _show_hit(n: int, one: Ranked) -> str:
 
 
 def index_paths(settings: Settings) -> None:
-    """Update the index of the library, and its vectors if an embedding model is set."""
+    """Update the library's index, and its vectors if an embedding model is set."""
     asyncio.run(_index(settings))
 
 
@@ -139,14 +139,14 @@ def _lines(made: Preview) -> Iterator[str]:
 
 
 LINES = ".jsonl"
-#: The metadata of a page for its front matter.
+#: The metadata fields in the front matter of a page.
 _HEAD = ("url", "title", "fetched_at", "published_at")
 _FACTS = {*_HEAD, "media_type", "chars", "content_hash"}
 _NAME_CHARS = 80
 
 
 async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:
-    """Print one line per page, and the page count on stderr."""
+    """Print one line per page, and the number of pages on stderr."""
     count = 0
     async with aclosing(_then_close(store, which)) as pages:
         async for page in pages:
@@ -159,14 +159,14 @@ async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:
 
 
 async def forget_pages(store: Knowledge, which: Which) -> None:
-    """Delete pages and report how many."""
+    """Delete pages and print how many were deleted."""
     count = await store.forget(which)
     await store.close()
     say(f"Forgot {_pages(count)}.", err=True)
 
 
 async def export_pages(store: Knowledge, which: Which, output: Path) -> None:
-    """Write pages as JSON lines or Markdown files. Raises SettingsError for a bad path."""
+    """Write pages to a JSON Lines file or Markdown files. Raises SettingsError for a bad path."""
     if output.suffix and output.suffix != LINES:
         raise SettingsError(
             f"Pages cannot be exported to {output.name}. Name a folder or a {LINES} file."
@@ -223,7 +223,7 @@ def _head(page: Page) -> str:
 
 def _name(page: Page) -> str:
     readable = re.sub(r"[^\w.-]+", "-", page.url.partition("://")[2])[:_NAME_CHARS].strip("-.")
-    # Two pages may share both a URL prefix and a text, so the whole URL is hashed.
+    # Two pages may share both a URL prefix and their text, so hash the whole URL.
     own = hashlib.sha256(page.url.encode(errors="replace")).hexdigest()[:8]
     return f"{readable}-{own}.md"
 

@@ -11,17 +11,17 @@ from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
 from spadework.settings import Settings
 
-#: The maximum number of missing answers to list. If the plan differs, every answer is missing.
+#: The maximum number of missing answers to list. If the plan differs, all answers are missing.
 MOST_LINES = 20
 _LATE = "The session ran out of time in the middle of a step, which a replay cannot reproduce."
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
-    """Print or write the report of a replay.
-    Without a `model`, return 1 if the report differs or recorded answers are missing.
+    """Print or write the report of a replayed session. Without a `model`, return 1 if the report
+    differs or recorded answers are missing.
     """
     output = Output(to).check()
-    # Every role uses the given model.
+    # Use the given model for every role.
     roles = dict.fromkeys(("model", "judge_model", "writer_model"), model)
     asking = Settings.load(home=home, **roles) if model else None
     done = asyncio.run(replay(home, session_id, asking))

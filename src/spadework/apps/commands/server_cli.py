@@ -1,4 +1,4 @@
-"""Commands that serve until stopped, and the tokens of their users."""
+"""Commands that serve until stopped, and commands for the tokens of a server's users."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def mcp(
     effort: options.Effort = None,
     home: options.Home = None,
 ) -> None:
-    """Serve six tools over MCP. Uses standard input and output, or http://HOST:PORT/mcp."""
+    """Serve six tools over MCP, on standard input and output or at http://HOST:PORT/mcp."""
     settings = options.settings_of(context)
     if http:
         from spadework.apps.mcp.http import serve_http
@@ -56,7 +56,7 @@ def _serve_stdio(settings: Settings) -> None:
     from spadework.apps.messages import log_to_stderr
 
     log_to_stderr()
-    # Keep the output of imports off stdout. While serving, the transport redirects descriptor 1.
+    # Keep output from imports off stdout. While serving, the transport redirects descriptor 1.
     with redirect_stdout(sys.stderr):
         from spadework.apps.mcp.server import build_server
 
@@ -131,14 +131,14 @@ def worker(
 
 @tokens.callback()
 def tokens_default(context: typer.Context, home: Home = None) -> None:
-    """List tokens when no other command is given."""
+    """List the tokens when no subcommand is given."""
     if context.invoked_subcommand is None:
         list_tokens(home)
 
 
 @tokens.command("list")
 def list_tokens(home: Home = None) -> None:
-    """List tokens: id, date, scopes, user."""
+    """List tokens with their ids, dates, scopes and users."""
     from spadework.apps.messages import say
 
     listed = _tokens(home).listed()

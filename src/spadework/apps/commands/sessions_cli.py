@@ -1,5 +1,5 @@
-"""The commands `sessions …`, `resume` and `replay`. Heavy imports are deferred.
-Fetch sessions from other machines before a command looks them up.
+"""Implement the commands `sessions …`, `resume` and `replay`. Heavy imports are deferred. Sessions
+are fetched from other machines before a command looks them up.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Known = Annotated[
 
 @sessions.callback()
 def sessions_default(context: typer.Context, home: Home = None) -> None:
-    """List sessions when no other command is given."""
+    """List sessions when no subcommand is given."""
     if context.invoked_subcommand is None:
         list_sessions(home)
 
@@ -59,7 +59,7 @@ def show_session(session_id: str, as_json: AsJson = False, home: Home = None) ->
 
 @sessions.command("files")
 def list_files(session_id: str, as_json: AsJson = False, home: Home = None) -> None:
-    """List the files of a session, each with its type."""
+    """List the files of a session with their types."""
     from spadework.apps.commands.stored_sessions import print_files
 
     print_files(_fetch_session(home, session_id), session_id, as_json)
@@ -85,7 +85,7 @@ def open_session(
     file: Annotated[Path, typer.Argument(help="FILE.zip, written by `spadework export`.")],
     home: Home = None,
 ) -> None:
-    """Store a session that was exported on another machine as FILE.zip."""
+    """Import a session that another machine exported as FILE.zip."""
     from spadework.apps.messages import say
     from spadework.sessions.storage.archive import unpack
 
@@ -104,7 +104,7 @@ def delete_session(session_id: str, home: Home = None) -> None:
 
 @sessions.command("redraw")
 def redraw_session(session_id: str, home: Home = None) -> None:
-    """Redraw a session's files from its record (events.jsonl)."""
+    """Regenerate a session's files from its event log (events.jsonl)."""
     from spadework.apps.commands.stored_sessions import redraw
 
     redraw(home, session_id)
@@ -140,7 +140,7 @@ def replay(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Run a finished session again from its recordings. Needs no network and gives the same
+    """Run a finished session again from its recordings. This needs no network and gives the same
     report.
     """
     from spadework.apps.commands.replay_command import replay_one
@@ -159,12 +159,12 @@ def _fetch_session(home: Path | None, session_id: str) -> Path:
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-#: The variable that sets `database_url`. Without it, these commands load no settings.
+#: The environment variable that sets `database_url`. If unset, these commands load no settings.
 VARIABLE = "SPADEWORK_DATABASE_URL"
 
 
 def database_of(home: Path | None) -> SecretStr | None:
-    """Return the database address, or None. Raises SettingsError."""
+    """Return the database address, or None if none is set. Raises SettingsError."""
     if VARIABLE not in os.environ:
         return None
     url: SecretStr | None = settings_from(home=home).database_url
@@ -178,7 +178,7 @@ def bring_session(home: Path, session_id: str) -> None:
 
 
 def bring_recording(home: Path, session_id: str) -> None:
-    """Fetch the recording of a session that workers ran, for a replay."""
+    """Fetch the recording of a session that a worker ran, so that it can be replayed."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().bring_recording(settings_from(home=home), session_id))
 

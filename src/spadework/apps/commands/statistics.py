@@ -68,13 +68,13 @@ def _sessions(shown: Sequence[Figures]) -> list[str]:
 
 
 def by(makers: Mapping[str, int]) -> str:
-    """List who wrote or judged sentences, with counts, busiest first."""
+    """Format the names of writers or judges with their sentence counts, highest first."""
     most = sorted(makers.items(), key=lambda maker: -maker[1])
     return ", ".join(f"{name} ({count})" for name, count in most) or "-"
 
 
 def foreseen(f: Figures) -> str:
-    """Format the estimated seconds, or "-" if unknown. Parentheses mark a rough estimate."""
+    """Format an estimated run time, or "-" if unknown. Parentheses mark a rough estimate."""
     if not f.foreseen:
         return "-"
     low, _, high, runs = f.foreseen

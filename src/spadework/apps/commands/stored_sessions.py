@@ -25,7 +25,7 @@ from spadework.visible import one_line
 
 
 def print_report(home: Path, session_id: str, as_json: bool) -> None:
-    """Print a session's report or whole result. If it is unfinished, print the report so far."""
+    """Print a session's report, as far as it is written, or its whole result as JSON."""
     folder, mend = session_folder(home, session_id), f"`spadework resume {session_id}`"
     if not as_json and whole_result(folder) is None:
         if (report := read_report(folder)) is not None:
@@ -46,7 +46,7 @@ def print_report(home: Path, session_id: str, as_json: bool) -> None:
 
 
 def print_files(home: Path, session_id: str, as_json: bool) -> None:
-    """Print each file's size, type and name, with the title if it is a page."""
+    """Print the size, type and name of each file, and the title of each page."""
     files = session_files(session_folder(home, session_id))
     if as_json:
         say_json(json.dumps([one.model_dump() for one in files], ensure_ascii=False))
@@ -79,7 +79,7 @@ def delete(home: Path, session_id: str) -> None:
 
 
 def redraw(home: Path | None, session_id: str) -> None:
-    """Redraw a session's files and print their names."""
+    """Regenerate a session's files and print their names."""
     settings = Settings.load(home=home)
     for name in redrawn(session_folder(settings.home, session_id), settings):
         say(name)

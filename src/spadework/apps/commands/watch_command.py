@@ -13,7 +13,7 @@ import typer
 from spadework.apps import options
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-#: Fraction of the interval that must have passed, because timers may start a run early.
+#: Fraction of the interval that must have passed. It is below 1 because timers may fire early.
 _EARLY = 0.95
 Every = Annotated[
     str,
@@ -47,8 +47,8 @@ def watch(
     ] = False,
     home: options.Home = None,
 ) -> None:
-    """Research a question again and print only what changed. Each change is printed with its
-    quotes. If nothing changed, nothing is printed. Meant for a scheduler such as cron.
+    """Research a question again and print only what changed, with quotes. If nothing changed,
+    nothing is printed. Meant for a scheduler such as cron.
     """
     settings = options.settings_of(context)
     wait = _parse_span(every)
@@ -78,7 +78,7 @@ def watch(
 
 
 def _parse_span(text: str) -> timedelta:
-    """Parse the minimum time since the last run; "" means 0. Raises SettingsError."""
+    """Parse the interval of --every, less 5%; "" means 0. Raises SettingsError."""
     from spadework.errors import SettingsError, must_be
 
     span = re.fullmatch(r"(\d{1,4})([mhdw])", text)

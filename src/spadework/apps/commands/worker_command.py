@@ -1,4 +1,4 @@
-"""The `worker` command: a process that runs sessions for all machines."""
+"""The `worker` command: run sessions that any machine submits."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ async def run_worker(settings: Any, host: str, port: int | None) -> None:
             await working
 
 
-#: Seconds for open requests to finish at shutdown.
+#: Seconds that open requests have to finish at shutdown.
 GRACE_SECONDS = 1
 
 
 class _Aside(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals to the worker."""
+        """Leave signal handling to the worker."""
         yield
 
 
@@ -60,7 +60,7 @@ class _Aside(uvicorn.Server):
 async def serve_numbers(
     settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
 ) -> AsyncIterator[None]:
-    """Serve health and metrics on `port`, if given. Raises SettingsError for a bad address."""
+    """Serve health and metrics routes on `port`, if given. Raises SettingsError if it cannot."""
     if port is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""Run a session for a tool call, with progress messages, and end it if the client leaves."""
+"""Run a session for a tool call, with progress messages, and end it if the client disconnects."""
 
 from __future__ import annotations
 
@@ -40,30 +40,30 @@ from spadework.values import Result
 from spadework.visible import one_line
 
 T = TypeVar("T")
-#: Receives progress, total and message.
+#: A callback that receives the progress, the total and a message.
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
 #: Seconds after which the last message is repeated, so that clients do not time out.
 BEAT_SECONDS = 5.0
-#: Minimum seconds between messages, on average.
+#: Minimum average time between messages, in seconds.
 LEAST_SECONDS = 1.0
 _OFTEN = (Searched, Reading, Read)
-#: Minimum increase of the progress between messages, in seconds.
+#: Minimum increase in progress between messages, in seconds.
 STEP = 0.001
 MOST_CHARS = 300
 
 
 async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
-    """Run a session and return its result. `seconds` is the total for progress messages; 0 means
-    the seconds of the budget. Cancelling the call ends the session, which can be resumed.
+    """Run a session and return its result. `seconds` is the total shown in progress messages; 0
+    means the time budget. Cancelling the call ends the session, which can be resumed later.
     """
     teller = Teller(report, seconds or session.budget.seconds)
     events: asyncio.Queue[Event | None] = asyncio.Queue()
-    # Queued, so that a slow client does not delay the run.
+    # Queue the events, so that a slow client does not delay the run.
     following = asyncio.create_task(_follow(session, events))
     result: Result | None = None
     try:
-        # Continue after the result, until the session has closed its connections and files.
+        # Keep reading after the result, until the session has closed its connections and files.
         while (event := await teller.beat_during(events.get())) is not None:
             result = event.result if isinstance(event, Finished) else result
             await teller.tell(event)
@@ -104,7 +104,7 @@ async def _follow(session: Session, events: asyncio.Queue[Event | None]) -> None
 
 
 class Teller:
-    """Reports progress in seconds. `waits` is set while a message that came too soon is pending."""
+    """Reports progress in seconds. `waits` is true while a message is held back."""
 
     def __init__(self, report: Report, seconds: float) -> None:
         self._report = report
@@ -117,11 +117,11 @@ class Teller:
         self.waits = False
 
     async def tell(self, event: Event) -> None:
-        """Apply an event, and report it if it deserves a message."""
+        """Apply an event, and report it if it is worth a message."""
         self._view.take(event)
         if message := self._worded(event):
             self._message = plain(one_line(message, MOST_CHARS))
-            # Milestones are sent at once. A message that comes too soon waits and may be replaced.
+            # Milestones are sent at once. Others may be held back or replaced by later messages.
             early = self._sent * LEAST_SECONDS > time.monotonic() - self._began
             self.waits = isinstance(event, _OFTEN) and early
             if not self.waits:
@@ -185,7 +185,7 @@ class Teller:
 
 @dataclass(frozen=True)
 class ToolContext:
-    """A tool's caller. A `local` one runs on the owner's machine and may see file paths."""
+    """A tool's caller. A `local` caller is on the owner's machine and may see file paths."""
 
     settings: Settings
     people: People
@@ -193,7 +193,7 @@ class ToolContext:
     user: str = ""
 
     async def home_of(self, session_id: str) -> Path:
-        """Return the caller's home, after fetching the session from the workers."""
+        """Fetch a session from the workers, and return the caller's home folder."""
         await self.people.look()
         settings = self.people.settings_of(self.user)
         await fetch_session(settings, session_id)
@@ -201,15 +201,15 @@ class ToolContext:
 
     @property
     def form_tokens(self) -> int:
-        """Maximum tokens of each form of an output: text and structured content."""
+        """Maximum tokens in each form of an output (text and structured content)."""
         return ANSWER_TOKENS // 2 - ROOM_TOKENS
 
 
-#: The session id that means the newest session.
+#: The session id that stands for the newest session.
 LATEST = "latest"
 #: Tokens reserved for titles, addresses and hints.
 ROOM_TOKENS = 400
-#: Maximum tokens of an answer, both forms together.
+#: Maximum tokens in an answer, as text and structured content together.
 ANSWER_TOKENS = 20_000
 
 Call = Context[ToolContext, Any]
@@ -228,7 +228,7 @@ def caller_of(request: Any) -> User:
 
 
 def door_of(call: Call) -> ToolContext:
-    """Return a call's context, with its user's settings."""
+    """Return the tool context of a call, with its user's settings."""
     context = call.request_context
     door: ToolContext = context.lifespan_context
     name = caller_of(context.request).name

@@ -21,7 +21,7 @@ from spadework.apps.web.security import TOKEN_FILE, Access, Gate, user_of
 from spadework.settings import Settings
 
 PATH = "/mcp"
-#: Seconds for open requests to finish at shutdown.
+#: Seconds that open requests have to finish at shutdown.
 CLOSING_SECONDS = 3
 LEFT = "The client cancelled its request."
 STOPPED = (
@@ -32,14 +32,14 @@ STOPPED = (
 
 @dataclass(frozen=True)
 class Mounted:
-    """Routes for an application, and a context to keep open while it runs."""
+    """Routes for an application, and a lifespan to keep open while it runs."""
 
     routes: Sequence[BaseRoute]
     lifespan: Callable[[], AbstractAsyncContextManager[None]]
 
 
 def mcp_routes(settings: Settings) -> Mounted:
-    """Return the MCP server at PATH, for an application behind `apps.web.security.Gate`."""
+    """Return the MCP server's route, for an application behind `apps.web.security.Gate`."""
     app = build_server(settings).streamable_http_app(streamable_http_path=PATH, host="")
     [route] = app.routes
     assert isinstance(route, Route)
@@ -53,8 +53,9 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Adds the user to a request's scope, and the events that end the request's tool calls: the
-    server shuts down, or the request ends. Older protocol versions do not report the latter.
+    """Adds the user to a request's scope, and the events that end the request's tool calls: a
+    shutdown of the server, or the end of the request, which older protocol versions do not
+    report.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -63,7 +64,7 @@ class _Watched:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         left = asyncio.Event()
         scope[ENDS] = {LEFT: left}
-        # A server of MCP alone has no `server` state, and does not signal its shutdown.
+        # A server that serves only MCP has no `server` state and does not signal its shutdown.
         if server := getattr(scope["app"].state, "server", None):
             scope[ENDS][STOPPED] = server.owner.closing
         if name := user_of(scope).name:
@@ -75,7 +76,7 @@ class _Watched:
 
 
 def build_app(settings: Settings, access: Access) -> ASGIApp:
-    """Return the MCP server alone, behind the web page's gate."""
+    """Return an application that serves only MCP, behind the web page's `Gate`."""
     mounted = mcp_routes(settings)
     app = Starlette(routes=mounted.routes, lifespan=lambda _: mounted.lifespan())
     return Gate(app, access)

@@ -36,7 +36,7 @@ from spadework.sessions.search_only import SEARCH_SECONDS, Looked, Ranked, hits_
 from spadework.values import Page
 from spadework.visible import one_line
 
-#: Maximum fraction of an output's tokens for links.
+#: Maximum fraction of an output's tokens that links may take.
 LINKS_SHARE = 0.1
 LINK_CHARS = 100
 
@@ -104,7 +104,7 @@ def _answer(
 
 
 def facts_of(page: Page) -> dict[str, Any]:
-    """Return a page's metadata as fields of PageFacts."""
+    """Return a page's metadata as the fields of PageFacts."""
     day = page.published_at
     known = page.model_dump(include=set(PageFacts.model_fields))
     return known | {"published_at": day.isoformat() if day else None}
@@ -157,7 +157,7 @@ async def serp_search(
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, SearchAnswer]:
     """Search the web, or the server's library, and get ranked links with snippets from all
-    providers; no page is read. To read one, call advanced_scrape_url.
+    providers. No page is read; to read one, call advanced_scrape_url.
     """
     door = door_of(call)
     settings = door.settings.with_(
@@ -170,7 +170,7 @@ async def serp_search(
     )
     teller = Teller(call.report_progress, SEARCH_SECONDS)
     await teller.say(f"Searching for “{query}”")
-    # Callers can narrow the server's settings, not widen them.
+    # Callers may narrow the server's list of sites, but not widen it.
     within = settings.with_(search_sites=sites).search_sites if sites else ()
     limit = hits_to_request(max_results, settings)
     looked = await teller.beat_during(search(query, settings, limit=limit, sites=within))

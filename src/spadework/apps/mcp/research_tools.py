@@ -88,20 +88,20 @@ async def agentic_search(
     follows: Followed = "",
     instructions: Instructions = "",
 ) -> Annotated[CallToolResult, ResearchAnswer]:
-    """Research a question thoroughly and get a report in which every factual sentence cites words
-    that are in a source.
+    """Research a question thoroughly and get a report in which every factual sentence cites the
+    exact words of a source.
 
-    Use it for questions that need several sources or must be right; for one known page use
-    advanced_scrape_url, for links serp_search. It takes seconds to minutes, with progress. Returns
-    JSON: the report with [n] marks, what was read, how well each topic is covered, disagreements,
-    and problems. get_session_data reads what was left out.
+    Use it for questions that need several sources or must be right. To read one known page, use
+    advanced_scrape_url; to get links, use serp_search. It takes seconds to minutes and reports
+    progress. Returns JSON: the report with [n] marks, what was read, how well each topic is
+    covered, disagreements, and problems. To read what was left out, use get_session_data.
     """
     door = door_of(call)
     settings = door.settings.with_(
         completeness=completeness_threshold,
         iterations=max_iterations,
         minutes=min(max_minutes or door.settings.minutes, door.settings.minutes),
-        # Nobody is there to answer.
+        # There is nobody to answer questions.
         clarify=False,
         approve=False,
     )
@@ -137,7 +137,7 @@ def structure_result(
     result: Result, texts: Mapping[str, str], tokens: int, folder: str = ""
 ) -> ResearchAnswer:
     """Fit a result into `tokens` by cutting its lists, report and page `texts` (by content hash).
-    `folder` is the session's, or "" for callers that cannot open it.
+    `folder` is the session's folder, or "" for callers that cannot open it.
     """
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],
@@ -260,13 +260,13 @@ async def intelligent_research_with_advanced_scraping(
     provider: Annotated[str, Field(max_length=200, description="Same as in serp_search.")] = "",
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, GatheredAnswer]:
-    """Search, read the best pages concurrently and get their cleaned contents; you judge them
-    yourself, no report is written.
+    """Search, read the best pages concurrently and get their cleaned contents. You judge them
+    yourself; no report is written.
 
-    Use it when you want the material rather than a conclusion; for a checked report with citations
-    use agentic_search. A page that fails is replaced by the next best; pages that need it are
-    opened in a browser, if the server has one. Long pages are cut to the parts that fit the query
-    best.
+    Use it when you want the material rather than a conclusion. For a checked report with
+    citations, use agentic_search. A page that fails is replaced by the next best. Pages that need
+    it are opened in a browser, if the server has one. Long pages are cut to the parts that match
+    the query best.
     """
     door = door_of(call)
     settings = door.settings.with_(search=provider or None)

@@ -100,7 +100,7 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
 
 
 def word_fault(fault: BaseException) -> str:
-    """Return one or two sentences about an expected error, or "" for an unexpected one."""
+    """Describe an expected error in one or two sentences, or return "" for an unexpected one."""
     if isinstance(fault, ValidationError):
         return _argument(fault)
     if isinstance(fault, OSError):
@@ -110,7 +110,7 @@ def word_fault(fault: BaseException) -> str:
         return ""
     said = str(fault)[:MOST_CHARS].rstrip()
     advice = next((words for kind, words in _ADVICE if isinstance(fault, kind)), "")
-    # The error may quote a web server, so any forged prompt tags in it are broken.
+    # The error may quote a web server, so neutralize any forged prompt tags in it.
     return plain(f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {advice}")
 
 
@@ -192,7 +192,7 @@ _OF_ANSWERS = (*_OF_ARGUMENTS, "default", "required", "minimum", "maximum")
 
 
 def shorten_schemas(tool: Tool) -> Tool:
-    """Shorten a tool's schemas, describing list items in words."""
+    """Shorten a tool's schemas, and describe list items in words."""
     given = tool.output_schema
     if given:
         named: Mapping[str, Schema] = given.get("$defs", {})
@@ -229,7 +229,7 @@ def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]
 
 
 def _describe_fields(schema: Schema) -> str:
-    """Describe an object's fields in words, with PAGE_TEXT only once."""
+    """Describe an object's fields in words, mentioning PAGE_TEXT only once."""
     said = {name: one.get("description", "") for name, one in schema["properties"].items()}
     fields = ", ".join(
         f"{name} ({words.removesuffix('.')})" if words and PAGE_TEXT not in words else name
@@ -246,7 +246,7 @@ def _either(options: list[Schema]) -> Schema:
 
 
 def offer_tools(tools: Sequence[Tool], settings: Settings) -> list[Tool]:
-    """Return the tools with only the providers and formats this server has."""
+    """Return the tools with only the providers and formats that this server supports."""
     made = [tool.model_copy(update={"input_schema": deepcopy(tool.input_schema)}) for tool in tools]
     arguments = {tool.name: tool.input_schema["properties"] for tool in made}
     provider = arguments["serp_search"]["provider"]
@@ -281,7 +281,7 @@ _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
 
 _READING = ("get_session_data",)
 
-#: Methods that the library advertises but we do not offer.
+#: Methods that the library advertises but this server does not support.
 _NOT_OFFERED = ("prompts/list", "prompts/get")
 
 _ARGUMENTS = {
@@ -291,7 +291,7 @@ _ARGUMENTS = {
 
 
 class Server(MCPServer[ToolContext]):
-    """Serves the six tools. Expected errors become sentences, and no call outlives its caller."""
+    """Serves the six tools. Expected errors become sentences. No call outlives its caller."""
 
     settings_of_runs: Settings
 
@@ -303,8 +303,8 @@ class Server(MCPServer[ToolContext]):
     async def _handle_list_resources(
         self, ctx: ServerRequestContext[ToolContext], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """Return the caller's newest sessions. Replaces the library's `list_resources`, which is
-        not told who calls.
+        """Return the caller's newest sessions. Replaces the library's `list_resources`, which does
+        not know the caller.
         """
         caller = caller_of(ctx.request)
         if not caller.may("read"):

@@ -50,10 +50,10 @@ Part = Literal[
     "overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems", "page"
 ]
 CANCELLED = "cancelled"
-#: Default maximum rows and characters in an answer.
+#: Default maximum number of rows and of characters in an answer.
 MOST_ROWS, MOST_CHARS = 100, 30_000
 _HASH = re.compile(r"[0-9a-f]{8,64}")
-#: Metadata withheld from callers, because it only locates things on the server.
+#: Metadata withheld from callers, because it is of use only on the server.
 _PRIVATE = ("settings", "attachments")
 
 
@@ -67,7 +67,7 @@ class Record:
 
     @property
     def state(self) -> str:
-        """The result's status or, without a result, the run's state."""
+        """The status of the result or, without a result, the state of the run."""
         if self.result:
             return self.result.status
         if is_held(self.folder):
@@ -94,9 +94,9 @@ async def get_session_data(
     ] = None,
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, SessionAnswer]:
-    """Read stored data of a session, also while it runs or after an interruption.
-    Parts: overview (question, state, figures), progress (rounds and coverage), plan (topics and
-    queries), report (the whole Markdown), evidence (numbered quotes with their place in a page),
+    """Read a session's stored data, even while it runs or after an interruption. Parts: overview
+    (question, state, figures), progress (rounds and coverage), plan (topics and queries),
+    report (the whole Markdown), evidence (numbered quotes with their positions in pages),
     sources, conflicts, problems, page (the whole text of one source). Long parts are paginated:
     call again with next_offset as offset.
     """
@@ -161,7 +161,7 @@ def _report(record: Record) -> str:
 
 
 def page_text(record: Record, page: str) -> str:
-    """Return a page's text by source number or hash prefix. Raises SettingsError."""
+    """Return the text of a page, given its source number or hash prefix. Raises SettingsError."""
     digest = page if _HASH.fullmatch(page) else ""
     if page.isascii() and page.isdigit() and len(page) < 8:
         known = (row.get("content_hash") for row in _sources(record) if row.get("n") == int(page))
@@ -245,9 +245,9 @@ async def create_research_report(
     ] = "report",
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, ReportAnswer]:
-    """Write the report of a research session to a file in its folder, and get its text.
-    This closes an interrupted session with the evidence it has. To continue searching instead, call
-    agentic_search with its session_id.
+    """Write the report of a research session to a file in the session's folder, and get its text.
+    This closes an interrupted session with the evidence it has. To continue searching instead,
+    call agentic_search with its session_id.
     """
     door = door_of(call)
     await fetch_session(door.settings, session_id)

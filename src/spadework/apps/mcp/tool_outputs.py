@@ -25,7 +25,7 @@ class Shape(Visible):
 
 
 class TopicShape(Shape):
-    """A topic that a complete answer must cover, and how far quotes prove it."""
+    """A topic that a complete answer must cover, and how well quotes cover it."""
 
     name: str
     covered: bool
@@ -66,7 +66,7 @@ class ResultShape(Shape):
 
 
 class UnreadShape(Shape):
-    """Hits that were not read."""
+    """A hit that was not read."""
 
     url: str
     title: str = Field(description=PAGE_TEXT)
@@ -76,7 +76,7 @@ class UnreadShape(Shape):
 
 
 class ResearchAnswer(Shape):
-    """The outcome of a search."""
+    """The result of agentic_search."""
 
     success: bool
     completeness: float = Field(description="0 to 1.")
@@ -108,7 +108,7 @@ class RankParts(Shape):
 
 
 class HitShape(Shape):
-    """A hit of a search."""
+    """A search hit."""
 
     rank: int
     url: str
@@ -132,14 +132,14 @@ class SearchAnswer(Shape):
 
 
 class LinkShape(Shape):
-    """A link of a page."""
+    """A link on a page."""
 
     url: str
     text: str
 
 
 class PageFacts(Shape):
-    """A page, its origin and its text."""
+    """The metadata of a page."""
 
     url: str = Field(description="URL after redirects.")
     title: str = ""
@@ -157,7 +157,7 @@ class PageFacts(Shape):
 
 
 class ScrapedPage(PageFacts):
-    """A page as clean Markdown, or a stretch of a long one."""
+    """A page as clean Markdown, or a part of a long page."""
 
     session_id: str = Field(description=KEPT)
     offset: int = Field(description="Character at which the shown text begins.")
@@ -167,7 +167,7 @@ class ScrapedPage(PageFacts):
 
 
 class GatheredPage(PageFacts):
-    """A page that was read for a query: whole, or its pieces that fit the query best."""
+    """A page that was read for a query: all of it, or the parts that match the query best."""
 
     n: int
     relevance: float
@@ -188,7 +188,7 @@ class GatheredAnswer(Shape):
 
 
 class ReportAnswer(Shape):
-    """A report of a session as a file."""
+    """A session's report, written to a file."""
 
     session_id: str
     format: str
@@ -202,7 +202,7 @@ class ReportAnswer(Shape):
 
 
 class SessionAnswer(Shape):
-    """A part of a session's results: rows of data, or a range of a text."""
+    """Part of a session's data: rows, or a range of a text."""
 
     session_id: str
     part: str
@@ -230,7 +230,7 @@ AsJson = Annotated[bool, Field(description="Also return the text as JSON.")]
 def build_answer(
     shaped: Shape, text: str, *, as_json: bool, failed: bool = False
 ) -> CallToolResult:
-    """Build a tool result with structured content and text. `as_json` makes the text JSON."""
+    """Build a tool result with structured content and text. With `as_json`, the text is JSON."""
     given = shaped.model_dump(mode="json")
     said = json.dumps(given, ensure_ascii=False) if as_json else text
     return CallToolResult(
@@ -240,7 +240,7 @@ def build_answer(
 
 M = TypeVar("M", bound=BaseModel)
 
-#: Maximum fraction of a part by which a cut moves back to the end of a line or word.
+#: Maximum fraction of a text that may be cut so that it ends at a line or word break.
 SEARCHED_SHARE = 0.2
 
 
@@ -261,8 +261,8 @@ class Stretch:
 
 def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = False) -> Stretch:
     """Return up to `chars` characters of `text` from `offset`: as many as fit in `tokens` as a
-    JSON string, but at least one. The part stops at the end of a line or word, unless `exact`
-    is set and all `chars` fit.
+    JSON string, but at least one. The part ends at a line or word break, unless `exact` is set
+    and all `chars` fit.
     """
     offset = min(max(0, offset), len(text))
     window = text[offset : offset + chars]
@@ -274,19 +274,19 @@ def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = Fa
 
 
 def first_within(items: Sequence[M], tokens: int) -> list[M]:
-    """Return the first items whose JSON fits in `tokens`."""
+    """Return as many leading items as fit in `tokens` as JSON."""
     sizes = [count(item.model_dump_json()) + 1 for item in items]
     return list(items[: largest(len(items), lambda n: sum(sizes[:n]) <= tokens)])
 
 
 def leading_rows(rows: Sequence[dict[str, Any]], tokens: int) -> list[dict[str, Any]]:
-    """Return the first rows whose JSON fits in `tokens`, but at least one."""
+    """Return as many leading rows as fit in `tokens` as JSON, but at least one."""
     sizes = [tokens_of(row) + 1 for row in rows]
     return list(rows[: max(1, largest(len(rows), lambda n: sum(sizes[:n]) <= tokens))])
 
 
 def tokens_of(data: Any) -> int:
-    """Return a value's token count as JSON."""
+    """Return the token count of a value encoded as JSON."""
     return count(json.dumps(data, ensure_ascii=False, default=str))
 
 

@@ -1,1 +1,1 @@
-"""The OpenAI-compatible API: chat clients use spadework as a model."""
+"""The OpenAI-compatible API, which lets chat clients use spadework as a model."""

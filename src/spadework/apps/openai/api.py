@@ -107,7 +107,7 @@ RunsOf = Callable[[Request], Runs]
 
 
 class _Form(NamedTuple):
-    """The functions that format an API's answer: a whole result, a stream, or no research."""
+    """The functions that format an API's answers: whole, streamed, or given without research."""
 
     whole: Callable[[ChatRequest, Result], dict[str, Any]]
     stream: Callable[[AsyncGenerator[News, None], ChatRequest, str], AsyncGenerator[str, None]]
@@ -118,12 +118,12 @@ _CHAT = _Form(completion_of, stream_chunks, at_once)
 _RESPONSE = _Form(response_of, stream_response, response_at_once)
 Handler = Callable[[Request], Awaitable[Response]]
 
-#: Maximum questions per user that run or wait.
+#: Maximum number of running and waiting questions per user.
 MOST_AT_ONCE = 100
 
 
 def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> list[BaseRoute]:
-    """Return the API's routes, which the server protects. `runs_of` returns a request's runs."""
+    """Return the API's routes; the server protects them. `runs_of` returns a request's runs."""
     door = Door(runs_of)
     return [
         Route("/v1/models", models),
@@ -145,7 +145,7 @@ async def model(request: Request) -> Response:
 
 
 class Door:
-    """Answers requests with runs, and limits how many each home has."""
+    """Answers requests by starting runs, and limits the number of runs per home folder."""
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
@@ -153,7 +153,7 @@ class Door:
         self._cancelling: set[asyncio.Task[None]] = set()
 
     async def complete(self, request: Request) -> Response:
-        """Answer a chat completion. Raises Refused."""
+        """Answer a chat completion request. Raises Refused."""
         return await self._answer(request, await read_request(request, ChatRequest), _CHAT)
 
     async def respond(self, request: Request) -> Response:
@@ -186,7 +186,7 @@ class Door:
 
     @contextmanager
     def _place(self, home: Path) -> Iterator[None]:
-        """Reserve a slot for a home. Raises Refused if none is free."""
+        """Reserve one of a home folder's slots. Raises Refused if none is free."""
         if self._going[home] >= MOST_AT_ONCE:
             raise Refused(
                 f"{MOST_AT_ONCE} questions are already running or waiting. Ask again later.",
@@ -202,7 +202,7 @@ class Door:
     async def _until_left(
         self, runs: Runs, session: Session, most_tokens: int
     ) -> AsyncGenerator[Event, None]:
-        """Run a session and yield its events, the report shortened. Closing cancels the run."""
+        """Run a session and yield its events, with a shortened report. Closing cancels the run."""
         run, session_id = runs.start(session), session.session_id
         try:
             async with aclosing(run.watch(0)) as events:
@@ -215,14 +215,14 @@ class Door:
                     yield told
         finally:
             if not run.over and not run.finished:
-                # In its own task, because this one is being cancelled.
+                # Use a separate task, because the current one is being cancelled.
                 task = asyncio.create_task(_cancel(runs, session_id))
                 self._cancelling.add(task)
                 task.add_done_callback(self._cancelling.discard)
 
 
 async def _session(asked: ChatRequest, runs: Runs) -> Session:
-    """Create the request's session, which follows up on the last answer. Raises Refused."""
+    """Create a session that follows up on the last answer, if any. Raises Refused."""
     question, earlier, answer = asked.question()
     named = asked.session_id
     await backend_of(runs.settings).find(runs.settings, named)

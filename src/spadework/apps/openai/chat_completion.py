@@ -1,6 +1,7 @@
 """Convert a result to a chat completion. Marks become annotations, sources become citations.
 Streamed completions carry progress as `reasoning_content` and the report as `content`. Messages
-that need no research, such as small talk or a client's request for a title, get an answer, too.
+that need no research, such as small talk or a client's request for a title, are answered
+directly.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.text import tokens
 from spadework.values import Result, Usage
 
-#: Words per token of a report, including marks and sources (docs/examples: 0.36 and 0.45).
+#: Words per token in a report, including marks and sources (docs/examples: 0.36 and 0.45).
 WORDS_A_TOKEN = 0.4
 _MARKDOWN = MarkdownIt("commonmark")
 _MARK = re.compile(r"(?<!\\)\[(\d{1,4})\](?!\()")
@@ -39,12 +40,12 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 
 
 def most_words(most_tokens: int) -> int:
-    """Convert a token limit to a limit in words. 0 means no limit."""
+    """Convert a token limit to a word limit. 0 means no limit."""
     return max(1, int(WORDS_A_TOKEN * most_tokens)) if most_tokens else 0
 
 
 async def shorten(result: Result, most_tokens: int) -> Result:
-    """Trim a report to as many whole blocks as fit, with only the sources that they cite."""
+    """Trim a report to as many whole blocks as fit, listing only the sources that they cite."""
     if not most_tokens:
         return result
     await tokens.ready()
@@ -59,7 +60,7 @@ async def shorten(result: Result, most_tokens: int) -> Result:
 
 def _shortener(report: str) -> Callable[[int], str]:
     """Return a function that cuts a report to a number of characters. A cut report has no text
-    fragments in its links and no uncited sources.
+    fragments in its links and lists no uncited sources.
     """
     listed = _SOURCES.search(report)
     body = report[: listed.start()] if listed else report
@@ -83,7 +84,7 @@ def finish_reason(result: Result, most_tokens: int) -> str:
 
 
 def completion_of(asked: ChatRequest, result: Result) -> dict[str, Any]:
-    """Convert a result to a whole completion."""
+    """Convert a result to a completion that is not streamed."""
     head, end = head_of(result.session_id, asked.model), finish_reason(result, asked.most_tokens)
     return completion(head, _message_of(result), end, result.usage) | around(result)
 
@@ -98,7 +99,7 @@ def _message_of(result: Result) -> dict[str, Any]:
 
 
 def around(result: Result) -> dict[str, Any]:
-    """Return the extra fields: source URLs up to the last cited one, and data of the session."""
+    """Return the extra fields: source URLs up to the last one cited, and session data."""
     last = max((n for _, _, n in _marks(result.report)), default=0)
     urls = [source.url for source in result.sources if source.n <= last]
     return {
@@ -125,7 +126,7 @@ def cite_marks(result: Result) -> list[dict[str, Any]]:
 
 
 def head_of(name: str, model: str) -> dict[str, Any]:
-    """Return the first fields of a completion or chunk."""
+    """Return the fields that all completions and chunks begin with."""
     return {"id": f"chatcmpl-{name}", "created": int(time.time()), "model": model}
 
 
@@ -139,7 +140,7 @@ def completion(
 
 
 def used_tokens(used: Usage) -> dict[str, Any]:
-    """Convert token counts to OpenAI's usage."""
+    """Convert token counts to OpenAI's `usage` format."""
     return {
         "prompt_tokens": used.tokens_in,
         "completion_tokens": used.tokens_out,
@@ -161,18 +162,18 @@ def _marks(report: str) -> Iterator[tuple[int, int, int]]:
 
 
 AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-#: Seconds of silence before a comment is sent, so that proxies keep the connection.
+#: Seconds of silence before a comment is sent, so that proxies keep the connection open.
 QUIET_SECONDS = 15.0
 
 News = str | Result | Refused | None
-#: A piece of the report to send at once.
+#: A piece of the report to send as one chunk.
 REPORT_PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
 QUIET = ": still researching\n\n"
 DONE = "data: [DONE]\n\n"
 
 
 async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, None]:
-    """Yield a run's progress lines, None during a silence, and finally its result or a refusal.
+    """Yield a run's progress lines, None after each silence, and finally its result or a refusal.
     Closing the iterator closes `events`.
     """
     async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
@@ -186,7 +187,7 @@ async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, N
                 yield _failure(event.text or "The research was cancelled.")
                 return
             elif text := word_event(event):
-                # Clients render Markdown, which page titles may contain.
+                # Escape the text, because clients render Markdown and page titles may contain it.
                 yield "".join(f"{escape_markdown(line)}\n" for line in text.split("\n"))
         yield _failure("The server is stopping; the research can be resumed.")
 
@@ -194,7 +195,7 @@ async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, N
 async def stream_chunks(
     news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
 ) -> AsyncGenerator[str, None]:
-    """Yield a completion's stream lines. Closing the iterator closes `news`."""
+    """Yield the lines of a streamed completion. Closing the iterator closes `news`."""
     head = head_of(session_id, asked.model) | {"object": "chat.completion.chunk"}
     async with aclosing(news):
         yield _chunk(head, {"role": "assistant", "content": ""})
@@ -227,7 +228,7 @@ def _last_chunk(head: dict[str, Any], used: Usage) -> str:
 
 
 def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
-    """Return a completion without a session, whole or as a stream."""
+    """Return a completion for an answer that needed no research, whole or as a stream."""
     head = head_of(uuid4().hex, asked.model)
     said, end = _build_message(greeted, asked)
     if asked.stream:
@@ -240,7 +241,7 @@ def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
 
 
 def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any], str]:
-    """Return message and finish reason. A client's task may require a function call or JSON."""
+    """Return a message and finish reason. Some client tasks require a function call or JSON."""
     function, format_ = _function(asked, greeted.task), asked.response_format
     wanted = function.get("parameters") if function else format_ and format_.shape()
     if not greeted.task or not (function or wanted):
@@ -256,8 +257,9 @@ def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any]
 
 
 def _function(asked: ChatRequest, task: str) -> dict[str, Any] | None:
-    """Return the function to call for a client's task, or None: the one named by `tool_choice`,
-    else the only one offered, provided that a call is required or its parameters include `task`.
+    """Return the function to call for a client's task, or None. `tool_choice` may name it.
+    Otherwise, it is the only one offered, if a call is required or its parameters include
+    `task`.
     """
     choice, tools = asked.tool_choice, [_fields(tool).get("function") for tool in asked.tools or ()]
     offered = [tool for tool in map(_fields, tools) if isinstance(tool.get("name"), str)]

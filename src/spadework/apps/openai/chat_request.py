@@ -12,7 +12,7 @@ from spadework.form import fault_sentence
 from spadework.sessions.storage.files import MOST_EARLIER
 from spadework.settings import Effort
 
-#: Model names and their efforts.
+#: Model names, each with its level of effort.
 MODELS: dict[str, Effort] = {
     "spadework": "normal",
     "spadework-quick": "quick",
@@ -20,7 +20,7 @@ MODELS: dict[str, Effort] = {
 }
 MOST_BYTES = 1_000_000
 MOST_QUESTION_CHARS = 20_000
-#: Tags around the question in clients that put files before it.
+#: Tags that enclose the question in clients that put files before it.
 _FRAME = ("<user_query>", "</user_query>")
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 B = TypeVar("B", bound=BaseModel)
@@ -57,7 +57,7 @@ class Part(BaseModel):
 
     @property
     def is_text(self) -> bool:
-        """True for a text part."""
+        """Whether this is a text part."""
         return self.type.endswith("text")
 
     def words(self) -> str:
@@ -67,21 +67,21 @@ class Part(BaseModel):
 
 
 class Message(BaseModel):
-    """A message. System and developer messages are requests about the form of the answer: they
-    cannot change what is searched or read.
+    """A message. System and developer messages may affect only the form of the answer, not what is
+    searched or read.
     """
 
     role: Role
     content: str | list[Part] | None = None
 
     def words(self) -> str:
-        """Return the message's text, with other parts replaced by their kinds."""
+        """Return the message's text, with other parts replaced by names such as "[image]"."""
         if isinstance(self.content, list):
             return "\n".join(part.words() for part in self.content)
         return self.content or ""
 
     def question(self) -> str:
-        """Return only the text. Raises Refused if the message has other parts but no text."""
+        """Return only the text. Raises Refused if the message has parts but no text among them."""
         parts = self.content if isinstance(self.content, list) else []
         text = "\n".join(part.text for part in parts if part.is_text)
         if parts and not text.strip():
@@ -157,7 +157,7 @@ class ChatRequest(BaseModel):
             raise Refused("n must be 1: each question gets one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raise Refused for a missing or too long question, or if a report is not allowed."""
+        """Raise Refused if the question is missing or too long, or if a report is ruled out."""
         if not question:
             raise Refused(
                 "There is no question. The user's last message must contain one.", param="messages"
@@ -181,7 +181,7 @@ class ChatRequest(BaseModel):
 
     @property
     def with_usage(self) -> bool:
-        """True if a stream ends with its usage."""
+        """Whether a stream ends with usage figures."""
         return bool(self.stream_options and self.stream_options.include_usage)
 
     @property
@@ -201,8 +201,8 @@ class ChatRequest(BaseModel):
         return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
-        """Return the user's last message, their earlier messages, and the last answer before it,
-        each empty if missing. Raises Refused if the last message has no text.
+        """Return the user's last message, their earlier messages, and the answer before the last
+        message. Missing ones are empty. Raises Refused if the last message has no text.
         """
         said = [m.words() if m.role == "user" else "" for m in self.messages]
         asked = [i for i, words in enumerate(said) if words.strip()]

@@ -30,7 +30,7 @@ _Json = dict[str, Any]
 _PREFIX = "resp_"
 #: Id prefix of responses without a session.
 _ASIDE = "resp_aside_"
-#: Parameters of chat requests and their names in this API, for refusals.
+#: Names in this API for the parameters of chat requests, as used in refusals.
 _PARAMS = {
     "messages": "input",
     "metadata.session_id": "previous_response_id",
@@ -39,14 +39,14 @@ _PARAMS = {
 
 
 class Item(BaseModel):
-    """An input item: a message, or something without a role, which is ignored."""
+    """An input item: a message, or an item without a role, which is ignored."""
 
     role: Role | None = None
     content: str | list[Part] | None = None
 
 
 class TextForm(BaseModel):
-    """The requested form of the text."""
+    """The requested text format."""
 
     format: Format | None = None
 
@@ -92,7 +92,7 @@ class ResponseRequest(BaseModel):
 
 
 def named_here(refused: Refused) -> Refused:
-    """Return the refusal with the parameter's name in this API."""
+    """Return the refusal, with its parameter named as in this API."""
     refused.param = _PARAMS.get(refused.param or "", refused.param)
     return refused
 
@@ -109,8 +109,8 @@ def response_of(asked: ChatRequest, result: Result) -> _Json:
 async def stream_response(
     news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
 ) -> AsyncGenerator[str, None]:
-    """Yield a response's lines: a reasoning summary, then the report. Closing the iterator closes
-    `news`.
+    """Yield the lines of a streamed response: a reasoning summary, then the report. Closing the
+    iterator closes `news`.
     """
     numbers = count()
     async with aclosing(news), aclosing(_events(news, asked, session_id)) as events:

@@ -1,4 +1,4 @@
-"""The chat: questions follow up on the last answer, and commands show details of that answer."""
+"""The chat. Questions follow up on the last answer, and commands show its details."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Piped:
         threading.Thread(target=self._feed, args=(asyncio.get_running_loop(),), daemon=True).start()
 
     async def line(self) -> str | None:
-        """Return the next line, or None at the end."""
+        """Return the next line, or None at the end of input."""
         self._more.release()
         return await self._lines.get()
 
@@ -123,7 +123,7 @@ HISTORY = "chat_history"
 
 
 class Screen:
-    """Output on stdout. `live` means that lines can be edited: stdin and stdout are terminals."""
+    """Output on stdout. `live` is true if lines can be edited: stdin and stdout are terminals."""
 
     def __init__(self) -> None:
         self.live = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
@@ -135,7 +135,7 @@ class Screen:
 
     def show(self, what: RenderableType) -> None:
         """Print output the user requested."""
-        # Print a Group, because the console joins separate texts and drops their wrapping.
+        # Use a Group, because the console joins separate texts and drops their wrapping.
         with self._console.capture() as capture:
             self._console.print(Group(what), crop=False)
         typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()), color=True)
@@ -170,7 +170,7 @@ NOTHING_YET = "There is no answer yet. Ask a question first."
 
 
 class Chat:
-    """A conversation, with its last answer and the run that the user left, if any."""
+    """A conversation, with its last answer and the run that the user left, if there is one."""
 
     def __init__(self, settings: Settings, screen: Screen) -> None:
         self._settings = settings
@@ -282,7 +282,7 @@ def begin(settings: Settings, follows: str) -> None:
     """Chat until the user leaves. Raises SettingsError, and SessionNotFound for `follows`."""
     screen = Screen()
     if screen.live:
-        # In a terminal, ask the user unless they opted out.
+        # In a terminal, ask for clarification and approval unless the user opted out.
         asked = {
             name: True for name in ("clarify", "approve") if name not in settings.model_fields_set
         }

@@ -1,4 +1,4 @@
-"""Parse chat input, and render the views of its commands."""
+"""Parse chat input, and render the output of chat commands."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ Line = Ask | Command | Wrong | None
 
 
 def parse(line: str) -> Line:
-    """Parse a line. Returns None if it is blank."""
+    """Parse a line, or return None if it is blank."""
     line = line.strip()
     if not line:
         return None
@@ -98,8 +98,8 @@ def source_number(argument: str, count: int) -> int | Wrong:
 
 
 class Reply(NamedTuple):
-    """The plan after a typed line. `reason` says why the line did not change the plan, and `done`
-    means that the plan is accepted. `wish` is text that only a model understands.
+    """The plan after a typed line is applied. `reason` says why the line did not change the plan,
+    and `done` means that the plan is accepted. `wish` is text that only a model understands.
     """
 
     plan: Plan
@@ -109,13 +109,13 @@ class Reply(NamedTuple):
 
 
 def how_to_answer() -> str:
-    """Return the line that tells how to reply to a plan."""
+    """Return a line that explains how to reply to a plan."""
     forms = ", ".join(FORMS)
     return f"Enter: accept · or type a change: {forms} · Ctrl-C: leave"
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
-    """Return the option whose number was typed, else the typed text. None means no such number."""
+    """Return the option whose number was typed, or the text typed. None means no such option."""
     said = one_line(line, 2_000)
     if not options or not said.rstrip(".").isdecimal():
         return said
@@ -134,7 +134,7 @@ def read_reply(plan: Plan, line: str) -> Reply:
 
 def answer(plan: Plan, wanted: Plan, wish: str = "") -> str:
     """Return the reply to a plan: "" if unchanged, else one bullet per topic. A free-text `wish`
-    is appended; the run then shows the changed plan.
+    is appended, and the run then shows the changed plan.
     """
     # The bullet keeps a topic named "Go" from being read as approval.
     topics = [f"- {topic.name}" for topic in wanted.topics] if names(plan) != names(wanted) else []
@@ -192,7 +192,7 @@ def sources_view(result: Result) -> RenderableType:
 
 
 def quotes_view(result: Result, n: int) -> RenderableType:
-    """Return the quotes of source `n` by topic, then its title, address and file."""
+    """Return the quotes from source `n` with their topics, then its title, address and file."""
     source = result.sources[n - 1]
     found = evidence_of(result, source)
     parts: list[RenderableType] = []

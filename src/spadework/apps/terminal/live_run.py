@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def progress_for(budget: Budget, *, as_json: bool = False) -> Progress:
-    """Return a live view in a terminal, else lines or JSON."""
+    """Return a live view for a terminal, or else an object that prints lines or JSON."""
     if as_json or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
         return Lines(as_json=as_json)
     from spadework.apps.terminal.live_view import Live
@@ -165,7 +165,7 @@ EXIT: dict[Status, int] = {
     "budget_limited": 3,
 }
 
-#: Asks the user. Returns None if they leave the run.
+#: Asks the user a question. Returns None if they leave the run.
 Answer = Callable[[Asked], Awaitable[str | None]]
 
 
@@ -208,8 +208,8 @@ class Interrupts:
 
 @dataclass
 class Run:
-    """A run in a terminal. Without `answer`, its questions get an empty answer. `deliver` receives
-    the result as soon as it exists.
+    """A run in a terminal. Without an `answer` function, its questions get an empty answer.
+    `deliver` receives the result as soon as there is one.
     """
 
     session: Session
@@ -320,7 +320,7 @@ async def _run(
     try:
         return await Run(session, progress, answer, deliver).result()
     except DiskFailed as error:
-        # Set a deadline, because threads waiting for the disk would keep the process alive.
+        # Set a deadline for exiting, because threads waiting for the disk would delay it.
         say(describe_error(error), err=True)
         if LEAVING.alone:
             LEAVING.begin(session.budget.seconds_left(), FAILED)

@@ -1,4 +1,4 @@
-"""The live view of a run, redrawn on every event and frame."""
+"""The live view of a run, redrawn on every event and several times a second."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_SOURCES = 6
 STATE_COLUMNS = 29
 LEAST_NAME = 12
 
-#: Mark and style of each phase. The words suffice without colour.
+#: The mark and style of each phase. Colour is not needed to tell them apart.
 MARKS: dict[Phase, tuple[str, str]] = {
     "waiting": ("·", "dim"),
     "searching": ("…", "cyan"),
@@ -43,7 +43,7 @@ class Meter(NamedTuple):
 
 
 def picture(view: ViewModel, meter: Meter, width: int, height: int, status: str = "") -> list[Text]:
-    """Return the view in `height` lines of `width` columns. `status` is shown before the plan."""
+    """Draw the view in `height` lines of `width` columns. Until there is a plan, show `status`."""
     room = max(1, height - 2)
     head = [_head(view, status)] if height > 2 else []
     topics = [topic_line(topic, _state(view, topic), width) for topic in view.topics.values()]
@@ -76,7 +76,7 @@ def topic_line(topic: TopicView, state: Phase, width: int) -> Text:
 
 
 def state_words(state: Phase, quotes: int) -> str:
-    """Return a state in words, with its number of quotes."""
+    """Describe a state in words, with the number of quotes if at least partly answered."""
     if state == "answered" or state == "partly":
         return f"{STATE_WORDS[state]} ({number_of(quotes, 'quote')})"
     return state

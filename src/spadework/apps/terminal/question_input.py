@@ -45,18 +45,18 @@ from spadework.tools.stores.private_files import private_file, write_atomically
 from spadework.values import Plan
 from spadework.visible import one_line
 
-#: Seconds to wait for a pipe's first byte: cron, CI, ssh and others leave silent pipes open.
+#: Seconds to wait for a pipe's first byte, because cron, CI and ssh leave unused pipes open.
 FIRST_BYTE_SECONDS = 1.0
 #: Maximum seconds of silence after the first byte.
 SILENCE_SECONDS = 10.0
-#: Maximum fraction of the run time for reading input.
+#: Maximum fraction of the run's time limit for reading input.
 MOST_OF_THE_TIME = 0.5
 _CHUNK = 65_536
 
 
 @dataclass(frozen=True)
 class Material:
-    """Piped bytes, with a file name whose extension fits them."""
+    """Piped input, with a file name whose extension matches its type."""
 
     name: str
     body: bytes
@@ -103,13 +103,13 @@ def _readable() -> int | None:
 def _read(
     descriptor: int, most: int, end: float, asked_for: bool, tell: Callable[[str], None]
 ) -> bytes:
-    """Read until the end of input, one byte over `most`, or too long a silence."""
+    """Read until the input ends, is one byte over `most`, or pauses for too long."""
     body = b""
     while len(body) <= most:
         silence = end - time.monotonic()
         if not asked_for:
             silence = min(silence, SILENCE_SECONDS if body else FIRST_BYTE_SECONDS)
-        # Windows can wait only for sockets, so the read blocks there.
+        # On Windows, `select` supports only sockets, so the read blocks there.
         if os.name != "nt" and not select.select([descriptor], [], [], max(0.0, silence))[0]:
             tell(
                 f"Standard input did not end in time. Using the {len(body)} bytes that arrived."
@@ -134,9 +134,9 @@ def session_of(
     *,
     last: bool = False,
 ) -> Session:
-    """Create a question's session with its attachments, without starting it. It follows up on the
-    `last` session or on `follows`. Raises SettingsError for invalid input, SessionNotFound for an
-    unknown session.
+    """Create a session for a question and its attachments, without starting it. It follows up on
+    the `last` session or on `follows`. Raises SettingsError for invalid input, and
+    SessionNotFound for an unknown session.
     """
     for name in sorted({"clarify", "approve"} & settings.given):
         if getattr(settings, name) and not can_ask():
@@ -165,8 +165,8 @@ def followed_session(home: Path, follows: str, *, last: bool) -> str:
 
 def searching_as(settings: Settings, follows: str) -> Settings:
     """Return the settings with the search and library of the followed session, unless options or
-    the environment set them. Only for local users, because a server's own settings decide for
-    its clients. Raises SessionNotFound.
+    the environment set them. Only for local users: a server uses its own settings for all
+    clients. Raises SessionNotFound.
     """
     if not follows:
         return settings
@@ -190,7 +190,7 @@ def last_finished(home: Path) -> str:
 
 
 def _keep(session: Session, piped: Material) -> None:
-    # Kept in the session's folder, so that it is resumed and deleted with the session.
+    # Store the input in the session's folder, so that it is resumed and deleted with the session.
     file = session.folder / "material" / piped.name
     try:
         write_atomically(file, piped.body)
@@ -288,7 +288,7 @@ def _command(name: str, typed: str) -> Completion:
     )
 
 
-#: Leaves the run instead of answering its question.
+#: The command that leaves the run instead of answering its question.
 LEAVE = "/quit"
 
 

@@ -55,7 +55,7 @@ def size_of(stream: TextIO) -> tuple[int, int]:
 
 #: Terminals with synchronized output show a frame at once; others ignore these codes.
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
-#: Without wrapping, a character of unexpected width cannot break a line.
+#: With wrapping off, a character of unexpected width cannot break the layout.
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 _ERASE_LINE, _ERASE_BELOW = "\x1b[2K", "\x1b[J"
 
@@ -74,12 +74,12 @@ class Panel:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows of a frame, each one less than the terminal has."""
+        """The columns and rows of a frame, each one fewer than the terminal has."""
         columns, rows = size_of(self._stream)
         return max(1, columns - 1), max(1, rows - 1)
 
     def say(self, text: Text) -> None:
-        """Print text permanently above the panel, with the next frame."""
+        """Print text permanently above the panel when the next frame is drawn."""
         self._waiting.append(self._rendered(text, wrap=True))
 
     def draw(self, lines: Sequence[Text]) -> None:
@@ -120,7 +120,7 @@ class Panel:
         return capture.get().replace("\n", "\r\n")
 
 
-#: Colours readable on light and dark backgrounds.
+#: Styles that are readable on light and dark backgrounds.
 _THEME = Theme(
     {
         "markdown.code": "bold",
@@ -142,7 +142,7 @@ _CODE = ANSISyntaxTheme(
 
 
 def terminal_console() -> Console:
-    """Return a console on stdout that is no wider than is readable."""
+    """Return a console on stdout that is at most `WIDEST` columns wide."""
     console = Console(highlight=False, markup=False, emoji=False, theme=_THEME)
     console.width = min(console.width, WIDEST)
     return console
@@ -161,8 +161,8 @@ def draw_report(result: Result, console: Console | None = None) -> None:
 
 
 def _lead(tokens: Sequence[Token], files: Mapping[str, str]) -> None:
-    """Link library sources to their files. Markdown's parser rejects file URLs, so this runs after
-    it.
+    """Link library sources to their files. The Markdown parser rejects file URLs, so do this after
+    parsing.
     """
     for token in tokens:
         if token.type == "link_open":

@@ -23,7 +23,7 @@ from spadework.sessions.record.records import delete_session
 from spadework.sessions.runs import Run
 from spadework.sessions.session import Session
 
-#: Maximum characters of a question; longer text belongs in a file.
+#: Maximum characters in a question; longer text belongs in a file.
 MOST_QUESTION = 20_000
 
 
@@ -49,7 +49,7 @@ async def ask(request: Request) -> Response:
 
 
 async def _at_once(web: Web, form: FormData) -> str:
-    """Return the answer to input without attachments that needs no research, else ""."""
+    """Return an immediate answer if there is no attachment and no need for research, else ""."""
     given = any(isinstance(each, UploadFile) and each.filename for _, each in form.multi_items())
     said = text_of(form, "question")
     if given or not said or len(said) > MOST_QUESTION:

@@ -1,4 +1,4 @@
-"""The server: the web page and other interfaces, all behind one gate."""
+"""The server: the web page and other interfaces, all behind the same access checks."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def build_app(
     lifespans: Sequence[Lifespan] = (),
 ) -> Starlette:
     """Return the server as an ASGI application. `routes` are those of other interfaces (`/mcp`,
-    `/v1`). They share the page's gate (host, origin, token) and find their user's runs in
-    `web_of(request).runs`. `lifespans` stay open while the server runs. `access` defaults to that
-    of a loopback server. A request's `Host` must be known.
+    `/v1`). They share the page's access checks (host, origin, token) and find their user's runs
+    in `web_of(request).runs`. `lifespans` stay open while the server runs. `access` defaults to
+    that of a loopback server. Requests for an unknown `Host` are refused.
     """
     server = Server(settings, access or Access.of(settings))
     app = Starlette(
@@ -111,7 +111,7 @@ async def _favicon(request: Request) -> Response:
     return FileResponse(STATIC / "favicon.svg", media_type="image/svg+xml")
 
 
-#: Seconds for open requests to finish at shutdown.
+#: Seconds that open requests have to finish at shutdown.
 GRACE_SECONDS = 3
 
 

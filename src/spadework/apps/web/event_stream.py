@@ -21,7 +21,7 @@ from spadework.events import Event, Notice, Started
 
 #: Seconds without an event before a comment is sent to keep the connection alive.
 HEARTBEAT_SECONDS = 15.0
-#: Maximum streams per browser; more take turns. Browsers open at most six connections.
+#: Maximum streams per browser. Additional ones take turns. Browsers open up to six connections.
 MOST_STREAMS = 4
 TURN_SECONDS = 1.0
 #: Maximum streams per server. Further clients are asked to try again later.
@@ -31,7 +31,7 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 async def events(request: Request) -> Response:
-    """Stream the events after number `Last-Event-ID` or `?after=`, then an event `done`."""
+    """Stream the events after number `Last-Event-ID` or `?after=`, then a `done` event."""
     seen = seen_of(request)
     web = seen.web
     session_id = await known_session(web, request.path_params["id"])
@@ -91,7 +91,7 @@ class _Stream:
     def _message(
         self, picture: ViewModel, beat: tuple[int, Event], after: int, csrf: str
     ) -> str | None:
-        """Return an event's message, or None if the page has it. Notices have no number."""
+        """Return an event's message, or None if already on the page. Notices have no number."""
         n, event = beat
         if n == picture.n and isinstance(event, Notice):
             picture.note = event.text

@@ -1,4 +1,4 @@
-"""Parse forms, within limits and only with the page's CSRF token."""
+"""Parse forms, within limits, and only if they carry the page's CSRF token."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ UPLOAD_FILES, UPLOAD_BYTES = 5, 20_000_000
 _TOO_MANY = f"At most {UPLOAD_FILES} files can be attached to a question."
 MOST_FIELDS = 60
 MOST_FIELD_BYTES = 200_000
-#: A body over the limit is read up to this multiple of it, so that the browser shows the error.
+#: An oversized body is read up to this multiple of the limit, so that browsers show the error.
 READ_ON = 10
 
 _KEPT = re.compile(r"[^\w. ()+-]")
 
 
 def csrf_cookie(request: Request) -> str:
-    """Return the cookie's name, unique to this server's port, because ports share cookies."""
+    """Return the CSRF cookie's name. It has the port, because a host's ports share cookies."""
     return f"{CSRF}_{(request.scope.get('server') or ('', 0))[1]}"
 
 
 def csrf_token(request: Request) -> str:
-    """Return the browser's CSRF token, or a new one on its first page."""
+    """Return the browser's CSRF token, or a new one if it has none."""
     if not hasattr(request.state, "csrf"):
         request.state.csrf = request.cookies.get(csrf_cookie(request)) or secrets.token_urlsafe(24)
     token: str = request.state.csrf
@@ -101,7 +101,7 @@ def safe_name(name: str) -> str:
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    """Wrap `receive` to raise HTTPException 413 over `most` bytes."""
+    """Wrap `receive` to raise HTTPException 413 after more than `most` bytes."""
     seen = 0
 
     async def limited() -> Message:

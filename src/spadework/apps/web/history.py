@@ -113,7 +113,7 @@ def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:
     return text, [e for e in read_ledger(folder) if e.content_hash == content_hash]
 
 
-#: Maximum sessions listed, and earlier reports shown. Older ones are reachable only by URL.
+#: Maximum sessions listed, and earlier reports shown. Older ones can be opened only by URL.
 MOST_LISTED, MOST_VERSIONS = 100, 20
 
 DAYS_NAMED = 7
@@ -188,7 +188,7 @@ def _words(status: str, found: CoverageState | None) -> str:
 
 
 def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
-    """Return a list entry. `workers` and `held` are the ids run by workers and other processes."""
+    """Return a list entry. `workers` and `held` are sessions run by workers or other processes."""
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.find_running(data.id)

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from spadework.apps.web.page_context import server_of
 from spadework.errors import SettingsError, must_be
 
-#: Seconds for a request to arrive. A large one must send LEAST_BYTES in every such period.
+#: Seconds for a request to arrive. Large ones must send LEAST_BYTES in each such period.
 REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 
 
@@ -30,7 +30,7 @@ def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
         family = min(found[0] for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         both = both and family == socket.AF_INET6 and socket.has_dualstack_ipv6()
         made = socket.create_server((host, port), family=family, dualstack_ipv6=both)
-        # asyncio disables Nagle's algorithm, a 40 ms delay, only on sockets marked as TCP.
+        # asyncio disables Nagle's algorithm (a 40 ms delay) only on sockets marked as TCP.
         return socket.socket(family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
     except UnicodeError:
         raise SettingsError(
@@ -62,7 +62,7 @@ def config_of(app: ASGIApp, grace_seconds: int) -> uvicorn.Config:
 class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one of two classes, as installed
     """uvicorn's HTTP protocol, which also closes connections whose requests arrive too slowly."""
 
-    # Set by either base class.
+    # Set by the base class, whichever it is.
     cycle: Any
     loop: asyncio.AbstractEventLoop
     transport: Any
@@ -112,7 +112,7 @@ FRESH = {"Cache-Control": "no-store"}
 
 
 def operating_routes() -> list[BaseRoute]:
-    """Return the routes for operators. `security.needed` says which scope each route needs."""
+    """Return the routes for operators. `security.needed` defines the scope that each one needs."""
     return [
         Route("/healthz", tell_alive),
         Route("/readyz", tell_ready),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 PAGE, PASSAGE = "page", "passage"
-#: Names of a passage's vectors: its words and, with an embedder, its embedding.
+#: Names of a passage's vectors: a sparse one of its words and, with an embedder, a dense one.
 WORDS, MEANING = "words", "meaning"
 
 
@@ -43,15 +43,15 @@ def page_id(key: str) -> str:
 
 
 def texts_of(entry: Entry) -> list[str]:
-    """Return an entry's passages with their headings, for embedding."""
+    """Return the texts to embed for an entry: its passages, each with its headings."""
     return [passage.text for passage in passages(0, document(entry))]
 
 
 def points_of(
     entry: Entry, meanings: Sequence[list[float]] = ()
 ) -> tuple[list[models.PointStruct], models.PointStruct]:
-    """Return the points of an entry's passages, and the point of its page.
-    The point of the page is written last. `meanings` are the vectors of `texts_of`.
+    """Return the points of an entry's passages, and the point of its page. Write the page's point
+    last. `meanings` are the embeddings of `texts_of(entry)`.
     """
     from qdrant_client import models
 
@@ -82,7 +82,7 @@ def _hosts(url: str) -> list[str]:
 
 
 def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) -> models.Filter:
-    """Return a filter for the points of selected pages, of one `kind`, fetched since `since`."""
+    """Return a filter for the points of selected pages, optionally by `kind` and fetch time."""
     from qdrant_client import models
 
     must: list[models.Condition] = []
@@ -120,7 +120,7 @@ AVERAGE_WORDS = 200
 
 
 def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list[float]]:
-    """Return the indices and values of a passage's sparse vector, which holds BM25 weights."""
+    """Return the indices and values of a passage's sparse vector of BM25 weights."""
     words = all_terms(body)
     counts = Counter([*words, *all_terms(heading), *all_terms(title)])
     norm = K1 * (1 - B + B * len(words) / AVERAGE_WORDS)
@@ -129,7 +129,7 @@ def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list
 
 
 def query_vector(words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
-    """Return the indices and values of a query's sparse vector, which holds weights of words."""
+    """Return the indices and values of a query's sparse vector of word weights."""
     return _pack_weights(dict(words))
 
 
@@ -188,17 +188,17 @@ def nothing_there() -> Iterator[None]:
             raise
 
 
-#: The number of passages proposed for a question, and the weight of an optional word.
+#: The maximum number of passages retrieved for a question, and the weight of an optional word.
 PROPOSED, OPTIONAL = 60, 0.3
 BATCH = 64
-#: The maximum seconds for a whole response. One that trickles in never hits the read timeout.
+#: Seconds allowed for a whole response. A slow trickle of data never hits the read timeout.
 WHOLE_SECONDS = 10.0
 
 
 class QdrantKnowledge:
-    """A store in a Qdrant collection. `connect` creates the client, and `where` names the server.
-    With an embedder, vectors are searched too, and the results fused by RRF. Each model has its own
-    collection, because vectors of different models cannot be compared.
+    """A knowledge store in a Qdrant collection on the server `where`. `connect` creates the
+    client. With an embedder, vectors are searched too, and results are fused by RRF. Each model
+    has its own collection, because vectors of different models cannot be compared.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class QdrantKnowledge:
 
     @property
     def describes(self) -> str:
-        """The location of the store, for messages."""
+        """A description of the store and its location, for messages."""
         return f"the knowledge store {self._collection} in Qdrant at {self._where}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
@@ -239,7 +239,7 @@ class QdrantKnowledge:
             and known[key].page.content_hash == point.payload["hash"]
         ]
         pages = {numbers[key]: entry for key, entry in known.items()}
-        # The server does not report the rarity of words, so all needed words count alike.
+        # The server does not report how rare a word is, so all needed words count equally.
         weights = {term.text: 1.0 for term in question.terms}
         return await asyncio.to_thread(answer, matches, pages, question, weights, limit)
 
@@ -318,8 +318,8 @@ class QdrantKnowledge:
         install_resolver()
         async with self._connecting:
             if self._client is None:
-                # Import the client in a thread, because the import takes seconds and could delay
-                # the end of a run.
+                # Import the client in a background thread. The import takes seconds, and waiting
+                # for it could delay the end of a run.
                 self._client = await aside(_without_warnings, self._connect)
         return self._client
 
@@ -376,8 +376,8 @@ class QdrantKnowledge:
 def client_of(
     url: str, key: str, seconds: float, whole: float = WHOLE_SECONDS
 ) -> Callable[[], AsyncQdrantClient]:
-    """Return a function that connects to Qdrant.
-    The client allows `seconds` of silence, and `whole` seconds for a response.
+    """Return a function that connects to Qdrant. A request times out after `seconds` without data,
+    or after `whole` seconds in total.
     """
 
     def connect() -> AsyncQdrantClient:
@@ -398,8 +398,8 @@ async def _with_timeout(seconds: float, request: Any, send: Callable[[Any], Awai
 
 
 def _without_warnings(connect: Callable[[], AsyncQdrantClient]) -> AsyncQdrantClient:
-    """Connect without warnings, because the owner of the server decides whether a key may be sent
-    over plain HTTP.
+    """Connect without warnings. Whether a key may be sent over plain HTTP is up to the owner of
+    the server.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

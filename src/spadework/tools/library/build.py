@@ -1,6 +1,6 @@
-"""Build the index of a library as a child process: `python -m spadework.tools.library.build`. Reads
+"""Build a library's index in a child process: `python -m spadework.tools.library.build`. It reads
 a JSON request from standard input and writes JSON lines: {"done": 3, "of": 150} for progress,
-{"error": "…"} for failure. A child process can be killed at any time, and returns its memory.
+{"error": "…"} for failure. A child can be killed at any time, which frees its memory.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ from spadework.tools.library.source_reader import (
 )
 from spadework.tools.stores.private_files import private_folder
 
-#: Passages and seconds between commits, which limit what a killed process loses.
+#: Commit after this many passages or seconds, to limit what is lost if the process is killed.
 COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0
 _HEAP_BYTES = 64_000_000
 
 
 class StoreWriter:
-    """Writes a new or unfinished folder, and must be its only writer. A context manager."""
+    """A context manager that writes a new or unfinished index folder, as its only writer."""
 
     def __init__(self, folder: Path) -> None:
         (folder / "index").mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ class StoreWriter:
         digest: str = "",
         skipped: Iterable[Skipped] = (),
     ) -> None:
-        """Record that a source was read, and which parts of it could not be read."""
+        """Record that a source was read, and which parts of it were skipped."""
         self._db.execute(
             "insert or replace into sources values (?, ?, ?, ?)", (source, size, mtime, digest)
         )
@@ -136,7 +136,7 @@ class StoreWriter:
         self._db.execute("drop table kept")
 
     def source(self, name: str) -> tuple[int, int, str] | None:
-        """Return a source's size, mtime (ns) and digest at its last reading, or None if unknown."""
+        """Return a source's size, mtime (ns) and digest when last read, or None if unknown."""
         row: tuple[int, int, str] | None = self._db.execute(
             "select size, mtime, digest from sources where name = ?", (name,)
         ).fetchone()
@@ -185,7 +185,7 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count how documents use each other's names, and close the folder for writing."""
+        """Count how often documents use names that others define, and finalize the folder."""
         self._note_uses()
         self.commit()
         self._db.execute("commit")
@@ -220,7 +220,7 @@ class StoreWriter:
 def index_passages(
     number: int, document: Document, passages: Sequence[Piece]
 ) -> Iterator[tantivy.Document]:
-    """Convert a document's passages to entries of the index."""
+    """Yield an index entry for each passage of a document."""
     title, address = spread(document.title), document.url.partition("://")[2].replace("/", " ")
     for passage in passages:
         body = document.markdown[passage.start : passage.end]
@@ -238,13 +238,13 @@ def index_passages(
 
 #: The number of seconds to wait for another process that is building the same library.
 WAIT_SECONDS = 1_200
-#: The number of older states to keep, because other processes may be reading them.
+#: The number of older index folders to keep. Other processes may still be reading them.
 _KEPT = 2
 _ABANDONED_SECONDS = 86_400
 
 
 def build(plan: Plan) -> None:
-    """Build a plan's folder, or wait for another process that is building it."""
+    """Build the index folder of a plan, or wait for another process that is building it."""
     private_folder(plan.shelf)
     with _exclusive(plan):
         if plan.folder.exists():
@@ -319,8 +319,8 @@ def _link(source: str, target: str) -> None:
 
 
 def _fill_from_packages(plan: Plan, store: StoreWriter) -> None:
-    """Read new packages.
-    Stored documents stay valid, because the names of packages include their versions.
+    """Read the packages that are not stored yet. Stored documents stay valid, because the name of
+    a source includes the package version.
     """
 
     def is_whole(place: Path | None) -> bool:
@@ -387,7 +387,7 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Withhold standard output from the workers, because a surviving worker would keep it open."""
+    """Hide standard output from the workers: one that outlives this process would keep it open."""
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
@@ -399,7 +399,7 @@ def _tell_fault(kind: type[BaseException], error: BaseException, trace: object) 
 
 
 def main() -> int:
-    """Build the library that standard input requests, and return the exit code."""
+    """Build the library requested on standard input, and return the exit code."""
     gc.disable()
     _keep_output()
     sys.excepthook = _tell_fault

@@ -15,7 +15,7 @@ from spadework.tools.extract.text.docstring_markup import docstring_markdown, wo
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 MAX_SIGNATURE = 120
-#: Base classes that turn annotated attributes into arguments of the constructor.
+#: Base classes that turn annotated attributes into constructor arguments.
 _KINDS = {"NamedTuple": "tuple", "BaseModel": "model", "BaseSettings": "model"}
 
 
@@ -25,7 +25,7 @@ class _Field(NamedTuple):
 
 
 class _Record(NamedTuple):
-    """The fields of a class. Its `kind` is "dataclass", "tuple" or, for pydantic, "model"."""
+    """The fields of a class, whose `kind` is "dataclass", "tuple" or (for pydantic) "model"."""
 
     kind: str
     fields: dict[str, _Field]
@@ -52,7 +52,7 @@ def signature(node: Function, *, method: bool) -> str:
 
 def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> str:
     """Return the fields of a dataclass, NamedTuple or pydantic model as constructor arguments.
-    This includes fields inherited from `classes` of its module. Return "" for other classes.
+    Include fields inherited from other `classes` of the module. Return "" for any other class.
     """
     record = _record(node, classes, {})
     if record is None or not record.fields:
@@ -66,7 +66,7 @@ def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> 
 def _record(
     node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], known: dict[str, _Record | None]
 ) -> _Record | None:
-    """Return a class's fields, inherited ones too. `known` caches them and prevents cycles."""
+    """Return a class's fields, including inherited ones. `known` caches them and breaks cycles."""
     if node.name not in known:
         known[node.name] = None
         known[node.name] = _make_record(node, classes, known)
@@ -152,7 +152,7 @@ def _argument(name: str, default: ast.expr | None) -> str:
     return f"{name}={value if len(value) <= 30 else '…'}"
 
 
-#: Minimum characters of a docstring. Shorter ones only repeat the name (benchmarks/installed.py).
+#: Minimum length of a docstring. Shorter ones just repeat the name (benchmarks/installed.py).
 MIN_CHARS = 24
 _CHANGES = frozenset(("setter", "deleter"))
 
@@ -169,9 +169,9 @@ class ModuleText:
 def module_markdown(
     tree: ast.Module, module: str, public: Mapping[str, str] | None = None
 ) -> ModuleText:
-    """Return the documentation of the module with the dotted name `module`. Headings look like `##
-    class pkg.Client(url, timeout=5)` and `### Client.get(path)`. `public` maps names in this module
-    to their public dotted names; in a private module, only these are documented.
+    """Return the documentation of a module, whose dotted name is `module`. Headings look like `##
+    class pkg.Client(url, timeout=5)` and `### Client.get(path)`. `public` maps names in this
+    module to their public dotted names. In a private module, only these names are documented.
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))
@@ -197,8 +197,8 @@ def module_markdown(
 
 
 def _definitions(body: list[ast.stmt]) -> dict[str, Function | ast.ClassDef]:
-    """Return classes and functions by name, including those under `if` and `try`.
-    The last definition with a docstring counts, unless it merely sets or deletes a property.
+    """Return classes and functions by name, including those under `if` and `try`. The last
+    documented definition of a name wins, unless it is a property setter or deleter.
     """
     found: dict[str, Function | ast.ClassDef] = {}
     for node in _flat(body):

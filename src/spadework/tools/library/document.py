@@ -78,7 +78,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Cut:
-    """A document with its passages, its sketch, and the names that its code uses and defines."""
+    """A document, its passages, the names its code uses and defines, and a sketch of its text."""
 
     document: Document
     passages: list[Piece]
@@ -100,8 +100,8 @@ def _storable(text: str) -> str:
 
 
 def pieces(document: Document, max_chars: int = PASSAGE_CHARS) -> list[Piece]:
-    """Split a document into passages of at most `max_chars`, except for code and tables.
-    A small passage is joined with a neighbour.
+    """Split a document into passages of at most `max_chars`, except for code and tables. Small
+    passages are merged with a neighbour.
     """
     joined: list[Piece] = []
     spans = cut(document.markdown, max_chars)
@@ -156,8 +156,8 @@ def plain_name(name: str) -> str:
 
 def places(url: str) -> list[str]:
     """Return the places that contain a URL, for filters. library://Notes/Soup/Onion.md is in
-    notes, /soup and /soup/onion.md. A package can also be named without its version, and a
-    saved site by its parent domains.
+    notes, /soup and /soup/onion.md. The places of a package include its name without the
+    version, and those of a saved site include its parent domains.
     """
     site, _, path = unquote(url.partition("://")[2]).lower().partition("/")
     parts = path.split("/")
@@ -168,8 +168,8 @@ def places(url: str) -> list[str]:
     return [*dict.fromkeys([site, name, *above]), *("/" + "/".join(parts[:end]) for end in ends)]
 
 
-#: A source is a file or package. `batch` is the commit that wrote a row. Rows after
-#: `state.indexed` are not in the full-text index yet.
+#: A `source` is a file or package, and `batch` numbers the commit that wrote a row. Rows with a
+#: batch after `state.indexed` are not in the full-text index yet.
 _TABLES = """
 create table if not exists documents (
     id integer primary key autoincrement, url text unique not null, title text not null,
@@ -196,7 +196,7 @@ create table if not exists removed (document integer not null, batch integer not
 create table if not exists state (indexed integer not null);
 insert into state select 0 where not exists (select * from state);
 """
-#: Exceptions that reading a damaged folder raises.
+#: Exceptions that may be raised by reading a damaged index folder.
 DAMAGED = (sqlite3.DatabaseError, ValueError, zstandard.ZstdError)
 _SECONDS = 30
 COLUMNS = "url, title, markdown, published_at, uses, kind, changed_at, author"
@@ -206,8 +206,8 @@ _COMPRESSION = 1
 
 
 def open_to_write(folder: Path) -> sqlite3.Connection:
-    """Open the tables in `folder`, creating them if missing.
-    Commits survive a crash of the process.
+    """Open the database in `folder`, creating its tables if missing. Commits survive a crash of
+    the process.
     """
     db = sqlite3.connect(folder / "documents.db", isolation_level=None, timeout=_SECONDS)
     db.executescript("pragma journal_mode=wal; pragma synchronous=normal;" + _TABLES)
@@ -268,7 +268,7 @@ class StoreReader:
         return [number for (number,) in self._rows("select id from documents")]
 
     def most_used(self, packages: Collection[str], most: int) -> list[int]:
-        """Return at most `most` ids of these packages' documents, the most used ones first."""
+        """Return the numbers of at most `most` documents of these packages, most used first."""
         marks = ",".join("?" * len(packages))
         query = (
             f"select distinct document from used where package in ({marks}) order by uses desc"
@@ -296,17 +296,17 @@ _ENDS = b".!?,;:()\n"
 _AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
 _LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)
 _CLAUSE = 12
-#: The number of hashes kept per text, and the minimum number for a comparison. The smallest hashes
-#: are an unbiased sample (Broder 1997).
+#: The number of hashes kept per text, and the minimum number needed for a comparison. The smallest
+#: hashes form an unbiased sample (Broder 1997).
 _SAMPLE, _LEAST = 48, 4
-#: The fraction of their clauses that two texts must share to be copies.
+#: The fraction of their clauses that two texts must share to count as copies.
 COPY = 0.7
 
 T = TypeVar("T")
 
 
 def sketch(text: str) -> bytes:
-    """Return the smallest hashes of a text's clauses, sorted, with 4 bytes each."""
+    """Return the smallest hashes of a text's clauses, sorted, as 4 bytes each."""
     clauses = set(
         text.lower().encode(errors="replace").translate(_AS_LINES, _LEFT_OUT).split(b"\n")
     )
@@ -315,7 +315,7 @@ def sketch(text: str) -> bytes:
 
 
 def resemblance(one: bytes, other: bytes) -> float:
-    """Estimate two texts' similarity from their sketches, 0..1, or 0 if one text is too short."""
+    """Estimate the similarity of two texts (0..1) from their sketches. Short texts give 0."""
     a, b = frozenset(array("I", one)), frozenset(array("I", other))
     return similarity(a, b, _SAMPLE) if min(len(a), len(b)) >= _LEAST else 0.0
 

@@ -18,19 +18,19 @@ from spadework.tools.library.source_reader import KINDS
 from spadework.tools.ranking.query_operators import Only
 from spadework.tools.ranking.relevance import query_terms
 
-#: Terms whose signs matter: C++, C#, .NET. Starting with the sign makes the patterns fast.
+#: Terms whose symbols matter: C++, C#, .NET. For speed, the patterns start with the symbol.
 _DOT_FIRST = re.compile(r"\.(?<![\w.]\.)[A-Za-z]{2,}\b")
 _SIGNS_LAST = (re.compile(r"\+\+(?!\w)"), re.compile(r"#(?!\w)"))
-#: A capital that starts a word inside a name. Matching the letter first and then its context is
-#: faster.
+#: A capital letter that starts a word inside a name. It is faster to match the letter first and
+#: then check its context.
 _CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
-#: Scripts without spaces. Each of their characters is indexed as a word.
+#: Characters of scripts without spaces. Each of them is indexed as a word.
 _UNSPACED = re.compile(
     r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])"
 )
 _WORD = re.compile(r"[^\W_]+")
-#: Stems that do not begin their words, such as die for dying. Stems that differ only in the last
-#: letter, such as happi for happy, are not listed.
+#: Stems that are not a prefix of their words, such as die for dying. Stems that differ only in the
+#: last letter, such as happi for happy, are not listed.
 _IRREGULAR = frozenset(("die", "lie", "tie"))
 _NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
 
@@ -41,7 +41,7 @@ BOOSTS = {"title": 1.5, "heading": 1.2, "body": 1.0}
 def schema() -> tantivy.Schema:
     """Return the fields of an indexed passage. Its text is stored elsewhere.
     - `names`: the words of title, URL and headings as written.
-    - `signed`: the terms whose signs matter.
+    - `signed`: the terms whose symbols matter, such as C++.
     - `subject`: the title as one term, on the first passage of a document only.
     - `places`, `kind`, `day` (`date.toordinal`): for filters.
     """
@@ -83,7 +83,7 @@ def _analyzer(tokenizer: tantivy.Tokenizer, *filters: tantivy.Filter) -> tantivy
 
 @contextmanager
 def no_panic() -> Iterator[None]:
-    """Raise ValueError if tantivy panics on a damaged index, because a panic is no Exception."""
+    """Raise ValueError if tantivy panics on a damaged index, since a panic is not an Exception."""
     try:
         yield
     except BaseException as error:
@@ -104,8 +104,8 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """Open the only writer of an index. Its first deletion is a dummy, because until the next
-    commit, merges in tantivy 0.27 lose the deletion with the same number as the last commit.
+    """Open the only writer of an index, starting with a dummy deletion. Until the next commit,
+    merges in tantivy 0.27 lose the deletion that has the same number as the last commit.
     """
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
@@ -124,7 +124,7 @@ def spread(text: str) -> str:
 
 
 def stems(text: str) -> set[str]:
-    """Return the distinct stems of a text, as `word_analyzer` does, but faster."""
+    """Return the distinct stems of a text, like `word_analyzer` but faster."""
     if not text.isascii():
         plain, odd = _split_ascii(text)
         return set(word_analyzer().analyze(space_signs(odd))) | stems(plain)
@@ -176,7 +176,7 @@ def subject(title: str) -> str:
 
 
 def all_terms(text: str) -> list[str]:
-    """Return a text's stems in order, including words inside names, and then its signed terms."""
+    """Return a text's stems in order, including those inside names, then terms such as C++."""
     return [*word_analyzer().analyze(spread(text)), *signed_terms(text)]
 
 
@@ -193,7 +193,7 @@ def signed_terms(text: str) -> list[str]:
     return [term.lower() for term in found]
 
 
-#: Words about the kind of answer. They help with ranking, but are optional.
+#: Words about the kind of answer wanted. They affect the ranking, but are optional.
 _INTENT_WORDS = """
 advantages answer basic basics benefits best better case cases choose code common compare
 comparison concept concepts define definition describe detail details difference
@@ -210,7 +210,7 @@ _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|c
 _COMPARES = re.compile(
     r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I
 )
-#: Only this many characters of a question are read, because its subject comes first.
+#: Read at most this many characters of a question. Its subject usually comes first.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
 #: The maximum number of terms. Only the rarest are kept, because each term costs a lookup in four
@@ -223,7 +223,7 @@ _NAME_BOOST = 2.0
 
 @dataclass(frozen=True)
 class Term:
-    """A query term, in lower case and as stems. If it is `needed`, a passage should contain it."""
+    """A query term in lower case, with its stems. Passages should contain all `needed` terms."""
 
     text: str
     words: tuple[str, ...]
@@ -237,7 +237,7 @@ class Asked:
     - `subjects`: subjects that it may name, as stems.
     - `names`: packages that it may name, normalized.
     - `practical`: true if it asks how to do something.
-    - `comparing`: true if it compares.
+    - `comparing`: true if it asks for a comparison.
     """
 
     terms: tuple[Term, ...]
@@ -274,7 +274,7 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
 
 
 def rarest_terms(question: Asked, weights: Mapping[str, float]) -> Asked:
-    """Limit a question to MOST_TERMS terms. Needed terms are kept first, and then the rarest."""
+    """Limit a question to MOST_TERMS terms, preferring needed terms and then the rarest."""
     if len(question.terms) <= MOST_TERMS:
         return question
     rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))
@@ -309,7 +309,7 @@ def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def query_documents(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages with any of the terms in certain documents."""
+    """Return a query for passages of the given documents that contain any of the terms."""
     chosen = _kept_to("document", documents)
     return tantivy.Query.boolean_query([chosen, (tantivy.Occur.Must, any_of(terms))])
 
@@ -340,7 +340,7 @@ Limits = list[tuple[tantivy.Occur, tantivy.Query]]
 
 
 def kept_to(only: Only) -> Limits:
-    """Convert a query's filters for tantivy. Raises SearchError for an unknown kind of file."""
+    """Convert query filters to tantivy queries. Raises SearchError for an unknown file kind."""
     limits = [_any("places", named) for named in (only.sites, only.paths) if named]
     limits += [_any("kind", _kinds(only.kinds))] if only.kinds else []
     limits += [_days(only)] if only.after or only.before else []

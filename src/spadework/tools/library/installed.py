@@ -1,5 +1,5 @@
-"""Find the packages and documentation installed with Python.
-Document what has no Python source: the language reference and C modules.
+"""Find the packages and documentation installed with Python. Also document the language reference
+and C modules, which have no Python source.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from spadework.tools.text.passages import headings
 from spadework.tools.text.tokens import is_ordinary
 
 MAX_DESCRIPTION = 300_000
-#: This package is left out, because its README quotes questions and would be their best hit.
+#: This package is left out: its README quotes questions and would be the top hit for them.
 OURS = "spadework"
-#: The metadata folder of a distribution (None: the standard library), and whether to read more
-#: than the description.
+#: The metadata folder of a distribution (None: the standard library), and whether to read the
+#: whole package or only its description.
 Wanted = tuple[Path | None, bool]
 
 
 @dataclass(frozen=True)
 class Package:
-    """A distribution or the standard library. The paths of its files are relative to `root`."""
+    """A distribution or the standard library. `files` are paths relative to `root`."""
 
     name: str
     version: str
@@ -58,12 +58,12 @@ class Package:
 
     @property
     def collection(self) -> str:
-        """The name of the collection, which begins the URLs of its documents."""
+        """The collection name at the start of the URLs of the package's documents."""
         return f"{self.name}-{self.version}"
 
 
 def installed_packages() -> list[Path]:
-    """Return the metadata folders of all distributions except ours and stubs, sorted by name."""
+    """Return the metadata folders of all distributions except ours and type stubs, by name."""
     found: dict[str, Path] = {}
     for place in map(Path, sys.path):
         if place.is_dir():
@@ -78,9 +78,9 @@ def package_name(place: Path | None) -> str:
 
 
 def packages_in(text: str) -> frozenset[str]:
-    """Return the installed packages that a text names, and packages that extend such a name
-    ("langgraph-sdk"). "python" is included if the text contains the word. It is also included
-    if the text names no installed package, but a standard module as code.
+    """Return the installed packages that a text names, and those whose names extend such a name
+    ("langgraph-sdk"). Include "python" if the text contains the word, or if it names a standard
+    module as code but no installed package.
     """
     installed = [package_name(place) for place in installed_packages()]
     words = re.sub(r"[\W_]+", " ", text.lower())
@@ -115,8 +115,8 @@ def package_at(place: Path | None) -> Package:
         files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
         return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))
     distribution = importlib.metadata.Distribution.at(place)
-    # Convert the metadata to a dict, because in future versions of Python `metadata` itself raises
-    # an error for missing keys.
+    # Convert the metadata to a dict, because in future versions of Python, `metadata` will raise
+    # an error for a missing key.
     said = {name: str(value) for name, value in distribution.metadata.json.items()}
     return Package(
         name=(said.get("name") or place.stem.partition("-")[0]).lower(),
@@ -243,7 +243,7 @@ def _module(url: str, module: Module, public: Mapping[str, str] | None) -> Docum
 
 
 def _title(module: Module, text: ModuleText) -> str:
-    """Return `pkg.module: its purpose`; for a private module, its names: `pkg.Client, Other`."""
+    """Return the title: `pkg.module: its purpose` or, if private, `pkg.Client, Other`."""
     names = [name.rpartition(".")[2] for name in text.names[:4]]
     if module.private:
         return ", ".join([text.names[0], *names[1:]])
@@ -262,7 +262,7 @@ _NO_SIGNATURE = (ValueError, TypeError, AttributeError, NameError, LookupError, 
 
 
 def language_reference(root: Path, collection: str) -> Iterator[Part]:
-    """Yield the chapters of the language reference, which Python ships for its help."""
+    """Yield the chapters of the language reference, which Python ships for `help()`."""
     try:
         tree = ast.parse((root / "pydoc_data" / "topics.py").read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError):

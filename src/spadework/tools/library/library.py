@@ -37,9 +37,9 @@ _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 @dataclass(frozen=True)
 class Plan:
-    """A library to open, of `paths` or of the installed documentation. `family` identifies its
-    sources, `state` their content, and `words` describes it to users. Only the packages in
-    `named` (None: all) are read beyond their descriptions.
+    """A library to open: the documents in `paths`, or the installed documentation. `family`
+    identifies its sources, `state` their content, and `words` describes it to users. Only the
+    packages in `named` (None: all) are read in full. Of the rest, only the description is read.
     """
 
     paths: tuple[Path, ...]
@@ -61,13 +61,13 @@ class Plan:
 
     @property
     def relatives(self) -> list[Path]:
-        """The folders of the same sources in other states, newest first."""
+        """Index folders of the same sources in other states, newest first."""
         others = [path for path in self.shelf.glob(f"{self.family}-*") if path != self.folder]
         return sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)
 
     @property
     def outdated(self) -> list[Path]:
-        """The folders in older formats, which can no longer be read."""
+        """Index folders in older formats, which can no longer be read."""
         return [
             path
             for path in self.shelf.iterdir()
@@ -76,7 +76,7 @@ class Plan:
 
 
 def plan(paths: Sequence[Path], home: Path) -> Plan:
-    """Return the current plan for these paths.
+    """Return a plan for the current content of these paths, or of the installed documentation.
     Raises SettingsError if a path is missing or unreadable.
     """
     shelf = home / "library"
@@ -109,17 +109,17 @@ def _digest(lines: Iterable[str]) -> str:
 
 
 BUILD_SECONDS = 1_800
-#: The number of attempts to build a wider index. After that, the open index is used as it is.
+#: The number of attempts to read more packages in full, before keeping the open index as it is.
 TRIES = 2
 PAUSE_SECONDS = 10.0
 
 
 async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
-    """Build the folder of a plan in a child process, which does not outlive this call.
-    Raises SettingsError.
+    """Build the index folder of a plan in a child process, which never outlives this call. Raises
+    SettingsError.
     """
-    # -P keeps the current folder out of the module path. PYTHONPATH gives the child the same
-    # modules.
+    # -P keeps the current folder off the module search path. PYTHONPATH lets the child import the
+    # same modules.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "spadework.tools.library.build"),
@@ -172,7 +172,7 @@ _UNDERSTOOD = frozenset(("python",))
 
 
 class Shelved:
-    """The index of a plan. `searcher` reads the index, and is None until the index is built."""
+    """The index of a plan. Its `searcher` is None until the index is built."""
 
     searcher: Searcher | None = None
 
@@ -194,10 +194,10 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan, and build it if it is missing. If opened `lazily`, a missing
-        index of folders is built only by `built`, and one of packages has only their
-        descriptions. A damaged index is rebuilt unless `rebuilds` is False. Raises SearchError,
-        or SettingsError if the index cannot be written.
+        """Open the index of a plan, building it if it is missing. With `lazily`, a missing index
+        of folders is left to `built`, and a missing index of packages gets only their
+        descriptions. A damaged index is rebuilt unless `rebuilds` is False. Raises SearchError
+        if the index stays damaged, or SettingsError if it cannot be written.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
@@ -213,9 +213,9 @@ class Shelved:
         return shelved
 
     async def built(self) -> Searcher:
-        """Return the searcher of the index, after building the index if it is missing. Callers
-        share one build, which continues if they are cancelled. Raises SettingsError if the
-        index cannot be written, or SearchError.
+        """Return the searcher of the index, building the index first if it is missing. Callers
+        share one build, which continues even if they are cancelled. Raises SettingsError if the
+        index cannot be written, or SearchError if it stays damaged.
         """
         if self.searcher:
             return self.searcher
@@ -250,13 +250,13 @@ class Shelved:
 
     @property
     def kind(self) -> SourceKind:
-        """The kind of source of its documents."""
+        """The source kind of the documents: "own" if they are the user's, otherwise ""."""
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
-        """Read in full the packages that a text names, or all packages if no text has named any.
-        Callers share one build, which continues if they are cancelled. Raises SettingsError or
-        SearchError.
+        """Read in full the packages that a text names, or all packages if none has been named yet.
+        Callers share one build, which continues even if they are cancelled. Raises
+        SettingsError or SearchError.
         """
         if self._plan.named is None:
             return
@@ -309,7 +309,7 @@ class Shelved:
             raise self._given_up() from error
 
     async def _made_anew(self, wanted: Plan, damage: Exception) -> Searcher:
-        """Rebuild a damaged index. Its folder is moved aside, and the next build deletes it."""
+        """Rebuild a damaged index. Its folder is moved aside for a later build to delete."""
         if self._anew:
             raise self._given_up() from damage
         with suppress(FileNotFoundError):  # another process has moved it
@@ -331,7 +331,7 @@ SCHEME = "library://"
 
 
 class Library:
-    """An open library. It reads no new files while open, but a lazy one may read more packages."""
+    """An open library. It ignores new files, but if opened lazily, it may read more packages."""
 
     def __init__(self, index: Shelved, dense: Dense | None = None) -> None:
         self._index = index
@@ -364,9 +364,9 @@ class Library:
     ) -> Library:
         """Open the library of `paths`, or of the installed documentation.
 
-        Its index is built if needed. If opened `lazily`, the index of folders waits for `build` or
-        the first search, and a package is read in full only when a search names it. With
-        `meaning`, vectors made by `embed` are searched, too. `progress` receives sentences.
+        Its index is built if needed. If opened `lazily`, an index of folders waits for `build` or
+        the first search, and packages are read in full only when a search names them. With
+        `meaning`, vectors made by `embed` are searched too. `progress` receives status messages.
 
         Raises SettingsError if a path is missing or unreadable, or the index cannot be written.
         """
@@ -379,8 +379,8 @@ class Library:
 
     @classmethod
     async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
-        """Return a description of the library, and the library as it was last built.
-        The library is None if its index must be built or updated. Raises the errors of `open`, and
+        """Return a description of the library, and the library as it was last built. The library
+        is None if its index must be built or updated. Raises the same errors as `open`, and
         SearchError if the index is damaged.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
@@ -393,7 +393,7 @@ class Library:
         return wanted.words, cls(await Shelved.open(wanted, None, rebuilds=False))
 
     async def build(self) -> None:
-        """Build the index of a library opened `lazily`. Raises the errors of `open`."""
+        """Build the index of a library opened `lazily`. Raises the same errors as `open`."""
         await self._index.built()
 
     async def widen(self, text: str) -> None:
@@ -422,7 +422,7 @@ class Library:
 
     async def embed(self, progress: Callable[[int], None] = lambda documents: None) -> int:
         """Embed all new passages, and return the number of texts sent to the model. `progress`
-        receives the number of documents done. Raises ModelError; vectors already made are kept.
+        receives the number of documents done. Raises ModelError, but keeps finished vectors.
         """
         if self._dense is None:
             return 0

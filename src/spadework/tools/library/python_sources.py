@@ -34,12 +34,12 @@ class Module:
 
     @property
     def private(self) -> bool:
-        """True if a part of the module's name starts with an underscore."""
+        """True if any part of the module's name starts with an underscore."""
         return is_private(self.name)
 
 
 def is_private(name: str) -> bool:
-    """Return whether a part of a dotted name starts with an underscore."""
+    """Return whether any part of a dotted name starts with an underscore."""
     return any(part.startswith("_") for part in name.split("."))
 
 
@@ -59,7 +59,7 @@ def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
 
 
 class Sources:
-    """A package's modules by dotted name. A stub replaces a module without Python source."""
+    """A package's modules by dotted name. A stub stands in for a module without Python source."""
 
     def __init__(self, root: Path, files: Iterable[str]) -> None:
         self.root = root
@@ -165,8 +165,8 @@ def public_names(sources: Sources) -> dict[tuple[str, str], str]:
 
 
 def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
-    """Yield the public names that a module re-exports.
-    Without `__all__`, only the imports of packages count as re-exported.
+    """Yield the public names that a module re-exports. Without `__all__`, imports count as
+    re-exports only in packages.
     """
     if module.listed is not None:
         yield from module.listed - module.defined
@@ -181,7 +181,7 @@ def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
 
 
 def _origin(sources: Sources, where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
-    """Return (module, name) of the definition of `where.name`, or None if outside the package."""
+    """Return the (module, name) that defines `where.name`, or None if outside the package."""
     module = sources.get(where)
     if module is None or hops > _MAX_HOPS:
         return None
@@ -225,7 +225,7 @@ def count_uses(
     documents: Iterable[tuple[int, Sequence[str], frozenset[str]]],
 ) -> Iterator[tuple[int, int]]:
     """Yield (uses, number) for each document whose names other documents use. A name counts once
-    per document that uses it. A document is given as its number, defined names and used names.
+    per document that uses it. Each document is given as (number, defined names, used names).
     """
     users: Counter[str] = Counter()
     defining = []

@@ -46,28 +46,28 @@ from spadework.tools.ranking.vectors import MOST_PLACES, Near, Passage, Vectors
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: The fraction of the word score that every passage keeps (benchmarks/installed.py).
+#: The fraction of its full-text score that every passage keeps (benchmarks/installed.py).
 _FLOOR = 0.1
-#: The rest of the score is multiplied by the fraction of needed words in the passage, raised to
-#: this power.
+#: The rest of the score is multiplied by the fraction of needed words that the passage contains,
+#: raised to this power.
 _POWER = 3
 #: If a question has at most this many needed terms, documents with all of them come first.
 _FEW = 2
 _WHOLE = 1 - 1e-9
-#: Factors for documents with a subject or package that the question names.
+#: Score factors for documents whose subject or package the question names.
 _SUBJECT = 1.4
 _PACKAGE = 1.3
 #: A document about one side of a comparison counts as answering at least this fraction of the
 #: question.
 _SIDE = 0.75
-#: The weight of the further passages of a document.
+#: The weight of a document's passages other than the best one.
 _FURTHER = 0.05
-#: Factors for documents with code (if the question asks how to do something), for outdated
+#: Score factors for documents with code (if the question asks how to do something), for outdated
 #: documents, and for the standard library (benchmarks/installed.py).
 _CODE = 1.2
 _OUTDATED = 0.75
 _STANDARD = 1.2
-#: The gain each time the number of uses in other documents doubles, and the maximum gain.
+#: The score gain per doubling of a document's uses in other documents, and the maximum gain.
 _USED = 0.1
 _MOST_USED = 0.5
 
@@ -90,9 +90,9 @@ class Match:
 @dataclass(frozen=True)
 class Ranked:
     """A document with its best passage and score. `share` (0..1) is the weighted fraction of
-    needed terms in the title and best passage, and `own` is that fraction before comparisons
-    are balanced. `introduces` is true for a README, top-level module or page whose exact title
-    is in the question.
+    needed terms that the title and best passage contain. `own` is that fraction before the
+    sides of a comparison are balanced. `introduces` is true for a README, top-level module or
+    page whose exact title is in the question.
     """
 
     document: Document
@@ -131,8 +131,8 @@ def rank(
 
 
 def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
-    """Scale the scores so that the best documents of all sides of a comparison score the same.
-    Otherwise the rarer name would win.
+    """Scale scores so that the best document on each side of a comparison scores the same.
+    Otherwise, the side with the rarer name would win.
     """
     sides = {each.document.url: _side(each, question) for each in ranked}
     best: dict[str, float] = {}
@@ -156,8 +156,8 @@ def _side(each: Ranked, question: Asked) -> str:
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Return whether the question only names subjects that documents introduce. In a comparison,
-    all these subjects together must cover the question. Otherwise a single subject must cover it.
+    """Return whether the question consists only of subjects that documents introduce. In a
+    comparison, several subjects may cover it together. Otherwise, a single one must cover it.
     """
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named
@@ -206,8 +206,8 @@ class _Judge:
         return prior * (_PACKAGE if self.names.intersection(packages_of(document.url)) else 1.0)
 
     def _named(self, document: Document) -> bool:
-        """Return whether the question names the subject of a document.
-        Packages must be named exactly: `request` is not requests.
+        """Return whether the question names the subject of a document. A package must be named
+        exactly: `request` does not match requests.
         """
         about = subject(document.title)
         if about not in self.question.subjects:
@@ -230,10 +230,10 @@ _MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 
 def snippet(passage: str, words: set[str]) -> str:
-    """Return at most 300 characters of plain text, chosen to contain as many of the stems `words`
-    as possible.
+    """Return at most 300 characters of a passage as plain text, chosen to contain as many of the
+    stems in `words` as possible.
 
-    Code and tables are shown from their start.
+    Code and tables are shown from the start.
     """
     shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [
         _flat(_body(passage))
@@ -269,8 +269,8 @@ def _flat(text: str) -> str:
     return " ".join((plain(text) if _MARKED.search(text) else text).split())
 
 
-#: The number of passages proposed by vectors, and the weight of their ranking. The ranking by
-#: words has a weight of 1.
+#: The maximum number of passages found by vectors, and the weight of the ranking by vectors. The
+#: ranking by words has a weight of 1.
 PROPOSED, WEIGHT = 120, 0.7
 
 #: A function that returns the passages nearest to a question. It takes the word matches and the
@@ -294,8 +294,8 @@ class Dense:
     remedy: str = ""
 
     async def nearest(self, question: str) -> Nearest:
-        """Return a function that finds the passages nearest to a question.
-        After an error, which is reported, the function finds none.
+        """Return a function that finds the passages nearest to a question. If an error occurs, it
+        is reported and the function finds no passages.
         """
         try:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
@@ -343,7 +343,7 @@ def passages(number: int, document: Document) -> list[Passage]:
 def with_near(
     matches: Sequence[Match], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Match]:
-    """Add the nearest passage of each document without word matches. Its score is 0."""
+    """Add the nearest passage of each document that has no word matches, with a score of 0."""
     known = {match.number for match in matches}
     nearest: dict[int, Near] = {}
     for one in near:
@@ -369,17 +369,17 @@ def _stands(one: Near, documents: Mapping[int, Document]) -> bool:
     return one.number in documents and one.stands_in(documents[one.number].markdown)
 
 
-#: The maximum number of passages with any term, with all needed terms, and about a named subject.
+#: Maximum numbers of passages with any term, with all needed terms, and about a named subject.
 _PROPOSED = (120, 60, 20)
-#: The maximum number of documents of named packages to search separately, most used first.
+#: Search up to this many documents of named packages separately, starting with the most used.
 _CENTRAL = 6
-#: The maximum number of passages proposed from the documents of named packages.
+#: The maximum number of passages taken from the documents of named packages.
 _WITHIN = 40
 
 
 @dataclass(frozen=True)
 class Found:
-    """A document that answers a question, with its best passage as text and a `score`, 0..1."""
+    """A document that answers a question, a snippet of its best passage, and a score (0..1)."""
 
     document: Document
     snippet: str
@@ -387,8 +387,8 @@ class Found:
 
 
 class Searcher:
-    """Searches one built folder. Thread-safe.
-    `documents` is the number of documents, and `skipped` lists what could not be read.
+    """Searches a built index folder. Thread-safe. `documents` is the number of documents, and
+    `skipped` lists what could not be read.
     """
 
     def __init__(self, folder: Path, understood: frozenset[str] = frozenset()) -> None:
@@ -404,8 +404,8 @@ class Searcher:
         return int(self._searcher.num_docs)
 
     def search(self, text: str, limit: int, nearest: Nearest = no_passages) -> list[Found]:
-        """Return at most `limit` documents that contain a word of the question or are near it.
-        The documents are sorted best first, without copies. Operators in the text are filters (see
+        """Return at most `limit` documents that contain a word of the question or are close to it
+        in meaning, best first. Copies are dropped. Operators in the text are filters (see
         `Only`). An invalid operator raises SearchError.
         """
         question = parse_question(without_operators(text), self._understood)
@@ -444,8 +444,8 @@ class Searcher:
 def propose_passages(
     searcher: tantivy.Searcher, question: Asked, most: tuple[int, int, int], kept: Limits
 ) -> Iterator[Match]:
-    """Yield passages with any term, with all needed terms, and about a named subject.
-    `most` limits each of the three groups.
+    """Yield passages with any term, with all needed terms, and about a named subject. `most` holds
+    the maximum size of each of these three groups.
     """
     yield from find_passages(searcher, any_of(question.terms), most[0], kept)
     if sum(term.needed for term in question.terms) > 1:
@@ -458,7 +458,7 @@ def propose_passages(
 def find_passages(
     searcher: tantivy.Searcher, query: tantivy.Query, most: int, kept: Limits
 ) -> Iterator[Match]:
-    """Yield at most `most` passages for a query that pass the filters `kept`, best first."""
+    """Yield at most `most` passages that match a query and the filters `kept`, best first."""
     must = (tantivy.Occur.Must, query)
     wanted = tantivy.Query.boolean_query([must, *kept]) if kept else query
     hits = searcher.search(wanted, most, count=False).hits
@@ -471,8 +471,8 @@ def find_passages(
 
 
 def rarity(searcher: tantivy.Searcher, term: Term, others: int = 0) -> float:
-    """Return the rarity of a term, which is BM25's inverse document frequency.
-    `others` is the number of further passages without the term.
+    """Return the rarity of a term, which is BM25's inverse document frequency. `others` is the
+    number of additional passages, none of which contains the term.
     """
     counts = [searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
     count = min(counts, default=searcher.doc_freq("signed", term.text))

@@ -43,15 +43,15 @@ MEDIA_TYPES = {
     ".csv": "text/csv", ".tsv": "text/tab-separated-values",
     ".ipynb": "application/x-ipynb+json", ".eml": "message/rfc822",
 }  # fmt: skip
-#: The kinds of files for filters such as `kind:pdf`. A kind is the first extension of a media
-#: type.
+#: The file kinds for filters such as `kind:pdf`, by extension. A kind is the first extension
+#: listed for a media type.
 KINDS = {
     suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:]
     for suffix, kind in MEDIA_TYPES.items()
 }
-#: Folders that hold no documents, or only the sources of HTML pages (Sphinx).
+#: Folders without documents, or with only the sources of HTML pages (Sphinx).
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
-#: The extensions of pages and their sources. A source next to a page of the same name is skipped.
+#: Extensions of HTML pages and their sources. A source beside a page of the same name is skipped.
 _PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
 #: Names of text files without an extension.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
@@ -77,9 +77,9 @@ class File:
 
 
 def collections(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return the paths in order, under unique names.
-    A name is the last part of the path, with its parent in front if several paths end alike.
-    Raises SettingsError if a path is missing or unreadable.
+    """Return the paths by unique name, in the given order. A path is named after its folder, with
+    the parent's name in front if several names are equal. Raises SettingsError if a path is
+    missing or unreadable.
     """
     found: dict[str, Path] = {}
     given = dict.fromkeys(Path(each).expanduser().absolute() for each in paths)
@@ -117,9 +117,9 @@ def _check(path: Path) -> None:
 
 
 def files(paths: Sequence[Path]) -> Iterator[File]:
-    """Yield every document in the paths, ordered by name.
-    Hidden files and folders, links that lead outside, and texts next to an HTML page of the same
-    name are skipped. Raises the errors of `collections`.
+    """Yield every document in the paths, ordered by name. Hidden files and folders, links that
+    lead outside, and text sources of HTML pages (files of the same name) are skipped. Raises
+    the same errors as `collections`.
     """
     return _files(collections(paths))
 
@@ -134,7 +134,7 @@ def _files(named: dict[str, Path]) -> Iterator[File]:
 
 
 def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
-    """Yield a folder's files. Keep this fast, because each start may visit a million files."""
+    """Yield a folder's files. Keep this fast: it may visit a million files at each start."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
@@ -160,7 +160,7 @@ def _is_left_out(name: str, pages: Collection[str]) -> bool:
 
 
 def _quoted(name: str) -> str:
-    """Return a name escaped for a URL. The bytes are escaped, because they may not be UTF-8."""
+    """Escape a file name for a URL, byte by byte, because it may not be valid UTF-8."""
     return name if _PLAIN(name) else quote(os.fsencode(name))
 
 
@@ -197,13 +197,13 @@ class SourceText:
 
     @classmethod
     def lost(cls, url: str, reason: str, digest: str = "") -> SourceText:
-        """Return a result without documents, which says why the source could not be read."""
+        """Return a result with no documents and the reason why the source could not be read."""
         return cls([], [Skipped(url, reason)], digest)
 
 
 def start_worker() -> None:
-    """Disable garbage collection in a worker process.
-    Syntax trees have no cycles, but looking for cycles takes half of the time.
+    """Disable garbage collection in a worker process. Syntax trees have no cycles, yet searching
+    for cycles would take half of the run time.
     """
     gc.disable()
 
@@ -226,7 +226,7 @@ def cut_package(wanted: Wanted) -> SourceText:
 
 
 def package_url(place: Path | None) -> str:
-    """Return the start of the URLs of a package's documents."""
+    """Return the prefix of the URLs of a package's documents."""
     name = place.stem if place else "python-" + ".".join(map(str, sys.version_info[:3]))
     return f"library://{name}"
 
@@ -238,7 +238,7 @@ def _cut_part(part: Part) -> Cut | None:
 
 
 def cut_file(file: File, known: str = "") -> SourceText:
-    """Return the document of a file, unless its digest equals `known`. Never raises."""
+    """Read a file into a document, unless the file's digest equals `known`. Never raises."""
     if file.size > MAX_FILE_BYTES:
         return SourceText.lost(file.url, f"larger than {MAX_FILE_BYTES // 1_000_000} MB")
     try:
@@ -292,7 +292,7 @@ def _try_reading(read: Callable[[], T]) -> T | str:
 
 @contextlib.contextmanager
 def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
-    """End this process if the block takes too long: only a C thread can stop a stuck parser."""
+    """End this process if the block takes too long. Only a C thread can stop a stuck parser."""
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:
@@ -302,10 +302,10 @@ def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
 
 
 WORKERS = 2
-#: The maximum number of submitted sources, so that workers stay busy but results do not pile up.
+#: The maximum number of submitted sources: enough to keep workers busy without a backlog.
 _AT_ONCE = 8 * WORKERS
-#: The maximum size and the types of texts that are read in this process. Such texts cannot crash
-#: it, and starting a worker takes a second.
+#: The maximum size and the types of texts that are read in this process, not in a worker. They
+#: cannot crash the process, and starting a worker takes a second.
 PLAIN_BYTES, PLAIN = 50_000, frozenset(("text/plain", "text/markdown"))
 _SPAWN = multiprocessing.get_context("spawn")
 _BROKEN = "the reader crashed or took too long"
@@ -320,7 +320,7 @@ def workers(count: int = WORKERS) -> ProcessPoolExecutor:
 
 
 def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, SourceText]]:
-    """Read files. Each file is given with its last digest, or with ""."""
+    """Read files. Each comes with its last known digest, or "" if it has none."""
     waiting = deque[tuple[File, str]]()
     for file, known in files:
         if file.media_type in PLAIN and file.size <= PLAIN_BYTES:
@@ -332,7 +332,7 @@ def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, Source
 
 
 def read_packages(wanted: Iterable[Wanted]) -> Iterator[tuple[Wanted, SourceText]]:
-    """Read packages, each either in full or only its description."""
+    """Read packages, either in full or just their descriptions."""
     reader = Reader(cut_package, lambda one, why: SourceText.lost(package_url(one[0]), why))
     return reader.read(deque(wanted))
 

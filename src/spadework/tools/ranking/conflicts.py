@@ -1,9 +1,9 @@
 """Find evidence that contradicts other evidence, and weigh both sides.
 
-Contradictions are different values of one unit near a common word, different names in a relation,
-and denials. Only statements with a common index key are compared, so that the run time grows
-linearly. A side's weight is the sum over its independent pages, including pages read but not
-quoted. Copies of a page or of a long sentence add nothing.
+Contradictions are different values with the same unit near a common word, different names in the
+same relation, and denials. Only statements with a common index key are compared, so that the run
+time grows linearly. The weight of a side is the sum over its independent pages, including pages
+that were read but not quoted. Copies of a page or of a long sentence add nothing.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from spadework.values import Conflict, Evidence, Side
 
 Kind = Literal["number", "date", "negation", "value", ""]
 
-#: Two statements are about the same thing if they share at least this fraction and this number of
-#: the shorter statement's content words.
+#: Two statements are about the same thing if they share at least this fraction of the shorter
+#: statement's content words, and at least this many words.
 SAME, LEAST = 0.6, 2
 #: A sentence and its denial share at least this fraction of the longer sentence's words.
 SAME_BUT_DENIED = 0.8
@@ -51,9 +51,9 @@ TITLED = 0.5
 def disagreement(
     one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
 ) -> Kind:
-    """Return how two statements disagree, or "" if they do not or are about different things.
-    Different values near one of the stems `asked` always disagree. `titles` are the titles of the
-    pages.
+    """Return the kind of disagreement between two statements, or "" if there is none. Values that
+    differ near a stem in `asked` count even if the statements share few words. `titles` are the
+    titles of the two pages.
     """
     code = spoken(one, other)
     sought = frozenset(asked)
@@ -70,7 +70,7 @@ def compare(
     asked: frozenset[str] = frozenset(),
     titles: tuple[str, str] = ("", ""),
 ) -> Kind:
-    """Return how two sentences disagree, as `disagreement` does."""
+    """Return the kind of disagreement between two sentences, as in `disagreement`."""
     kind: Kind = ""
     if not (a.is_sentence and b.is_sentence):
         return ""
@@ -84,8 +84,8 @@ def compare(
 
 
 def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | None:
-    """Return the figures in which two statements differ, as written, or None.
-    If `years` is true, dates are compared instead.
+    """Return a pair of figures, as written, that differ between two statements, or None. If
+    `years` is true, dates are compared instead.
     """
     code = spoken(one, other)
     for a, b in product(statements(one, code), statements(other, code)):
@@ -103,8 +103,8 @@ def agree(one: str, other: str) -> bool:
 
 
 def keys(statement: Statement) -> Iterator[tuple[tuple[str, ...], Hashable]]:
-    """Yield the index keys and values of a statement.
-    Statements that disagree have a common key with different values.
+    """Yield a statement's index keys, each with a value. Statements that disagree share a key but
+    have different values for it.
     """
     for value in statement.values:
         for word in value.near - statement.names:
@@ -129,8 +129,8 @@ def _names_others(a: Statement, b: Statement) -> bool:
 
 def _pages_are_of_others(a: Statement, b: Statement, titles: tuple[str, str]) -> bool:
     """Return whether page titles show that two statements are about different things. The titles
-    must differ. Also, each statement starts with the title of its own page, or neither mentions
-    the title of the other page.
+    must differ, and either each statement starts with its own page's title, or neither mentions
+    the other page's title.
     """
     first, second = (_title_stems(title, a.code) for title in titles)
     if not first or not second:
@@ -155,8 +155,8 @@ def _opens(statement: Statement, title: str) -> bool:
 def _values_apart(
     a: Statement, b: Statement, asked: frozenset[str]
 ) -> Literal["date", "number", ""]:
-    """Return which values of the same thing, or of what was asked, differ: "date", "number" or "".
-    Values that occur in both statements are ignored. Figures of different years may differ.
+    """Return "date" or "number" if statements about the same thing, or what was asked, differ in
+    such a value, else "". Ignore values in both statements, and figures for different years.
     """
     alike = _is_alike(a, b)
     likes = [(x, y, _differ(x, y)) for x, y in _likes(a, b)]
@@ -210,8 +210,8 @@ def _overlap(one: tuple[Quantity, Quantity], other: tuple[Quantity, Quantity]) -
 
 def _contrast(a: Statement, b: Statement) -> bool:
     """Return whether parallel sentences are about two things ("adults pay", "children pay"). They
-    are if a word of one is replaced in the other. Replacing the verb before a figure, or words
-    far after the last value, does not count.
+    are if a word in one is replaced by another word in the other. A replaced verb before a
+    figure does not count, nor do words far after the last value.
     """
     values = [n for n, word in enumerate(a.frame) if word in (DATE, FIGURE)]
     last = max(values, default=len(a.frame)) + 2
@@ -235,9 +235,9 @@ def _denies(a: Statement, b: Statement) -> bool:
 #: Statements with at least this many words and this similarity count only once, even if their
 #: sources are independent.
 REPEATED_WORDS, REPEATED = 8, 0.8
-#: The weight of an unread page, and the factor for a page that gives its readers instructions.
+#: The weight of an unread page, and the weight factor for a page with injected instructions.
 UNKNOWN, SUSPECT = 0.25, 0.25
-#: More than MOST_VALUES values near one word are a list, and are not compared. At most
+#: More than MOST_VALUES values near one word are treated as a list, and are not compared. At most
 #: MOST_COMPARED statements are compared per value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
@@ -316,7 +316,7 @@ def _find_conflicts(
 def _side_by_side(
     entries: Collection[Evidence], texts: Mapping[str, str]
 ) -> Iterator[tuple[_Told, _Told]]:
-    """Yield pairs of statements in one topic that have different values for an index key.
+    """Yield pairs of statements on the same topic that have different values for an index key.
     Only a few statements per value are compared.
     """
     index: dict[tuple[str, ...], dict[Hashable, list[_Told]]] = {}
@@ -394,9 +394,9 @@ class _Weighing:
         return _Voice(origin, page.weight * (SUSPECT if injection_spans(page.text) else 1.0), said)
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
-        """Return the claims that a page supports, each with the supporting sentence.
-        The sentence agrees with one claim and contradicts another. Only lines with a figure or
-        name on which the claims differ are read.
+        """Return the numbers of the claims that a page supports, each with a supporting sentence.
+        Such a sentence agrees with one claim and contradicts another. Only lines that contain a
+        figure or name on which the claims differ are read.
         """
         of = numbers if kind in ("number", "date") else names
         told: list[set[str]] = [of(claim) for claim in claims]

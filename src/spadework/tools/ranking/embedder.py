@@ -66,8 +66,8 @@ class Passing(ModelError):
 
 
 class EndpointEmbedder:
-    """The embedding model `name` at `url`, by default OpenAI's.
-    `requests` and `tokens` count usage so far. `spend` receives the usage of each request.
+    """The embedding model `name` at `url`, which is OpenAI's by default. `requests` and `tokens`
+    count the usage so far. `spend` is called with each request's usage.
     """
 
     def __init__(self, name: str, url: str = "", key: str = "", *, seconds: float = 60.0) -> None:
@@ -90,7 +90,7 @@ class EndpointEmbedder:
         )
 
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return a vector of length 1 for each text, in order. Raises ModelError."""
+        """Return a unit vector for each text, in order. Raises ModelError."""
         batches = [texts[n : n + BATCH] for n in range(0, len(texts), BATCH)]
         try:
             async with asyncio.TaskGroup() as group:
@@ -201,7 +201,7 @@ def _words(reply: httpx.Response) -> str:
 
 
 def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
-    """Return the vectors in order, scaled to length 1. Raises ModelError for an unusable vector."""
+    """Return the vectors in order, scaled to unit length. Raises ModelError if one is unusable."""
     found = {each.index: each.embedding for each in answer.data}
     if set(found) != set(range(count)) or len({len(vector) for vector in found.values()}) != 1:
         raise ModelError(f"The endpoint of {name} returned {len(found)} vectors for {count} texts.")
@@ -212,7 +212,7 @@ def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
 
 
 QUESTION_SECONDS = 2.0
-#: Seconds to wait for further questions, so that several questions share a request.
+#: Seconds to wait for further questions, so that they can share a request.
 TOGETHER_SECONDS = 0.01
 
 
@@ -230,7 +230,7 @@ class Meaning:
 
     @property
     def problems(self) -> list[Problem]:
-        """The problems of this run, one for each reason."""
+        """The problems recorded in this run, one per reason."""
         return list(self._problems.values())
 
     async def of(self, question: str) -> list[float] | None:
@@ -286,7 +286,7 @@ def meaning_of(settings: Settings) -> Meaning | None:
     return Meaning(embeds) if embeds else None
 
 
-#: The minimum number of passages per batch, which fills all parallel requests.
+#: The minimum number of passages per batch: enough to fill all parallel requests.
 LEAST = BATCH * PARALLEL
 
 

@@ -12,7 +12,7 @@ from spadework.errors import SearchError
 from spadework.tools.web.urls import addresses
 from spadework.values import Freshness, Query
 
-#: An operator starts a word. The value follows directly, in quotes if it contains spaces.
+#: An operator at the start of a word. Its value follows directly, in quotes if it has spaces.
 _OPERATOR = re.compile(
     r"(?<!\S)(-?)(site|path|kind|after|before):(?:\"([^\"]+)\"|([^\s\"]\S*))", re.I
 )
@@ -23,9 +23,9 @@ _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 @dataclass(frozen=True)
 class Only:
-    """The filters of a query, in lower case. Empty means no filter.
-    Hits are in one of `sites`, below one of `paths`, of one of `kinds`, and dated from `after` and
-    before `before`. Paths start with a slash and do not end with one.
+    """The filters of a query, in lower case. Empty means no filter. Hits must be in one of
+    `sites`, below one of `paths`, of one of `kinds`, and dated on or after `after` and before
+    `before`. Paths start with a slash and do not end with one.
     """
 
     sites: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ def only(query: str) -> Only:
     for minus, name, quoted, plain in _OPERATOR.findall(query):
         name, value = name.lower(), (quoted or plain).strip().lower()
         if name in ("after", "before"):
-            # "Not after a day" means before that day, and vice versa.
+            # A negated `after:` means `before:`, and vice versa.
             meant = {"after": "before", "before": "after"}[name] if minus else name
             dates[meant] = _day(name, value)
         else:
@@ -100,13 +100,13 @@ def about_now(text: str) -> bool:
 
 
 def freshness_of(query: Query) -> Freshness:
-    """Return how recent pages must be, as planned or else as the query's words suggest."""
+    """Return how recent pages must be: as planned, or else as the query's wording suggests."""
     return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
 
 
 def period(query: Query) -> tuple[date | None, date | None]:
-    """Return the first and the last day that pages may have, or None for an open end.
-    Requested dates take precedence over freshness.
+    """Return the earliest and latest dates that pages may have, or None for an open end. Requested
+    dates take precedence over freshness.
     """
     if query.since or query.until:
         return query.since, query.until
@@ -124,7 +124,7 @@ def news_wanted(query: Query) -> bool:
 
 
 def reach(query: Query, today: date | None = None) -> Reach | None:
-    """Return the shortest range up to today that covers the period, or None."""
+    """Return the shortest range ending today that covers the query's period, or None."""
     first, _ = period(query)
     if first is None:
         return None
@@ -133,8 +133,8 @@ def reach(query: Query, today: date | None = None) -> Reach | None:
 
 
 def since(freshness: Freshness, today: date | None = None) -> date | None:
-    """Return the first day that pages may have, or None for all time.
-    `today` defaults to the UTC date.
+    """Return the earliest date that pages may have, or None for all time. `today` defaults to the
+    UTC date.
     """
     days = DAYS.get(freshness)
     return None if days is None else (today or deadline.today().date()) - timedelta(days=days)

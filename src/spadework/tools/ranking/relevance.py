@@ -26,7 +26,7 @@ MIN_TERM_CHARS = 3
 
 STOP_WORDS = language(DEFAULT).stop
 # fmt: off
-#: Terms of two or three letters that count in upper and lower case.
+#: Terms of two or three letters that count regardless of case.
 SHORT_TERMS = frozenset((
     "ai", "ci", "cd", "cv", "db", "eu", "ev", "hr", "ip", "js", "llm", "ml", "nlp", "os", "pc",
     "pr", "qa", "rl", "tv", "ts", "ui", "uk", "un", "ux", "vm", "vr",
@@ -44,8 +44,8 @@ def query_terms(query: str) -> list[str]:
     """Return the distinct significant words of a query, in order and in lower case. Stop words,
     punctuation, operators such as `site:` and words under three characters are dropped.
     Technical terms and acronyms stay whole (`c++`, `.net`, `gpt-5`, `tcp/ip`). Short terms are
-    kept if known (`ai`), with a digit (`s3`) or sign (`c#`), or in capitals (`IT`) in a query
-    with lower-case letters. Text without spaces is segmented.
+    kept if they are known (`ai`), have a digit (`s3`) or symbol (`c#`), or are in capitals
+    (`IT`) in a query with lower-case letters. Text without spaces is segmented.
     """
     query = without_operators(query)
     known = language(spoken(query))
@@ -55,14 +55,14 @@ def query_terms(query: str) -> list[str]:
 
 
 def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> float:
-    """Return a hit's relevance, 0..1 with 3 decimals.
+    """Return a hit's relevance (0..1, rounded to 3 decimals).
 
-    It is 0.40 position + 0.30 title + 0.30 snippet. Title and snippet count as the fraction of
-    terms found there. Without terms, the relevance is the position score.
+    It is 0.40 position + 0.30 title + 0.30 snippet, where title and snippet are the fractions of
+    terms found in them. Without terms, the relevance is the position score.
 
-    Terms match whole words in any case, English plurals and other hyphenation (`gpt-5`, `GPT 5`),
-    but `java` does not match `javascript`. In scripts without spaces, the fraction of matching
-    character pairs counts.
+    Terms match whole words in any case, English plurals and hyphenation variants (`gpt-5`, `GPT
+    5`), but `java` does not match `javascript`. In scripts without spaces, a term scores the
+    fraction of its character pairs that match.
     """
     place = position_score(position)
     if not terms:
@@ -72,8 +72,8 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
 
 
 def priority(domain: float, relevance: float, cached: bool, quality: float) -> float:
-    """Return how urgent it is to read a hit when time is short, 0..1 with 3 decimals. The urgency
-    is 0.4 domain trust + 0.3 relevance + 0.2 if cached + 0.1 quality of the known text.
+    """Return a hit's reading priority when time is short (0..1, rounded to 3 decimals). It is 0.4
+    domain trust + 0.3 relevance + 0.2 if cached + 0.1 quality of the known text.
     """
     parts = {"domain": domain, "relevance": relevance, "cached": cached, "quality": quality}
     return round(sum(PRIORITY[name] * part for name, part in parts.items()), 3)
@@ -101,7 +101,7 @@ def _cut(query: str, known: Language) -> str:
 
 
 def _terms(token: str, mixed: bool, known: Language) -> Iterator[str]:
-    """Yield the terms in a token, without stop words. Signs between words split the token."""
+    """Yield the terms in a token, without stop words. Symbols between words split the token."""
     whole = token.isupper() or not _SPLIT.search(token)
     for part in [token] if whole else _SPLIT.split(token):
         word = _ENDING.sub("", part.replace("\u2019", "'"))
@@ -150,7 +150,7 @@ B = 0.75
 
 
 class Bm25:
-    """Scores texts for queries. `languages` holds each text's language code, English by default."""
+    """Scores texts with BM25. `languages` holds each text's language code, English by default."""
 
     def __init__(self, texts: Sequence[str], languages: Iterable[str] = ()) -> None:
         self._languages = [*languages] or [DEFAULT] * len(texts)
@@ -163,10 +163,10 @@ class Bm25:
         self._holding = Counter(word for document in self._documents for word in document)
 
     def scores(self, query: str) -> list[float]:
-        """Return the BM25 score of each text, in order, or 0 if no word matches.
-        The query is split according to the language of each text. Repeated words count once.
+        """Return the BM25 score of each text, in order. A text without matching words scores 0.
+        The query is tokenized in the language of each text. Repeated words count once.
         """
-        # Keep the words in the query's order, because the sum of floats depends on the order.
+        # Keep the words in the query's order, because a sum of floats depends on the order.
         asked = {code: [*dict.fromkeys(terms(query, code))] for code in set(self._languages)}
         words = {word for own in asked.values() for word in own}
         rare = {word: self._rarity(word) for word in words}

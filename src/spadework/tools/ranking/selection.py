@@ -1,5 +1,5 @@
-"""Select the hits to read, and a reserve in case some fail, with reasons.
-Use the links of read pages to choose the next pages and to estimate trust.
+"""Select the hits to read, with a reserve in case some fail, and explain each choice. Use the
+links on pages already read to choose the next pages and to estimate trust.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WEIGHTS = {"authority": 0.4, "consistency": 0.3, "publisher": 0.2, "recency": 0.
 #: The authority of a page by its domain suffix. Other suffixes have the authority MIDDLE.
 PRIORS = {".gov": 0.9, ".edu": 0.85, ".ac.uk": 0.85, ".int": 0.85, ".mil": 0.8, ".org": 0.6}
 MIDDLE = 0.5
-#: The page with the highest PageRank gains this fraction of the authority that it lacks.
+#: The highest PageRank closes this fraction of the gap between a page's authority and 1.
 LINKED = 0.6
 HALF_LIFE_DAYS = 730.0
 
@@ -72,8 +72,8 @@ def domain_prior(url: str) -> float:
 
 
 def source_kind(hit: Hit, page: Page) -> SourceKind:
-    """Return the kind of source, or "" if unknown. A paper is always "paper". Otherwise an
-    official domain outweighs the kind that the search or page states.
+    """Return the kind of source, or "" if unknown. A paper is always "paper". Otherwise, an
+    official domain takes precedence over the kind that the search or page states.
     """
     said = {hit.kind, page.kind}
     if "paper" in said:
@@ -104,23 +104,24 @@ LOCAL = "library://"
 #: A page is always read if its title equals the query and it ranks this high or higher.
 NAMED_RANK = 5
 KNOWLEDGE = "knowledge"
-#: The number of first hits for the original question that are always read.
+#: The number of top hits for the original question that are always read.
 ASKED_HITS = 5
-#: The site name or kind that follows the name of a page in its title.
+#: The site name or kind that follows the actual name in a page title.
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
-#: The number of pages of a domain, per topic, that count in full, and the factor on the fused
-#: score of further pages.
+#: The number of pages per domain and topic that count in full, and the factor applied to the fused
+#: score of any further pages.
 PAGES_PER_DOMAIN = 3
 CROWDED = 0.25
-#: The minimum number of pages when time is short, and the number of characters that give a snippet
-#: full quality.
+#: The minimum number of pages to read when time is short, and the snippet length in characters
+#: that counts as full quality.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The hits to read and the reserve, best first. `note` says if the threshold was lowered to
-    `threshold`. `crowded` holds URLs put in reserve because their domain had enough chosen pages.
+    """The hits to read and the reserve, best first. `note` is set if the relevance threshold was
+    lowered to `threshold`. `crowded` holds URLs in reserve because their domain had enough
+    pages.
     """
 
     chosen: tuple[Hit, ...]
@@ -174,7 +175,7 @@ def select(
 
 
 def preset_of(settings: Settings) -> Preset:
-    """Return the preset that the settings name, with their own minimum relevance if set."""
+    """Return the settings' preset. Their own minimum relevance, if set, overrides the preset's."""
     floor, most = _preset(settings.preset)
     return (floor if settings.min_relevance is None else settings.min_relevance), most
 
@@ -208,8 +209,8 @@ def _priority(hit: Hit, cached: Collection[str]) -> float:
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
-    """Move hits whose title equals a query to the front, and also the first hits for `asked`.
-    Return all hits and the number of hits that were moved.
+    """Move hits whose title equals a query, and the top hits for `asked`, to the front. Return all
+    hits and the number of hits that were moved.
     """
     found: dict[str, int] = {}
     own: set[int] = set()
@@ -287,10 +288,10 @@ def _fit(hit: Hit, made: Selection) -> str:
     return f"its relevance of {hit.relevance:.2f} is below the threshold of {made.threshold:.2f}"
 
 
-#: The maximum links kept per page. The first are kept, because they are mostly in running text.
+#: The maximum number of links kept per page: the first ones, mostly from running text.
 MOST_KEPT = 400
-#: The maximum number of links followed per task, and the minimum fraction of a query's terms in
-#: the text of a link.
+#: The maximum number of links followed per task, and the minimum fraction of a query's terms that
+#: a link's text must contain.
 MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
 PROVIDER = "links"
 #: PageRank's damping factor (Brin and Page 1998), and enough iterations for a stable order.
@@ -298,7 +299,7 @@ DAMPING, ROUNDS = 0.85, 40
 
 
 class LinkStore:
-    """The links of pages, as one JSON file per page in `folder`. Long link texts are cut."""
+    """The links of pages, as one JSON file per page in `folder`. Long link texts are truncated."""
 
     def __init__(self, folder: Path, most_chars: int = 200) -> None:
         self.folder, self._most_chars = folder, most_chars
@@ -324,8 +325,8 @@ class LinkStore:
 def follow_links(
     links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip: Collection[str]
 ) -> list[Hit]:
-    """Return hits for the links that match a query best.
-    `skip` holds canonical URLs to leave out.
+    """Return hits for the links that best match the queries. `skip` holds canonical URLs to leave
+    out.
     """
     best: dict[str, tuple[float, Link, Query]] = {}
     for query in queries:
@@ -345,8 +346,8 @@ def follow_links(
 
 
 def page_rank(links: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """Return each page's PageRank (Brin and Page 1998), scaled to 0..1.
-    Without links, all are 0. Pages without links spread their rank evenly.
+    """Return each page's PageRank (Brin and Page 1998), scaled to 0..1. If there are no links, all
+    ranks are 0. Pages without links spread their rank evenly.
     """
     out = {
         page: {target for target in targets if target in links and target != page}

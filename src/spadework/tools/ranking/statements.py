@@ -1,8 +1,8 @@
-"""Prepare sentences for comparison by names, figures and dates with their units and nearby words.
+"""Prepare sentences for comparison: extract names, dates, and figures with units and nearby words.
 A figure in a name ("season 9", "PEP 440") is part of the subject, not a value. NEAR and DATED
 were chosen with `benchmarks/disagreements.py`.
 
-Find near-duplicates: copies and excerpts, even with changed numbers or reordered text.
+Also find near-duplicates: copies and excerpts, even with changed numbers or reordered text.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from spadework.tools.text.facts import Figure, Quantity, figures, is_negated, st
 from spadework.tools.text.language import DEFAULT, language
 from spadework.tools.text.sentences import sentences
 
-#: Number of words, on each side of a figure, that may say what the figure measures.
+#: The number of words on each side of a figure that may say what it measures.
 NEAR = 2
 #: Number of characters that count as one word in scripts without spaces.
 SIGNS = 4
-#: Maximum words between a figure and its date. A date that starts the sentence belongs to all
-#: figures.
+#: The maximum number of words between a figure and its date. A date that starts the sentence
+#: applies to all figures.
 DATED = 4
 MOST_CHARS, MOST_WORDS = 1_000, 120
-#: Maximum figures and dates kept per sentence. A sentence with more is probably a list.
+#: The maximum number of figures and dates kept per sentence. More are probably a list.
 MOST_VALUES = 8
 # Placeholders in a statement's frame.
 DATE, FIGURE = "@", "#"
@@ -66,8 +66,8 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence prepared for comparison.
-    `frame` holds all words in order, with placeholders for values. `labels` are numbered names.
+    """A sentence prepared for comparison. `frame` holds all words in order, with placeholders for
+    values. `labels` are names with a number, such as "section 4.2".
     """
 
     text: str
@@ -132,14 +132,14 @@ class _Reader:
         )
 
     def _is_sentence(self) -> bool:
-        """Return whether the text is a sentence, and not a heading, cell or list."""
+        """Return whether the text is a sentence rather than a heading, table cell or list."""
         words = (token.text.lower() for token in self.tokens)
         ended = self.text.rstrip().endswith(_ENDED)
         return self.known.unspaced or (ended and not self.known.stop.isdisjoint(words))
 
     def _label(self, figure: Figure) -> str:
-        """Return the name that contains the figure ("section 4.2"), or "" if the figure is a
-        value, because it has a unit or does not follow a name.
+        """Return the name that contains the figure ("section 4.2"). Return "" if the figure is a
+        value, which has a unit or does not follow a name.
         """
         before = next((t for t in reversed(self.telling) if t.end == figure.start - 1), None)
         measured = any(reading.dimension for reading in figure.readings)
@@ -228,7 +228,7 @@ class _Reader:
 
 def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...]:
     ends = [one for one in last.readings if one.dimension] or last.readings
-    # A version such as 1.2.3 is a figure without readings.
+    # A version such as 1.2.3 is a figure that cannot be read as a number.
     if first is last or not (first.readings and last.readings and last.readings[0].value):
         return tuple((one, one) for one in ends)
     share = first.readings[0].value / last.readings[0].value
@@ -236,7 +236,7 @@ def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...
 
 
 def content_stems(text: str, code: str) -> frozenset[str]:
-    """Return the stems of content words, without figures, months and words about plans."""
+    """Return the stems of content words, except figures, months and words such as "planned"."""
     return frozenset(
         word
         for word in stems(text, code)
@@ -280,7 +280,7 @@ def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int
 
 @lru_cache(maxsize=16)
 def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a pattern for dates, and the months by name. Only capitalized "May" is a month."""
+    """Return a pattern for dates, and the months by name. "May" is a month only if capitalized."""
     known = language(code)
     months = {**language(DEFAULT).months, **known.months}
     names = [name if name in known.months and code != DEFAULT else name.title() for name in months]
@@ -308,7 +308,7 @@ EXCERPT, EXCERPT_LEAST = 0.8, 20
 #: The minimum number of words in a scrambled copy, and the minimum Jaccard similarity of the two
 #: texts' words, where repeats of a word count separately.
 SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
-#: The number of shingles kept per text. The smallest hashes are an unbiased sample (Broder 1997).
+#: The number of shingles kept per text. The smallest hashes form an unbiased sample (Broder 1997).
 SAMPLE = 400
 
 Sketch = frozenset[int]
@@ -326,7 +326,7 @@ def sketch(text: str) -> Sketch:
 
 
 def bag(text: str) -> Sketch:
-    """Return the smallest hashes of a text's words with repeat numbers; none for short texts."""
+    """Return the smallest hashes of a text's words, numbering repeats; none for short texts."""
     words = _words(text)
     if len(words) < SCRAMBLED_WORDS:
         return frozenset()
@@ -341,7 +341,7 @@ def resemblance(a: Sketch, b: Sketch, sample: int = SAMPLE) -> float:
 
 
 def containment(part: Sketch, whole: Sketch) -> float:
-    """Estimate the fraction of `part` that is in `whole`, 0..1; 0 if too little is comparable."""
+    """Estimate the fraction of `part` that is in `whole`. Return 0 if too little is comparable."""
     last = max(whole, default=0)
     seen = {shingle for shingle in part if len(whole) < SAMPLE or shingle <= last}
     return len(seen & whole) / len(seen) if len(seen) >= EXCERPT_LEAST else 0.0

@@ -1,5 +1,5 @@
 """Store passage vectors in a SQLite file that processes share. A vector's key is a digest of its
-model and text, so that equal passages share one vector. A place is a passage in the index
+model and text, so that equal passages share one vector. A place locates a passage in the index
 `mark`, with a checksum that shows whether its text has changed.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-#: Seconds to wait for another process that writes or creates the tables.
+#: Seconds to wait while another process writes to the tables or creates them.
 BUSY_SECONDS = 10.0
 _SCHEMA = """
 CREATE TABLE vectors (id INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, vector BLOB NOT NULL);
@@ -47,7 +47,7 @@ PRAGMA user_version = 1;
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """Open the file, or yield None if it does not exist. Raises ModelError if unusable."""
+    """Open the file, or yield None if it does not exist. Raises ModelError if it is unusable."""
     if not path.exists():
         yield None
         return
@@ -57,8 +57,8 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open or create the file. Each statement commits at once.
-    Raises ModelError if the file is unusable, and deletes a damaged file.
+    """Open or create the file in autocommit mode. Raises ModelError if the file is unusable, and
+    deletes a damaged file.
     """
     try:
         private_file(path)
@@ -91,9 +91,9 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
             db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
 
-#: Maximum passages compared. In a larger index, only passages found by words are compared.
+#: Maximum number of passages to compare. In a larger index, only word matches are compared.
 MOST_PLACES = 100_000
-#: Maximum seconds of a scan, because the hits found by words wait for the scan.
+#: Maximum duration of a scan in seconds, because the hits found by words wait for it.
 SCAN_SECONDS = 2.0
 #: Number of vectors compared at a time, so that they fit into a CPU cache.
 _BLOCK = 256
@@ -128,8 +128,8 @@ class Near:
 
 
 class Vectors:
-    """The vectors of `model` for the index `mark`, in the file at `path`.
-    All methods are thread-safe, and raise ModelError if the file is unusable.
+    """The vectors of `model` for the index `mark`, in the file at `path`. All methods are
+    thread-safe. Any of them may raise ModelError if the file is unusable.
     """
 
     def __init__(self, path: Path, mark: str, model: str) -> None:
@@ -160,8 +160,8 @@ class Vectors:
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
         """Store the vectors in `made` (keyed by text) and the places of the passages in one
-        transaction. A document is skipped, and embedded later, if another process has deleted
-        one of its vectors. Raises ModelError for vectors of a different size.
+        transaction. A document is skipped, to be embedded later, if another process has deleted
+        one of its vectors. Raises ModelError if the vectors differ in size.
         """
         with open_to_write(self.path) as db, transaction(db):
             size = self._size(db)
@@ -189,9 +189,9 @@ class Vectors:
         among: Iterable[tuple[int, int]] | None = None,
         within: Collection[int] | None = None,
     ) -> list[Near]:
-        """Return at most `most` passages, nearest first.
-        `among` limits them to places (document, start), and `within` to documents. Raises
-        ModelError for a vector of a different size, or after SCAN_SECONDS.
+        """Return at most `most` passages, nearest first. `among` limits them to places (document,
+        start), and `within` to documents. Raises ModelError if the vector has the wrong size,
+        or after SCAN_SECONDS.
         """
         import numpy as np
 
@@ -224,13 +224,13 @@ class Vectors:
         ]
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Delete documents from this index for all models, and vectors that are no longer used."""
+        """Delete documents from this index for all models, and any vectors no longer used."""
         if gone := list(numbers):
             which = "mark = ? AND number IN (SELECT value FROM json_each(?))"
             self._forget(which, (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
-        """Delete all indexes except `marks`, and vectors that are no longer used."""
+        """Delete all indexes except `marks`, and any vectors no longer used."""
         self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
 
     def _forget(self, which: str, values: tuple[str, ...]) -> None:

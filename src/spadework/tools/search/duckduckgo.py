@@ -43,7 +43,7 @@ class DuckDuckGo:
     describes = "the web, through DuckDuckGo"
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the first page, about 10 results. A query about current events gets news."""
+        """Return the first page, about 10 results. For current events, search the news instead."""
         asked: dict[str, Any] = {"query": with_sites(query), "limit": limit}
         asked |= {"since": _span(query), "news": news_wanted(query)}
         if place := region(query.country, tongue(query)):
@@ -64,7 +64,7 @@ class DuckDuckGo:
         return hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: news, time, and DuckDuckGo's regions."""
+        """Return the supported filters: news, time, and country or language if a region fits."""
         place = region(query.country, query.language)
         met: list[Wish] = ["news", "time"]
         if place and query.country:
@@ -82,7 +82,7 @@ def _span(query: Query) -> str | None:
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Parse the child's `{"results": […]}`. Raises SearchError for any other output."""
+    """Convert the child's `{"results": […]}` to hits. Raises SearchError for any other output."""
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise _error(str(answer.get("error", "")) if isinstance(answer, dict) else "")
@@ -96,8 +96,8 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
 
 
 def _error(text: str) -> SearchError:
-    """Convert an error message of the ddgs library to a SearchError.
-    "No results" may also mean that requests are being limited.
+    """Convert an error message of the ddgs library to a SearchError. "No results" may also mean
+    that requests are being rate-limited.
     """
     if "Ratelimit" in text:
         return QuotaSpent("DuckDuckGo received too many requests.", busy=True)

@@ -1,5 +1,5 @@
-"""Search with several providers, within their rate limits, and skip failing providers. Store hits
-in one SQLite file, a cache for all sessions and processes. A damaged file stops no search.
+"""Search with several providers within their rate limits, skipping those that fail. Cache hits in
+a SQLite file that all sessions and processes share. A damaged file does not stop a search.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ T = TypeVar("T")
 #: Hours to keep results on recent topics, and minutes for empty results and current events.
 RECENT_HOURS, NOW_MINUTES = 12, 15
 BUSY_SECONDS = 3.0
-#: Days to keep other results, and maximum bytes on disk.
+#: Days to keep all other results, and the maximum size of the file in bytes.
 KEPT_DAYS, MOST_BYTES = 7, 50_000_000
 #: Fraction of the results kept when an oversized file is pruned. The oldest results go first.
 SWEPT_TO = 0.8
@@ -56,8 +56,8 @@ _SIZE = (
 
 class SearchCache:
     """Cached hits by provider and query, in a file of at most `most_bytes` (0 disables the cache).
-    `keep` holds lifetimes in seconds. `scope` separates providers with the same name, such as
-    two SearXNG servers. Keys are hashes, and no API key is part of them.
+    `keep` maps freshness to lifetime in seconds. `scope` separates providers with the same
+    name, such as two SearXNG servers. Cache keys are hashes, and no API key is part of them.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class SearchCache:
 #: Consecutive failures after which a provider is skipped for PAUSE_SECONDS.
 FAILURES = 3
 PAUSE_SECONDS = 60.0
-#: Seconds past its deadline before a provider is cancelled.
+#: Seconds that a provider may overrun its deadline before it is cancelled.
 GRACE_SECONDS = 1.0
 CLOSING_SECONDS = 10.0
 
@@ -181,7 +181,7 @@ class _Breaker:
 @dataclass(frozen=True)
 class Manners:
     """The rules for searching: rate limits, caching and retries. `kept` names the providers whose
-    results are cached. `asks` is the maximum number of attempts at a busy provider.
+    results are cached. `asks` is the maximum number of attempts to query a busy provider.
     """
 
     limiters: RateLimiters = RATE_LIMITERS
@@ -225,9 +225,9 @@ class Search:
         seconds: float,
         charge: Callable[[], None] = lambda: None,
     ) -> list[Hit]:
-        """Return a provider's hits within the query's domains and dates, after calling `charge`.
-        The caller passes the hits to `keep` once they are recorded. Raises SearchError, or
-        Throttled if no turn comes in time.
+        """Return a provider's hits within the query's domains and dates. `charge` is called before
+        each attempt. The caller passes the hits to `keep` once they are recorded. Raises
+        SearchError, or Throttled if the rate limit allows no search in time.
         """
         if seconds <= 0:
             raise SearchError(f"{provider.name} was not queried because there was no time left.")
@@ -250,7 +250,7 @@ class Search:
     async def replay(
         self, provider: Provider, query: Query, *, limit: int, seconds: float
     ) -> list[Hit]:
-        """Return the hits of recorded responses, without rate limit. Raises SearchError."""
+        """Return the hits from recorded responses, without any rate limit. Raises SearchError."""
         self.unmet.add(provider, query)
         found = await provider.search(query, limit=limit, seconds=seconds)
         return [hit for hit in found if fits(query, hit)]
@@ -272,11 +272,11 @@ class Search:
     async def _in_turn(
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
-        """Wait for a turn and search, and retry after QuotaSpent while there is time. A busy
-        provider gets `Manners.asks` attempts. Another gets two, if it says how long to wait.
+        """Wait for a turn and search. Retry after QuotaSpent while there is time. A busy provider
+        gets `Manners.asks` attempts. Any other gets two if it says how long to wait.
         """
         name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
-        # The queue's name across machines, or "" if only this machine uses the provider.
+        # The name of the queue that machines share, or "" if only this machine uses the provider.
         where = provider.where if isinstance(provider, Placed) else name
         common = where and f"search at {where}"
         rate = limit_of(name, self._manners.limits)
@@ -320,7 +320,7 @@ class Search:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
-            # A busy provider's refusal is no failure, because its queue waits and retries.
+            # Do not count a busy provider's refusal as a failure. Its queue waits and retries.
             waited_for = isinstance(error, QuotaSpent) and (
                 error.busy or error.retry_after is not None
             )

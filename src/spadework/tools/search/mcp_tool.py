@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-#: Causes by error name, because the client's error classes are imported on demand.
+#: Causes by name of the error class, because the client's classes are imported on demand.
 _CAUSES = {
     "FileNotFoundError": "there is no such program",
     "PermissionError": "its program is not allowed to run",
@@ -154,7 +154,7 @@ async def _client(where: str) -> AsyncIterator[Client]:
 
 
 async def _guard(mark: str) -> None:
-    """Kill the server's process when the event loop ends, because the client would wait first."""
+    """Kill the server when the event loop ends. The client would wait before killing it."""
     try:
         await asyncio.Event().wait()
     finally:
@@ -169,7 +169,7 @@ def _kill(mark: str) -> None:
 
 
 def is_address(where: str) -> bool:
-    """Return whether `where` is a server's address, not a command line."""
+    """Return whether `where` is a server's address rather than a command line."""
     return where.lower().startswith(("http://", "https://"))
 
 
@@ -194,7 +194,7 @@ def command_of(where: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _innermost(error: BaseException) -> str:
-    """Describe an error's innermost cause by its type, because its message may contain a key."""
+    """Describe an error's innermost cause by its type only. The message may contain a key."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     names = [kind.__name__ for kind in type(error).__mro__]
@@ -288,7 +288,7 @@ class McpSearch:
 
 def mcp_searches(setting: str) -> list[McpSearch]:
     """Return the providers in the setting `TOOL @ ADDRESS or COMMAND; …`, named mcp, mcp-2 and so
-    on. Raises SettingsError, whose message omits any text after @, because it may hold a key.
+    on. Raises SettingsError. Its message omits any text after @, which may hold a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):

@@ -39,7 +39,7 @@ class Provider(Protocol):
 
     @property
     def name(self) -> str:
-        """One lower-case word, such as "searxng"."""
+        """The provider's name: one lower-case word, such as "searxng"."""
         ...
 
     @property
@@ -63,7 +63,7 @@ class Placed(Protocol):
 
 @runtime_checkable
 class Preparing(Protocol):
-    """A provider that may need more time to prepare for a query than a search has."""
+    """A provider that may need longer to prepare for a query than a search may take."""
 
     async def prepare(self, query: Query) -> None:
         """Prepare for the query. Raises SearchError."""
@@ -81,7 +81,7 @@ class Closing(Protocol):
 
 @asynccontextmanager
 async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
-    """Run foreign code with a deadline. Turn its errors into SearchError without their message."""
+    """Run external code with a deadline. Convert its errors to SearchError without their text."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -93,11 +93,11 @@ async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
         raise SearchError(f"{name} could not be searched: {type(error).__name__}.") from error
 
 
-#: Statuses of an exhausted quota: payment required, and two of Tavily's.
+#: HTTP statuses for an exhausted quota: payment required, and two of Tavily's own.
 _SPENT = (402, 432, 433)
 _REFUSED = (401, 403)
-#: Words of a message about a spent quota or a wrong key. Some services send such a message with
-#: another status (Serper 400, Brave 422, MediaWiki 200).
+#: Words in messages about an exhausted quota or a wrong key. Some services send such a message
+#: with an unexpected status (Serper 400, Brave 422, MediaWiki 200).
 _QUOTA = ("credits", "quota", "rate limit", "ratelimit", "too many requests")
 _KEY = ("api key", "api_key", "subscription token")
 _SAYING = ("message", "detail", "info", "error", "code")
@@ -152,7 +152,7 @@ def without_results(label: str, access: Access, answer: Any) -> SearchError:
 
 
 def parse_json(answer: httpx.Response) -> Any:
-    """Parse the response as JSON, or return None."""
+    """Parse a response as JSON. Return None if it is not valid."""
     try:
         return answer.json()
     except (ValueError, RecursionError):
@@ -180,7 +180,7 @@ def _wait(header: str) -> str:
 
 
 AGENT = "spadework"
-#: Maximum bytes of a response. A hundred results with abstracts need a tenth of it.
+#: Maximum size of a response in bytes. A hundred results with abstracts take a tenth of this.
 MOST_BYTES = 5_000_000
 _TELLING = ("content-type", "retry-after", *RATE_LIMIT_HEADERS)
 #: Encodings that decode in small pieces, so that the size limit takes effect in time.
@@ -292,13 +292,13 @@ class Service:
 
 
 async def over_the_wire(request: Any, send: Send) -> Piece:
-    """Return the response of `send()`, taped or replayed. `request` is JSON without API keys."""
+    """Return the response of `send()`, or a replayed one. `request` is JSON without API keys."""
     wire = _wire.get()
     return await (wire(request, send) if wire else send())
 
 
 def tape_traffic(tape: Tape) -> AbstractContextManager[None]:
-    """Record all traffic in the context on the tape."""
+    """Record all traffic within the context on the tape."""
 
     async def wire(request: Any, send: Send) -> Piece:
         piece = await send()
@@ -309,7 +309,7 @@ def tape_traffic(tape: Tape) -> AbstractContextManager[None]:
 
 
 def replay_traffic(tape: Tape) -> AbstractContextManager[None]:
-    """Answer all requests in the context from the tape."""
+    """Answer all requests within the context from the tape."""
 
     async def wire(request: Any, send: Send) -> Piece:
         found = [piece for piece in tape.pieces if piece.head.get("request") == request]

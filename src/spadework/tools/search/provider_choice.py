@@ -1,5 +1,5 @@
-"""List the search providers, and choose the providers of a run. The caller may bring other
-providers, including LangChain search tools and retrievers. LangChain itself is not imported.
+"""List the search providers, and choose those for a run. The caller may supply other providers,
+including LangChain search tools and retrievers. LangChain itself is not imported.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class OwnSearch:
 
 
 class LangChainSearch:
-    """Searches with a LangChain tool or retriever. A blocking one gets its own thread, because
+    """Searches with a LangChain tool or retriever. A blocking one runs in its own thread, because
     LangChain would use one of the event loop's few. The thread is abandoned at the deadline.
     """
 
@@ -130,8 +130,8 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return the input for a tool or retriever. A tool with an artifact gets a tool call, because
-    it returns no artifact for plain text.
+    """Return the input for a tool or retriever. A tool that returns an artifact gets a tool call,
+    because it returns no artifact for plain text.
     """
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
@@ -174,7 +174,7 @@ class Spec:
         return self.setting.upper()
 
     def configured(self, settings: Settings) -> bool:
-        """Return whether the provider requires a setting and it is set."""
+        """Return whether the provider requires a setting that is set."""
         return bool(self.setting and getattr(settings, self.setting))
 
     def lacks_setting(self, settings: Settings) -> bool:
@@ -237,11 +237,11 @@ class Choice:
 async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
-    """Choose the providers named in `settings.search`, and the caller's (`own`). "auto" means the
-    caller's providers if there are any, or else all with a key, address or path, with
-    DuckDuckGo as their spare. If none of these exist, "auto" means DuckDuckGo, or the library
-    (with a notice) if the web is unreachable. `open_library` is called only if needed. Raises
-    SettingsError for an unknown name, or a provider without its key or address.
+    """Choose the providers named in `settings.search`, and those of the caller (`own`). "auto"
+    means the caller's providers or, if there are none, all with a key, address or path, with
+    DuckDuckGo as a fallback. If these do not exist either, "auto" means DuckDuckGo, or the
+    library (with a notice) if the web is unreachable. `open_library` is called only if needed.
+    Raises SettingsError for an unknown name, or a provider without its key or address.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []
@@ -263,8 +263,8 @@ async def choose(
 
 
 async def names_of(settings: Settings) -> list[str]:
-    """Return the names of the providers to search, without duplicates.
-    Raises SettingsError like `choose`.
+    """Return the names of the providers to search, without duplicates. Raises SettingsError as
+    `choose` does.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names else []
@@ -340,12 +340,12 @@ class LibrarySearch:
 
     @property
     def describes(self) -> str:
-        """The library as described in reports."""
+        """A description of the library, for reports."""
         return self.library.describe
 
     async def prepare(self, query: Query) -> None:
-        """Build a missing index, and fully read the packages that the query names. Raises
-        SearchError.
+        """Build the index if it is missing, and read in full the packages that the query names.
+        Raises SearchError.
         """
         try:
             await self.library.build()

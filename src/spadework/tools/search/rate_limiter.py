@@ -14,13 +14,13 @@ from datetime import UTC, datetime, timedelta
 from spadework.errors import QuotaSpent, Throttled
 from spadework.tools.web.fair_queue import Opening, Waiter, shared_place
 
-#: Seconds below which a wait is not reported.
+#: Waits shorter than this many seconds are not reported.
 LEAST_SECONDS = 0.5
 
 
 @dataclass
 class Waited:
-    """A provider's delayed queries, longest delay in seconds, and skipped queries."""
+    """A provider's numbers of delayed and skipped queries, and the longest delay in seconds."""
 
     queries: int = 0
     longest: float = 0.0
@@ -46,7 +46,7 @@ class Waits:
         self._by_name.setdefault(name, Waited()).turned_away += 1
 
     def news(self) -> tuple[str, ...]:
-        """Return sentences about each provider not reported before."""
+        """Return sentences about each provider that has not been reported yet."""
         fresh = [name for name in self._by_name if name not in self._said]
         self._said.update(fresh)
         return tuple(told for name in fresh for told in _sentences(name, self._by_name[name]))
@@ -100,7 +100,7 @@ LIMITS: Mapping[str, Limit] = {
     "brave": Limit.per_second(50, 10),
     # Serper does not publish its limits, which depend on the plan. This is a cautious choice.
     "serper": Limit.per_second(5, 5),
-    # DuckDuckGo documents no limit but soon refuses fast clients. Each search is a process.
+    # DuckDuckGo documents no limit, but soon refuses fast clients. Each search starts a process.
     "duckduckgo": Limit.per_second(1, 2),
 }
 #: The limit for SearXNG, MCP and the caller's providers.

@@ -48,7 +48,7 @@ _NAMES = (
     "uz uzbekistan,ve venezuela,vn vietnam,ye yemen,zm zambia,zw zimbabwe"
 )
 NAMES = MappingProxyType({entry[:2]: entry[3:] for entry in _NAMES.split(",")})
-#: Countries and languages that Brave accepts. It rejects requests with others.
+#: Countries and languages that Brave accepts. It rejects requests with any others.
 BRAVE_COUNTRIES = frozenset((
     "ar", "at", "au", "be", "br", "ca", "ch", "cl", "cn", "de", "dk", "es", "fi", "fr", "gb",
     "gr", "hk", "id", "in", "it", "jp", "kr", "mx", "my", "nl", "no", "nz", "ph", "pl", "pt",
@@ -103,11 +103,11 @@ def region(country: str, language: str) -> str:
 
 
 def is_spoken(place: str, language: str) -> bool:
-    """Return whether a DuckDuckGo region is for the language."""
+    """Return whether a DuckDuckGo region uses the language."""
     return place.endswith(f"-{_OWN_LANGUAGES.get(language, language)}")
 
 
-#: Maximum `site:` operators of one kind in a query. Engines reject long queries.
+#: Maximum number of `site:` or `-site:` operators in a query. Engines reject long queries.
 MOST_SITES = 5
 #: Prefix of URLs of library documents.
 SHELF = "library://"
@@ -132,8 +132,8 @@ def with_sites(query: Query, text: str = "") -> str:
 
 
 def is_wanted(query: Query, url: str) -> bool:
-    """Return whether the query's domain filters admit a URL. Library documents have no domain. They
-    are filtered by URL prefixes such as `library://notes/2026`.
+    """Return whether the query's domain filters admit a URL. Library documents, which have no
+    domain, are filtered by URL prefixes such as `library://notes/2026`.
     """
     if not url.startswith(("http://", "https://")):
         inside, outside = _shelves(query.include_domains), _shelves(query.exclude_domains)
@@ -165,7 +165,7 @@ class Meeting(Protocol):
     """A provider that supports filters."""
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return those filters of the query that the service applies itself."""
+        """Return those of the query's filters that the service can apply itself."""
         ...
 
 
@@ -194,7 +194,7 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
 
 def tongue(query: Query) -> str:
     """Return the language that web engines should prefer, or "" for their default. A requested
-    language comes first, then the question's language, unless the query is in a different one.
+    language comes first, then that of the question, unless the query is in another language.
     """
     if query.language or not query.asked_in:
         return query.language
@@ -202,7 +202,7 @@ def tongue(query: Query) -> str:
 
 
 def filters_of(query: Query) -> frozenset[Wish]:
-    """Return the query's filters that some providers do not support: all except its domains."""
+    """Return the query's filters that not every provider supports: all except its domains."""
     there: dict[Wish, bool] = {
         "country": bool(query.country),
         "language": bool(query.language),
@@ -213,7 +213,7 @@ def filters_of(query: Query) -> frozenset[Wish]:
 
 
 def fits(query: Query, hit: Hit) -> bool:
-    """Return whether a hit is within the query's domains and, if it has a date, its dates."""
+    """Return whether a hit is within the query's domains and, if it is dated, within its dates."""
     if not is_wanted(query, hit.url):
         return False
     if not hit.published_at:
@@ -240,7 +240,7 @@ class Unmet:
         return tuple(filter(None, said))
 
     def news(self) -> tuple[str, ...]:
-        """Return the sentences not returned before."""
+        """Return the sentences that were not returned before."""
         fresh = [sentence for sentence in self.sentences() if sentence not in self._said]
         self._said.update(fresh)
         return tuple(fresh)
@@ -258,7 +258,7 @@ def _sentence(provider: Provider, query: Query) -> str:
     return f"{provider.name} cannot filter by {named}: {how}."
 
 
-#: Maximum characters of a snippet, because some services return a whole abstract.
+#: Maximum length of a snippet in characters. Some services return a whole abstract.
 SNIPPET_CHARS = 2_000
 PUBLISHER_CHARS = 120
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -317,8 +317,8 @@ def whole(text: Any) -> str:
 
 
 def plain(marked: Any) -> str:
-    """Return text on one line, without HTML tags and with character references decoded.
-    Anything but a string gives "".
+    """Return text on one line, without HTML tags and with character references decoded. Return ""
+    for anything but a string.
     """
     return " ".join(html.unescape(_TAG.sub("", marked)).split()) if isinstance(marked, str) else ""
 
@@ -334,7 +334,7 @@ _DATE = (
 _PUBLISHER = ("publisher", "journal", "site_name", "sitename")
 _LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
 _DEEP = 3
-#: Maximum characters of a Python literal, because parsing takes a hundred times its memory.
+#: Maximum length of a Python literal, because parsing takes a hundred times its size in memory.
 _MOST_CHARS = 1_000_000
 _LINK = re.compile(
     r"\[(?P<title>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s()<>]+)[^()\n]{0,300}\)|(?P<bare>https?://[^\s<>\"')\]]+)"
@@ -347,7 +347,7 @@ _MARKS = re.compile(
 
 def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
     """Return the list of results in a tool's response, or None. The list may be JSON or Python
-    text, lie in an object, or be a message's artifact.
+    text, be nested in an object, or be a message's artifact.
     """
     if artifact := getattr(answer, "artifact", None):
         answer = artifact
