@@ -1,4 +1,4 @@
-"""The interface to state shared by several machines. Its database backend is imported only if the
+"""The interface to state that several machines share. The database backend is imported only if the
 settings name a database.
 """
 
@@ -20,11 +20,11 @@ _NONE = "Sharing work with other machines requires a database."
 
 
 class Backend(Protocol):
-    """The operations that need other machines. The defaults are those of a single machine."""
+    """Operations that involve other machines. The defaults are for a single machine."""
 
     async def find(self, settings: Settings, session_id: str) -> bool:
-        """Copy a session run by workers to this machine. Return whether it is still live. Raises
-        SettingsError, DiskFailed.
+        """Copy a session that workers run to this machine, and return whether it is still live.
+        Raises SettingsError or DiskFailed.
         """
         return False
 
@@ -41,17 +41,17 @@ class Backend(Protocol):
         return
 
     async def note_answer(self, settings: Settings, known: str, session_id: str) -> bool:
-        """Record the session that gave the answer with the hash `known`. Return whether workers
-        know the session.
+        """Record that this session gave the answer with the hash `known`. Return whether the
+        database has the session.
         """
         return False
 
     async def answered_by(self, settings: Settings, known: str) -> str:
-        """Return the session that gave the answer with the hash `known`, or ""."""
+        """Return the id of the session that gave the answer with the hash `known`, or ""."""
         return ""
 
     async def database_fault(self, settings: Settings) -> str:
-        """Explain why the database cannot be used, without naming hosts; "" if it can."""
+        """Explain why the database cannot be used, without naming hosts. Return "" if it can."""
         return ""
 
     async def database(self, settings: Settings) -> list[Any]:
@@ -59,13 +59,13 @@ class Backend(Protocol):
         return []
 
     def connected(self, settings: Settings) -> AbstractAsyncContextManager[None]:
-        """Keep a server's database connections open. Raises SettingsError."""
+        """Keep a server's database connections open inside the context. Raises SettingsError."""
         return nullcontext()
 
     def limits_shared(
         self, settings: Settings, session_id: str
     ) -> AbstractAsyncContextManager[None]:
-        """Share host, model and provider limits while a session runs."""
+        """Share host, model and provider limits with other machines inside the context."""
         return nullcontext()
 
     def run_by_workers(
@@ -79,17 +79,17 @@ class Backend(Protocol):
         raise LookupError(_NONE)
 
     async def cancel(self, session: Any) -> bool:
-        """Cancel a `Session` run by workers. Return False if it runs in this process."""
+        """Cancel a `Session` that workers run. Return False if it runs in this process."""
         return False
 
     async def list_news(
         self, settings: Settings, known: Mapping[str, int]
     ) -> dict[str, tuple[int, str]]:
-        """Return the lists that changed since the `known` versions."""
+        """Return the stored lists that changed since the `known` versions, by name."""
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return a list by name. The list counts as created if the file `before` exists."""
+        """Return a stored list by name. It counts as created if the file `before` exists."""
         raise LookupError(_NONE)
 
     def day_limit(self, settings: Settings) -> Any:
@@ -97,7 +97,7 @@ class Backend(Protocol):
         raise LookupError(_NONE)
 
     def checkpoints(self, claim: Any, record: Any) -> Any:
-        """Return the checkpoint saver of the session held by a `Claim`."""
+        """Return the checkpoint saver for the session that `claim` holds."""
         raise LookupError(_NONE)
 
     def knowledge(self, settings: Settings, most_bytes: int) -> Any:
@@ -118,5 +118,5 @@ def backend_of(settings: Settings) -> Backend:
 
 
 def shared_backend() -> Backend:
-    """Return the database backend. A missing package fails only on use."""
+    """Return the database backend. A missing database package raises an error only on use."""
     return cast("Backend", import_module("spadework.machines.backend"))

@@ -1,6 +1,6 @@
-"""Enforce the limits of a run, except for time.
-Every model call, search and page is charged before it starts. A share of the model costs is
-reserved for writing, checking and rewriting. BudgetSpent means: write with the evidence so far.
+"""Enforce the limits of a run, except its time limit. Every model call, search and page is charged
+before it starts. A share of the model costs is reserved for writing, checking and rewriting the
+report. BudgetSpent tells a run to write the report with the evidence it has.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _open: ContextVar[Bill | None] = ContextVar("bill", default=None)
 
 
 class Bill:
-    """Amounts by `Usage` field. `kept` means that the amounts are, or soon will be, journaled."""
+    """Amounts by `Usage` field. `kept` means that they are in the journal, or soon will be."""
 
     def __init__(self) -> None:
         self.amounts: dict[str, float | None] = {}
@@ -51,7 +51,7 @@ class Bill:
 
 @contextmanager
 def meter_bill(loose: Bill) -> Iterator[Bill]:
-    """Open a bill for the work inside. Unless `kept`, it is added to the enclosing bill."""
+    """Open a bill for the work in this context. Unless `kept`, add it to the enclosing bill."""
     outer, bill = loose.current, Bill()
     token = _open.set(bill)
     try:
@@ -74,8 +74,8 @@ def total(bills: Iterable[Amounts]) -> Usage:
 
 Price = tuple[float, float]
 
-#: The number of calls that may compete for a limit. An answer may be longer than usual only within
-#: one part in AT_ONCE of the free tokens and money.
+#: The number of calls that may compete for a limit. An answer may exceed its usual size only if
+#: the call then takes at most 1/AT_ONCE of the free tokens and money.
 AT_ONCE = 16
 #: Minimum tokens for an answer; with fewer left, no call is made.
 LEAST_ROOM = 200
@@ -101,7 +101,7 @@ class Free(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """A reservation for one call. `room` is for the answer, `tokens` for request and answer."""
+    """A reservation for a call: `room` tokens for the answer, `tokens` for request and answer."""
 
     room: int
     tokens: int
@@ -110,7 +110,7 @@ class Hold(NamedTuple):
 
 
 class SharedLimit(Protocol):
-    """The limit shared by all runs of a user."""
+    """A limit that all runs of a user share."""
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
         """Exchange usage figures with other machines, and announce an upcoming call."""
@@ -132,8 +132,8 @@ def cost(price: Price | None, told: int, said: int) -> float:
 
 
 def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
-    """Return the reservation for a call, or None if too little is `free` now. An answer gets at
-    least its usual size. It may get less only if no running call could release more (`alone`).
+    """Return the reservation for a call, or None if too little is `free` now. An answer gets less
+    than its usual size only if no running call could release more (`alone`).
     """
     most = min(wish.most, longest(wish, free))
     least = min(LEAST_ROOM, wish.most)
@@ -149,12 +149,12 @@ def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
 
 
 def longest(wish: HoldRequest, free: Free) -> int:
-    """Return the most answer tokens within the limits; negative if the request exceeds them."""
+    """Return how many tokens the answer may have; negative if the request exceeds the limits."""
     return int(min(free.tokens - wish.told, paid_by(wish, free.money)))
 
 
 def paid_by(wish: HoldRequest, money: float) -> int:
-    """Return the most answer tokens the dollars pay for, or -1 if they do not cover the request."""
+    """Return how many answer tokens `money` buys, or -1 if it does not even cover the request."""
     left = money - cost(wish.price, wish.told, 0)
     if wish.price is None or cost(wish.price, 0, wish.most) <= left:
         return wish.most
@@ -166,7 +166,7 @@ Limit = Literal["calls", "searches", "pages", "tokens", "money"]
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a run, described by the settings of the same names."""
+    """The limits of a run. The settings of the same names describe them."""
 
     minutes: float = 10
     iterations: int = 3
@@ -202,20 +202,20 @@ class Budget(Deadline):
         self.used = Usage()
         #: The first exhausted limit, or "".
         self.refused = ""
-        #: Usage not yet assigned to an answer.
+        #: Usage that is not yet recorded with a journaled answer.
         self.loose = Bill()
         #: Dollars spent, as far as prices are known.
         self._money = 0.0
         self._holds: list[Hold] = []
         self.shared: SharedLimit | None = None
         self._waiting: set[asyncio.Future[None]] = set()
-        #: Time and amounts spent when writing began.
+        #: The time and the amounts already spent when writing began.
         self._began: tuple[float, dict[Limit, float]] | None = None
         #: The amounts reserved for rewriting.
         self._again: dict[Limit, float] = {}
-        #: The amounts spent on closing calls before the writing, such as a test of the model. The
-        #: reserve is a share of what these calls leave, because an expensive test would otherwise
-        #: leave too little for judging.
+        #: The amounts spent on closing calls before writing began, such as the model test. The
+        #: reserve for writing is a share of what is left after these calls. Otherwise, an
+        #: expensive test would leave too little for judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod
@@ -230,7 +230,7 @@ class Budget(Deadline):
         self._money = self.used.money or 0.0
 
     def metered(self) -> AbstractContextManager[Bill]:
-        """Open a bill for the usage inside. Unless `kept`, the usage stays loose."""
+        """Open a bill for the usage in a context. Unless `kept`, add it to the enclosing bill."""
         return meter_bill(self.loose)
 
     def writes(self) -> None:
@@ -246,7 +246,7 @@ class Budget(Deadline):
             self._again = {p: AGAIN * (self._paid(p) - paid) for p, paid in before.items()}
 
     def charge(self, limit: Limit, amount: float = 1) -> None:
-        """Charge `amount` in advance. Raises BudgetSpent, charging nothing."""
+        """Charge `amount` in advance, or raise BudgetSpent if that would exceed the limit."""
         if self.spent(limit) + amount > getattr(self.limits, limit):
             self._refuse(limit)
         self.add(**{_FIELD[limit]: int(amount)})
@@ -271,10 +271,9 @@ class Budget(Deadline):
         self.add(**{name: amount for name, amount in used.items() if name != "money" and amount})
 
     async def hold(self, wish: HoldRequest, *, until: float) -> Hold:
-        """Charge a model call and reserve its maximum cost, waiting for running calls if
-        necessary.
-
-        `until` is a `time.monotonic` time. Raises BudgetSpent, in which case nothing is charged.
+        """Charge a model call and reserve its maximum cost. If too little is free, wait for
+        running calls until `until` (a `time.monotonic` time). If it is still too little, charge
+        nothing and raise BudgetSpent.
         """
         own = wish.closing
         while True:
@@ -294,7 +293,7 @@ class Budget(Deadline):
         return hold
 
     def settle(self, hold: Hold, *, used: tuple[int, int], price: float | None) -> None:
-        """Release a reservation and record the actual cost; a `price` of None is unknown."""
+        """Release a reservation and record the actual cost. `price` is None if unknown."""
         self._holds.remove(hold)
         if self.shared:
             self.shared.settle(hold, sum(used), price or 0.0)
@@ -337,7 +336,8 @@ class Budget(Deadline):
 
     def _free(self, *, closing: bool, settled: bool = False) -> Free:
         """Return the amounts that a call may reserve within the limits of the run and the shared
-        limit. `settled` ignores this run's calls and, while it has any, those of other runs.
+        limit. `settled` ignores the run's own calls and, if it has any, those of other runs
+        too.
         """
         own = self.free(closing=closing, settled=settled)
         if self.shared is None:
@@ -359,7 +359,7 @@ class Budget(Deadline):
         ceiling: float = getattr(self.limits, limit)
         if closing or limit not in _HELD_BACK:
             return ceiling
-        # WITH_MODEL counts at quick effort, too: QUICK gives writing less time, but not less cost.
+        # Use WITH_MODEL at quick effort, too: QUICK shortens writing but does not make it cheaper.
         share = WITH_MODEL["write"] * (ceiling - self.early.get(limit, 0.0))
         kept = min(share, self._again.get(limit, ceiling))
         return ceiling - (math.ceil(kept) if limit == "calls" else kept)
@@ -372,14 +372,14 @@ class Budget(Deadline):
         raise BudgetSpent(limit)
 
     def spent(self, limit: Limit) -> float:
-        """Return the amount used of a limit."""
+        """Return how much of a limit is used up."""
         if limit == "tokens":
             return self.used.tokens_in + self.used.tokens_out
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """Return the exhausted limit ("time", …), or "" while every limit has more left than
-        closing needs.
+        """Return the first limit ("time", …) with nothing left but the reserve for writing, or ""
+        if there is none.
         """
         if self.reckoned("plan") <= 0:
             return "time"

@@ -1,5 +1,5 @@
-"""Divide the run time into phases, and compute the timeout of every external wait.
-Keep the date of a session, so that resumed and replayed runs use the same one.
+"""Divide the run time into phases, and compute the timeout of every external wait. Also store the
+date of a session, so that resumed and replayed runs use the same date.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Literal
 
 Phase = Literal["plan", "search", "read", "assess", "write"]
 Shares = Mapping[Phase, float]
-#: Returns whether a step's time is over.
+#: A function that returns whether the time of a step is over.
 Late = Callable[[], bool]
-#: A share of the run time, and its maximum in seconds.
+#: A share of the run time, capped at a number of seconds.
 Mark = tuple[float, float]
 
-#: Unused time passes to later phases. Writing keeps its share of calls, tokens and money, too.
+#: Unused time passes to later phases. Writing's share also applies to calls, tokens and money.
 BY_CODE: Shares = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
 WITH_MODEL: Shares = {"plan": 0.05, "search": 0.10, "read": 0.35, "assess": 0.20, "write": 0.30}
-#: A small model on two cores takes 14 to 45 s to plan, the longest call at quick effort.
+#: Planning is the longest call at quick effort: a small model on two cores takes 14 to 45 s.
 QUICK: Shares = {"plan": 0.15, "search": 0.10, "read": 0.50, "assess": 0.20, "write": 0.05}
 
 #: With less time left, only the best pages are read.
@@ -40,16 +40,16 @@ SLOWER = 1.5
 #: Time reserved for rewriting weak parts, as a share of the time that the whole report took.
 AGAIN = 0.5
 
-#: Seconds to compose, verify, save and exit by code, unless known from earlier runs.
+#: Seconds to compose, verify and save by code and then exit, unless known from earlier runs.
 CLOSING_SECONDS = 2.0
 CLOSING_SHARE = 0.2
-#: Closing takes about as long as this many drafts by code. Drafts slow down with evidence and
-#: load: 5,806 entries take 2.9 s of CPU time instead of 0.8 s.
+#: Closing takes about as long as composing this many drafts by code. Drafts take longer with more
+#: evidence and under load: with 5,806 entries, 2.9 s of CPU time instead of 0.8 s.
 CLOSING_DRAFTS = 4.0
 
 
 def shares_of(effort: str, *, model: bool) -> Shares:
-    """Return each phase's share of the run time. With a model, writing gets the largest."""
+    """Return each phase's share of the run time, by effort and by whether there is a model."""
     if not model:
         return BY_CODE
     return QUICK if effort == "quick" else WITH_MODEL
@@ -63,9 +63,9 @@ class Deadline:
         self.started = time.monotonic()
         self.reserve = CLOSING_SECONDS
         self.shares: Shares = BY_CODE
-        #: The seconds recorded with the last answer, in a replay.
+        #: In a replay, the elapsed seconds recorded with the last answer.
         self.replayed: float | None = None
-        #: Seconds that writing and checking took. A share of it, AGAIN, is reserved for rewriting.
+        #: Seconds that writing and checking took. The fraction AGAIN is reserved for rewriting.
         self.written: float | None = None
         self.writing = False
         self._paused_at: float | None = None
@@ -91,7 +91,7 @@ class Deadline:
         return max(0.0, self.seconds - self.elapsed())
 
     def until_closing(self) -> float:
-        """Return the seconds until only the time for closing by code is left."""
+        """Return the seconds until only the reserve for closing by code is left."""
         return max(0.0, self.seconds_left() - self._reserve_seconds)
 
     def closing_seconds(self) -> float:
@@ -121,9 +121,9 @@ class Deadline:
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 
     def judging_seconds(self, call: float) -> float:
-        """Return the seconds for judging a round. If its phase has less than SLOWER times `call`,
-        judging may borrow from writing, up to half of both phases' time, because a report is
-        worth nothing if nobody judged its evidence.
+        """Return the seconds for judging a round. If the assessment phase has less than SLOWER
+        times `call` left, judging may borrow from writing, up to half of the time of both
+        phases: a report is worthless if its evidence was not judged.
         """
         return max(self.phase("assess"), min(SLOWER * call, self.phase("assess", "write") / 2))
 
@@ -136,7 +136,7 @@ class Deadline:
         return self.until_closing() >= self._writing_seconds
 
     def reckoned(self, *phases: Phase) -> float:
-        """Return the seconds left for these phases. In a replay, the recorded time counts."""
+        """Return the seconds left for these phases. A replay uses the recorded time."""
         left = self.until_closing()
         order = list(self.shares)
         coming: list[Phase] = [name for name in order[order.index(phases[0]) :] if name != "write"]

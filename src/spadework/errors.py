@@ -41,10 +41,10 @@ def must_be(name: str, wanted: str, value: object) -> str:
 
 class SpadeworkError(RuntimeError):
     """An error raised on purpose. `str(error)` is one sentence, and `hint` says how to fix it.
-    LangGraph servers pass on messages only if the error is a RuntimeError.
+    LangGraph servers pass on the message of an error only if it is a RuntimeError.
     """
 
-    #: True if a retry would fail too, so a resumed run does not retry.
+    #: True if a retry would fail too. A resumed run then does not retry.
     final = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
@@ -81,13 +81,13 @@ class FetchError(SpadeworkError):
 
     final = True
 
-    #: True if the server refused a client that does not look like a browser.
+    #: True if the server refused the request because the client does not look like a browser.
     turned_away = False
 
     #: The HTTP status if it means that the page does not exist, else 0.
     status = 0
 
-    #: The attempts made (`values.Attempt`). The last one ended in this error.
+    #: All attempts (`values.Attempt`). The last attempt ended in this error.
     attempts: tuple[Any, ...] = ()
 
 
@@ -104,11 +104,11 @@ class Unreadable(FetchError):
 
 
 class NotAllowed(FetchError):
-    """The guard refused the address."""
+    """The address guard refused to fetch the page."""
 
 
 class TooSlow(FetchError):
-    """The page missed its deadline."""
+    """The page did not arrive by its deadline."""
 
     final = False
 
@@ -154,7 +154,7 @@ class SessionNotFound(SessionError):
 
 
 class SessionUnreadable(SessionError):
-    """A session's files are damaged, truncated or invalid. `why` describes one of them."""
+    """A session's files are damaged, truncated or invalid. `why` says what is wrong with one."""
 
     why = ""
 
@@ -168,11 +168,11 @@ class DaySpent(SessionError):
 
 
 class Stopping(SessionError):
-    """The server is stopping. It accepts no questions and ends the running ones."""
+    """The server is stopping. It accepts no new questions and ends the running sessions."""
 
 
 class DiskFailed(SessionError):
-    """A session's disk is full, read-only or gone. What was gathered is kept."""
+    """The disk of a session is full, read-only or gone. What the run gathered is kept."""
 
 
 class BudgetSpent(Exception):
@@ -184,7 +184,7 @@ class BudgetSpent(Exception):
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that installs an extra from spadework's own folder.
-    The package of this name in a package index may belong to another project.
+    """Return the command that installs an extra from spadework's own folder. The package called
+    spadework in a package index may belong to another project.
     """
     return f'`pip install ".[{extra}]"` in the spadework folder'

@@ -1,5 +1,5 @@
-"""The events of a run. In order, they form its record.
-The graph streams them as JSON objects, which `parse_event` turns back into events.
+"""The events of a run. In order, they make up the record of the run. The graph streams them as
+JSON objects, which `parse_event` turns back into events.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ VERSION = 1
 
 
 class Timed(Value):
-    """An event with its time. `at`: the time; `after`: the seconds since the run began, without
-    pauses in which nobody works on it; `seconds`: the duration, or None if instant; `v`: the
-    version of the record (0 has no times).
+    """An event with its time. `at`: when it happened; `after`: the seconds since the run began,
+    not counting pauses; `seconds`: how long it took, or None if it took no time; `v`: the
+    version of the record format (0 has no times).
     """
 
     #: Fields that identify the event's subject; () if it has none.
@@ -100,10 +100,10 @@ class Notice(Timed):
 
 
 class Asked(Timed, extra="ignore"):  # Interrupts also contain a form for chat clients.
-    """A question to the user: what the question means, or whether the plan is right.
-    An empty answer to `approve` accepts the plan. Otherwise it lists the wanted topics, one per
-    line. A line "change: …" requests another change, after which the plan is shown again unless
-    the last line is "yes".
+    """A question to the user: what their research question means, or whether the plan is right. An
+    empty answer to `approve` accepts the plan. Any other answer lists the wanted topics, one
+    per line. A line "change: …" requests another change, after which the plan is shown again
+    unless the last line is "yes".
     """
 
     type: Literal["asked"] = "asked"
@@ -171,7 +171,7 @@ class Ended(Timed):
 
 
 class Searched(Timed):
-    """A provider answered a query with `found`, best first. `round` is 0 before the plan."""
+    """A provider answered a query with `found`, best first. `round` is 0 until there is a plan."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "query", "provider")
     type: Literal["searched"] = "searched"
@@ -204,7 +204,7 @@ class Unanswered(Timed):
 
 
 class Checked(Timed):
-    """A topic's hits were judged before reading. `against` maps rejected URLs to reasons."""
+    """The hits of a topic were screened. `against` maps the URLs of rejected hits to reasons."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round")
     type: Literal["checked"] = "checked"
@@ -241,8 +241,8 @@ class Reading(Timed):
 
 
 class Read(Timed, Tried):
-    """A page was read, or could not be read for a `reason`. The fields are those of `Page`. If the
-    page was not read, they describe the last attempt. `cleaning` is part of `seconds`.
+    """A page was read, or could not be read for this `reason`. The fields mean what they mean in
+    `Page`; after a failure, they describe the last attempt. `seconds` includes `cleaning`.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "url")
@@ -270,7 +270,8 @@ class Read(Timed, Tried):
 
 class Cleaned(Timed):
     """A model cleaned a noisy page. `content_hash` and `before` (characters) describe the page
-    before cleaning, `after_hash` and `chars` afterwards. `reason` names a failure.
+    before cleaning, `after_hash` and `chars` the page after it. `reason` says why cleaning
+    failed.
     """
 
     about: ClassVar[tuple[str, ...]] = ("content_hash",)
@@ -318,7 +319,7 @@ class Called(Timed):
 
 
 class Distilled(Timed):
-    """A topic's pages were cut into passages to judge."""
+    """The pages of a topic were split into passages to judge."""
 
     type: Literal["distilled"] = "distilled"
     about: ClassVar[tuple[str, ...]] = ("topic", "round")
@@ -329,7 +330,7 @@ class Distilled(Timed):
 
 
 class Proven(Timed):
-    """Entries were added to the ledger."""
+    """Entries were added to the evidence ledger."""
 
     about: ClassVar[tuple[str, ...]] = ("evidence",)
     type: Literal["proven"] = "proven"

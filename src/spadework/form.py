@@ -20,9 +20,9 @@ OWNERS = frozenset(
         *("parallel_sessions", "drain_seconds", "log"),
     }
 )
-#: Settings with this suffix are addresses of servers, and are reserved for the owner, too.
+#: Settings with this suffix are server addresses, which are also reserved for the owner.
 _SERVER = "_url"
-#: Groups of settings in run order, each with its title and the graph nodes that use it.
+#: The groups of settings, in order of use, each with its title and the graph nodes that use it.
 GROUPS = {
     "Budgets": ("Limits", ("open", "assess")),
     "Judging": ("Answer", ("plan", "approve", "assess", "write")),
@@ -62,7 +62,7 @@ def _place_field(name: str, group: str, nodes: Collection[str]) -> dict[str, Any
 
 
 def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
-    """Return a default that depends on the effort, which must be an earlier field."""
+    """Return a default that depends on the effort, a field that must be declared earlier."""
     values = {"quick": quick, "deep": deep}
     return lambda given: values.get(given.get("effort", ""), normal)
 

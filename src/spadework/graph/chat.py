@@ -43,7 +43,7 @@ from spadework.tools.export.markdown_report import escape_markdown, safe_url
 from spadework.values import STATE_WORDS, Result
 from spadework.visible import one_line
 
-#: Kinds of messages, found by programs in `additional_kwargs["telling"]`.
+#: Kinds of messages. Programs find the kind in `additional_kwargs["telling"]`.
 Telling = Literal["plan", "progress", "draft"]
 _TITLE_CHARS = 200
 
@@ -75,7 +75,7 @@ class Teller:
         id_ = f"{telling}-{number}-{self._session_id}"
         if id_ in self._begun:
             return AIMessageChunk(content=f"\n{text}", id=id_)
-        # Clients that print everything need a gap between messages.
+        # Clients that print all messages in a row need a gap between them.
         apart, told = "\n\n" if self._begun else "", {"telling": telling}
         self._begun.add(id_)
         return AIMessageChunk(content=apart + text, id=id_, additional_kwargs=told)
@@ -109,13 +109,13 @@ MOST_WISHES = 4_000
 
 
 class ChatInput(TypedDict):
-    """The input of a turn: new messages, of which the last human one is the question."""
+    """The input of a turn: new messages. The last human message is the question."""
 
     messages: Required[Annotated[list[AnyMessage], add_messages]]
 
 
 class ChatState(TypedDict, total=False):
-    """The state of a thread: its messages and last session. Other channels belong to one turn."""
+    """The state of a thread: its messages and last session. The other channels last one turn."""
 
     messages: Required[Annotated[list[AnyMessage], add_messages]]
     session_id: Required[str]
@@ -138,8 +138,8 @@ Chat = CompiledStateGraph[ChatState, Settings, ChatInput, ChatOutput]
 async def receive(
     state: ChatState, runtime: Runtime[Settings]
 ) -> Command[Literal["listen", "__end__"]]:
-    """Answer small talk and clients' own requests; send everything else to research. Raises
-    SettingsError if the last human message has no text.
+    """Answer small talk and requests of the chat client itself, such as for a title. Send all
+    other messages to research. Raises SettingsError if the last human message has no text.
     """
     said = _human_words(state)[-1]
     settings = runtime.context if isinstance(runtime.context, Settings) else Settings.load()
@@ -172,13 +172,13 @@ def _human_words(state: ChatState) -> list[str]:
 
 
 async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Run the loop in the thread's stream. Events are sent as custom parts, and progress as
-    messages. Only the report is kept as a message.
+    """Run the research loop, streaming events as custom parts and progress as messages. Only the
+    report is stored as a message of the thread.
     """
     asked = {name: value for name, value in state.items() if name != "messages"}
     teller = Teller(state["session_id"])
     result: Result | None = None
-    # Servers draw the subgraph only if the node refers to it by name.
+    # LangGraph servers draw the subgraph only if the node refers to it by name.
     async with aclosing(_events(research.graph, asked)) as events:
         async for event in events:
             runtime.stream_writer(event.model_dump(mode="json"))

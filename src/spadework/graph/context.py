@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def checked_session_id(session_id: str) -> str:
-    """Return the id. Raises SettingsError if it could name a folder outside the sessions."""
+    """Return the id, or raise SettingsError if it could name a folder outside the sessions."""
     if not is_session_id(session_id):
         raise SettingsError(must_be("session_id", "made of letters, digits, - and _", session_id))
     return session_id
@@ -82,12 +82,12 @@ class SessionContext:
     tables: dict[tuple[str, int], PageAssignment] = field(default_factory=dict)
     #: The usage of earlier runs, newest first.
     experience: Sequence[Took] = ()
-    #: Pages cleaned in the session, and pages being cleaned now.
+    #: How many pages have been cleaned in the session, and how many are being cleaned now.
     cleanings: int = field(init=False)
     cleaning: int = 0
     #: Search and model failures already reported, by stage and subject.
     told: set[tuple[str, str]] = field(default_factory=set)
-    #: The model's qualification test. Its result is a reason (`str`) if there was no test.
+    #: The model's qualification test. Its result is a reason (`str`) if the model was not tested.
     examination: asyncio.Task[Examined | str] | None = None
     #: True if the run tests its model; None until known.
     examines: bool | None = None
@@ -115,13 +115,13 @@ class SessionContext:
         self.reader = Reader(self.web, self.browser)
         self.libraries = parts.libraries
         self.model = parts.model
-        #: The model that answers new requests; in a replay, requests that were not recorded.
+        #: The model that answers new requests; in a replay, only those that were not recorded.
         self.asked = parts.asked
         self.page_cache = parts.page_cache
         self.stand_ins = StandIns(parts.choice.spares)
         self.searching = tuple(provider.describes for provider in parts.choice.providers)
         self.notices = tuple(parts.choice.notices)
-        #: Problems from before the run.
+        #: Problems that occurred before the run.
         self.problems = tuple(parts.problems)
         self.cleanings = parts.cleanings
 
@@ -146,7 +146,7 @@ class SessionContext:
         return self.settings.effort == "quick"
 
     def told_once(self, problem: Problem) -> str:
-        """Return a problem as text and remember it, or "" if it was already reported."""
+        """Return a problem as text, or "" if it was already reported. Remember it as reported."""
         who = (problem.stage, problem.subject)
         if who in self.told:
             return ""
@@ -160,7 +160,7 @@ class SessionContext:
             self.model.record = record
 
     async def noted(self, kind: str, key: Any, now: T, otherwise: T) -> T:
-        """Record and return `now`. A replay returns the recorded value, or `otherwise` if none."""
+        """Record and return `now`. A replay returns the recorded value instead, or `otherwise`."""
 
         async def work() -> T:
             return now
@@ -186,7 +186,7 @@ class SessionContext:
         return made
 
     async def narrowed(self, mark: Mark, at: str) -> bool:
-        """Return whether less than `mark` is left, recorded for replays."""
+        """Return whether less time than `mark` is left, and record the answer for replays."""
         return await self.noted("narrowed", [*mark, at], self.budget.under(mark), False)
 
     async def was_stopped(self, at: str) -> bool:
@@ -196,7 +196,7 @@ class SessionContext:
         return self.stop.is_set()
 
     def workload(self, plan: Plan) -> Workload:
-        """Return how much each of a plan's workers may search and read."""
+        """Return how much each worker of a plan may search and read."""
         judged = self.model is not None and not self.unfit
         return workload(plan, self.settings, model=judged)
 
@@ -211,12 +211,7 @@ class SessionContext:
         progress: Callable[[str], None] | None = None,
         providers: Sequence[Any] | Replay | PagesAlone = (),
     ) -> Self:
-        """Open a session's folder and journal, choose providers and model, and register the
-        context.
-
-        `providers`: the caller's own, a session to replay, or options for only gathering pages.
-        Raises SettingsError, or DiskHangs if the disk does not answer in time.
-        """
+        """Open a session's folder and journal, choose providers and model, register the context."""
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         session_id = checked_session_id(folder.name)
 
@@ -240,8 +235,8 @@ class SessionContext:
 
     async def index_library(self) -> None:
         """Build the index of the library if it is missing, unless the user wants the report now.
-        This does not count as run time. Raises SettingsError if the index cannot be written, or
-        SearchError.
+        This does not count as run time. Raises SearchError, or SettingsError if the index
+        cannot be written.
         """
         seconds = self.budget.until_closing()
         self.budget.pause()

@@ -1,4 +1,4 @@
-"""Finish by code alone a run that was cut off: judge what was read, and report the ledger."""
+"""Finish a run that was cut off, by code alone: judge what was read, and report the evidence."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ LATE_TOPIC = "Time ran out before the pages read for this topic were judged."
 
 
 async def closed_by_code(context: SessionContext, state: ResearchState, question: str) -> Result:
-    """Return the result of a run that was cut off, and keep it for follow-ups.
-    Code composes the report or, in a follow-up, adds the new findings to the earlier report.
+    """Return the result of a run that was cut off, and store it for follow-ups. Code composes the
+    report. In a follow-up, it adds the new findings to the earlier report.
     """
     before, closed = state.get("before"), await _judge_unjudged(context, state)
     if before is None:

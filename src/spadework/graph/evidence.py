@@ -19,7 +19,7 @@ from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
 PROSE = ("paragraph", "list", "quote")
 _KIND_OF: dict[str, EvidenceKind] = {"code": "code", "list": "item"}
-#: Minimum share of the remaining time for adding evidence, even if judging used up their phase.
+#: Minimum share of the remaining time for adding evidence, even if judging used up its phase.
 LEAST_SHARE = 0.1
 _PAIR = 2
 
@@ -45,8 +45,8 @@ async def entries(
     *,
     left: int,
 ) -> tuple[list[Evidence], list[Problem]]:
-    """Return the new entries of a topic, numbered from the end of the ledger. The `left` topics
-    share the judging time. Quotes that come too late are dropped, with a problem.
+    """Return a topic's new entries, with ids that continue those of the ledger. `left` topics
+    share the time for judging. Drop quotes for which no time is left, and return a problem.
     """
     digests = dict.fromkeys(spot.page.content_hash for spot in spots)
     texts = {digest: await context.pages.get(digest) for digest in digests}
@@ -88,7 +88,7 @@ def _enter(
 
 
 def _untaken(place: _Place, own: Sequence[tuple[int, int]], text: PageText) -> _Place | None:
-    """Return the first part of a place that no entry has yet."""
+    """Return the first part of a place that no entry covers yet."""
     start, end = place.start, place.end
     for s, e in sorted(own):
         if s <= start < e:
@@ -99,7 +99,7 @@ def _untaken(place: _Place, own: Sequence[tuple[int, int]], text: PageText) -> _
 
 
 def split_quote(text: PageText, spot: Spot) -> list[_Place]:
-    """Return the places of a quote's entries. Only the best match for the claim carries it."""
+    """Return the places of a quote's entries. The claim is kept only at the place it fits best."""
     found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
         said = text[start:end]
@@ -124,8 +124,8 @@ def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
 
 def pieces(text: PageText, start: int, end: int) -> list[tuple[int, int, Block]]:
     """Split a span of a page at headings, code and tables, without the headings and code fences.
-    Adjacent paragraphs and lists stay together, because a list needs its introduction. A defined
-    term starts a new piece; on a line of its own, it includes what follows.
+    Adjacent paragraphs and lists stay together, because a list needs its introduction. A
+    defined term starts a new piece, with the text below if it is on a line of its own.
     """
     made: list[tuple[int, int, Block]] = []
     goes_on = False
@@ -157,7 +157,7 @@ def parts_of(
         return [(*span, _KIND_OF.get(block.kind, "text"))]
     header, rows = text.header_of(block), rows_at(text, block, span)
     kind: EvidenceKind = "row" if header else "cells"
-    # The first row of a two-column table may be data, and counts as data if quoted alone.
+    # The first row of a two-column table may be data. It counts as data if no other row is quoted.
     above = header or text.header_of(block, _PAIR)
     own = [row for row in rows if row != above]
     own = [(own[0][0], own[-1][1])] if together and own else own

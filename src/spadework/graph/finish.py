@@ -39,9 +39,9 @@ from spadework.values import (
 )
 from spadework.visible import visible
 
-#: A round ends the run if it adds less than this share of all evidence. The first number is for
-#: runs without a model and for deep effort. With a strong model, five third rounds after a second
-#: round below .4 brought 16 of 381 cited quotes, and one after a second round of .46 11 of 70.
+#: A round that adds less than this share of all evidence is the last. The first number is for runs
+#: without a model and for deep effort. With a strong model, five third rounds brought 16 of 381
+#: cited quotes if the second round was below .4, and one brought 11 of 70 if it was .46.
 MARGINAL_UTILITY, JUDGED_UTILITY = 0.1, 0.4
 
 
@@ -56,7 +56,7 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
 def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, price: float) -> str:
     rounds = state["rounds"]
     if state.get("review"):
-        # The editor's round is extra, and always the last.
+        # The round that the editor asks for is an extra one, and always the last.
         before = state.get("stopped_by", "")
         return "iterations" if before == "coverage" else before
     if budget.refused or budget.reckoned("plan") <= 0:
@@ -81,7 +81,7 @@ def nothing_left(state: ResearchState) -> str:
 
 
 def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
-    """Return whether another round fits. At quick effort, allow the time of all rounds so far."""
+    """Return whether another round fits. At quick effort, allow the time of all earlier rounds."""
     planning = state.get("plan_seconds", 0.0)
     if settings.effort != "quick":
         return budget.fits(planning)
@@ -91,7 +91,7 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 def _quotes_brought(state: ResearchState, alone: bool) -> int:
     """Return how many quotes the last round added. Without a model (`alone`), count the last two
-    rounds, because in one of them code may have chosen the same quotes as before, adding none.
+    rounds: in a single round, code may have chosen only quotes that were already known.
     """
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
     return since[-1].evidence_after - since[0].evidence_before
@@ -169,7 +169,7 @@ def result_of(
     late: Sequence[Problem] = (),
     pictures: Sequence[Picture] = (),
 ) -> Result:
-    """Return the result of a finished run. `late` are problems from outside the nodes."""
+    """Return the result of a finished run. `late` are problems that arose outside the nodes."""
     why = _final_reason(context, state)
     by_model = models_among(c.maker for c in state.get("citations", []))
     mode: Mode = "model" if by_model else "extractive"
@@ -209,7 +209,7 @@ def result_of(
 
 
 def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Problem]:
-    """Return each problem once, in order, without pages that could be `read` later."""
+    """Return each problem once, in order. Drop problems with pages that could be `read` later."""
     fresh = {canonical_url(page.url) for page in read if not page.stale}
     lasting = (
         p for p in met if p.stage not in ("read", "copy") or canonical_url(p.subject) not in fresh
@@ -218,7 +218,7 @@ def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Proble
 
 
 def _final_reason(context: SessionContext, state: ResearchState) -> str:
-    """Return why the run ended. A used-up model limit counts even if all topics are answered."""
+    """Return why the run ended. An exhausted model limit counts even with all topics answered."""
     if context.stop.is_set():
         return "stop"
     searched = state.get("pages") or any(find.answered for find in state.get("finds", []))

@@ -81,9 +81,7 @@ def _fitting_figures(
 
     @cache
     def captions(url: str, text: PageText, code: str) -> list[tuple[str, str, str]]:
-        """Return the URL, opening words and heading of each caption that shares a word with the
-        question.
-        """
+        """Return URL, opening words and heading of each caption that shares a question word."""
         return [
             (figure.url, caption, text.heading_above(start))
             for figure in figures[url]

@@ -1,4 +1,4 @@
-"""State that the pages share: settings and runs by user, and shutdown."""
+"""State that the pages share: the settings and runs of each user, and the shutdown signal."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from spadework.sessions.runs import Runs
 from spadework.sessions.users import People
 from spadework.settings import Settings
 
-#: Seconds the list of models is cached.
+#: How long the list of models is cached, in seconds.
 MODELS_SECONDS = 60.0
 
 
 @dataclass
 class Web:
-    """The server as one user sees it. `streams`: counts open event streams by browser; `examples`:
-    questions that the library can answer; `models`: the choices as (setting, label), the default
-    first.
+    """The server as one user sees it. `streams` counts the open event streams of each browser.
+    `examples` are questions that the library can answer, and `models` the choices as (setting,
+    label), with the default first.
     """
 
     settings: Settings
@@ -53,7 +53,7 @@ class Web:
 
 
 class Server:
-    """The server for all users. `owner` is its owner's `Web`."""
+    """The server, with one `Web` per user. `owner` is the `Web` of the server's owner."""
 
     def __init__(self, settings: Settings, access: Access) -> None:
         self.people = access.people or People(settings)
@@ -74,7 +74,7 @@ class Server:
         return not admission.here().inside and all(web.runs.written() for web in self._of.values())
 
     async def take_up(self) -> None:
-        """Resume all users' sessions that an earlier server left unfinished."""
+        """Resume the sessions of all users that an earlier server process left unfinished."""
         for user in list(self.people.names()):
             await self.web(user).runs.take_up()
 

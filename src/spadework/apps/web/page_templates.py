@@ -1,4 +1,4 @@
-"""Render pages and their parts. The templates escape all values."""
+"""Render whole pages and parts of pages. The templates escape all values."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def changes(picture: ViewModel, changed: Iterable[str], **values: Any) -> str:
 
 
 def searches(settings: Settings) -> list[tuple[str, str]]:
-    """Return the search choices as (setting, label), the server's default first."""
+    """Return the search choices as (setting, label), with the server's default first."""
     known = [name for name, provider in PROVIDERS.items() if not provider.lacks_setting(settings)]
     names = {"auto": "Automatic: whatever can be reached", "library": "Only the library"}
     names |= {name: name for name in known}
@@ -85,7 +85,7 @@ def searches(settings: Settings) -> list[tuple[str, str]]:
 
 
 def describe_searched(settings: Settings, chosen: str = "") -> str:
-    """Describe where a question is searched. `chosen` is the form's value."""
+    """Describe where the answer to a question is searched for. `chosen` is the form's value."""
     named = chosen or settings.search
     found = named.split(",")
     if named == "auto":
@@ -105,7 +105,7 @@ def describe_writers(result: Result) -> str:
 
 
 def mark_code(text: str) -> Markup:
-    """Escape text as HTML, turning backticks into code."""
+    """Escape text as HTML, and turn spans in backticks into `<code>` elements."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 

@@ -37,7 +37,7 @@ from spadework.sessions.metrics.statistics import statistics
 from spadework.tools.export.sheet import read_picture
 
 MOST_LISTED = 200
-#: Maximum characters of a question in a URL.
+#: Maximum length of a question in a URL, in characters.
 MOST = 2_000
 MEDIA_TYPES = {
     ".md": "text/markdown; charset=utf-8",
@@ -48,7 +48,7 @@ MEDIA_TYPES = {
     ".bib": "text/x-bibtex; charset=utf-8",
 }
 
-#: Example questions that Python's installed documentation can answer.
+#: Example questions that the documentation of the installed Python packages can answer.
 INSTALLED = (
     "What is LangGraph and how do I use it?",
     "How do I retry a failing HTTP request in Python?",
@@ -72,7 +72,7 @@ async def start(request: Request) -> Response:
 async def start_page(
     request: Request, status: int = 200, error: str = "", answer: str = "", **given: str
 ) -> Response:
-    """Show the question form with the last input and the error or answer."""
+    """Show the question form with the last input and any error or answer."""
     await web_of(request).learn_models()
     return await page(
         request,
@@ -124,7 +124,7 @@ async def related(request: Request) -> Response:
 
 
 async def snapshot(request: Request) -> Response:
-    """Show a page as it was read, with its quotes marked."""
+    """Show a stored page as the run read it, with the quotes in it marked."""
     web, session_id = seen_of(request).web, request.path_params["id"]
     text, evidence = await page_of(web, session_id, request.path_params["hash"])
     number = whole_number(request.query_params.get("part", ""), 1)
@@ -150,7 +150,7 @@ async def snapshot(request: Request) -> Response:
 
 
 async def picture(request: Request) -> Response:
-    """Return a picture of a report."""
+    """Return a picture from a report."""
     folder = await folder_of(seen_of(request).web, request.path_params["id"])
     kept = await asyncio.to_thread(read_picture, folder, request.path_params["name"])
     if kept is None:
@@ -173,7 +173,7 @@ async def export(request: Request) -> Response:
 
 
 async def statistics_page(request: Request) -> Response:
-    """Show what the sessions found and cost."""
+    """Show statistics on what the sessions found and cost."""
     found = await asyncio.to_thread(statistics, web_of(request).settings.home)
     return await page(
         request, "statistics.html", found=found, by=by, foreseen=foreseen, most_listed=MOST_LISTED
@@ -181,12 +181,12 @@ async def statistics_page(request: Request) -> Response:
 
 
 async def settings_check(request: Request) -> Response:
-    """Show the settings check, which loads its findings later."""
+    """Show the page of the settings check. The page loads the findings later."""
     return await page(request, "settings.html", settings=web_of(request).settings, costs=COSTS)
 
 
 async def settings_findings(request: Request) -> Response:
-    """Return only the findings. Refuse other sites, which must not start these checks."""
+    """Return only the findings. Refuse requests from other sites, which must not run checks."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise HTTPException(403, "This request comes from another site and was refused.")
     return HTMLResponse(
@@ -196,7 +196,7 @@ async def settings_findings(request: Request) -> Response:
 
 
 async def refuse_request(request: Request, error: Exception) -> Response:
-    """Show an error in one sentence, with its hint."""
+    """Show an error page with a one-sentence message and a hint."""
     if isinstance(error, HTTPException):
         status, said, hint = error.status_code, error.detail, ""
     elif isinstance(error, SpadeworkError):

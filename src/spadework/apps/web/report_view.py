@@ -32,7 +32,7 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of a line. `marks` are the ids of its evidence, `first` the ids that start here."""
+    """Part of a line. `marks` are the ids of its evidence; `first` are those that start here."""
 
     text: str
     marks: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """One of the `of` parts of a page, numbered from 1, as plain `lines` or as HTML."""
+    """Part `number` (from 1) of the `of` parts of a page, as plain `lines` or as `html`."""
 
     number: int
     of: int
@@ -60,7 +60,7 @@ class Part:
 def part_of(
     text: str, evidence: Sequence[Evidence], wanted: int, current: str = "", *, plain: bool
 ) -> Part:
-    """Return the part with the evidence `current`, else part `wanted` or the nearest to it."""
+    """Return the part with the evidence `current`, or else the part nearest to number `wanted`."""
     cuts = _cuts(text)
     here = next((e.start for e in evidence if e.id == current), None)
     last = len(cuts) - 1
@@ -72,7 +72,7 @@ def part_of(
     start, end = cuts[number - 1], cuts[number]
     if plain:
         return Part(number, last, tuple(_lines(text, start, end, evidence)))
-    # A part that starts inside code repeats the opening fence.
+    # If the part starts inside a code block, repeat the opening fence.
     fence = _fence_before(text, start)
     shown = f"{fence}\n{text[start:end]}" if fence else text[start:end]
     html = render_stretch(shown, end - len(shown), evidence, current)
@@ -80,7 +80,7 @@ def part_of(
 
 
 def _cuts(text: str) -> list[int]:
-    """Return the offsets where parts begin, at line starts if possible, and the text's end."""
+    """Return the offset of each part, at a line start if possible, and the end of the text."""
     cuts = [0]
     while len(text) - cuts[-1] > PART_CHARS:
         at = text.find("\n", cuts[-1] + PART_CHARS, cuts[-1] + 2 * PART_CHARS)
@@ -134,8 +134,8 @@ QUOTED = "quoted word for word"
 
 @dataclass(frozen=True)
 class Proof:
-    """A quote's stored page, its source's trust (0 to 100) and the verdict on its sentence.
-    `judged` means that a model took part.
+    """What backs a quote: its stored page, the trust in its source (0 to 100), and the verdict on
+    the sentence that cites it. `judged` means that a model took part.
     """
 
     snapshot: str
@@ -146,7 +146,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Listed:
-    """A listed source. It has a `source` if cited or read, else the `reason` it was not read."""
+    """A source in the list, with its `source` if it was read, or the `reason` if it was not."""
 
     title: tuple[Run, ...]
     state: str
@@ -159,7 +159,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class ReportView:
-    """A report and everything its page shows."""
+    """Everything that the page of a report shows."""
 
     sheet: Sheet
     proofs: dict[str, Proof]
@@ -167,7 +167,7 @@ class ReportView:
 
 
 def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
-    """Build a report's view. `seen` are the pages the run requested."""
+    """Build the view of a report. `seen` lists the pages that the run requested."""
     sheet = laid_out(result)
     # Sorted so that verdicts on direct citations override those on inferences.
     outright = sorted(result.citations, key=lambda citation: citation.verdict != "inference")
@@ -195,7 +195,7 @@ def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
 
 
 def snapshot(session_id: str, content_hash: str, evidence_id: str = "") -> str:
-    """Return the URL of a stored page, at the quote of `evidence_id` if given."""
+    """Return the URL of a stored page, pointing at the quote `evidence_id` if it is given."""
     at = f"?e={evidence_id}#{evidence_id}" if evidence_id else ""
     return f"/s/{session_id}/pages/{content_hash}{at}"
 
@@ -207,7 +207,7 @@ def web_link(url: str) -> str:
 
 
 def _verdict_words(verdict: str, *, judged: bool) -> str:
-    """Return the verdict to show. Code alone can verify only that a sentence is a quote."""
+    """Return the verdict to show. Without a model, only word-for-word quotes are verified."""
     return QUOTED if verdict == "supported" and not judged else verdict
 
 
@@ -234,11 +234,11 @@ _TITLE = re.compile(r"\A# .*\n+")
 # number and _NUMBERED.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
-#: Replaces noncharacters that a page itself contains, because they would pass for marks.
+#: Replaces these characters if they occur in a page, where they would be taken for marks.
 _FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
 #: Markdown's block markers, which must stay at the start of a line.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")
-#: Lowest heading level. A page's headings move down one level, below the view's own.
+#: Lowest heading level. Headings in a page move down one level, to stay below the view's own.
 _LOWEST = 6
 
 
@@ -248,8 +248,8 @@ def draft_html(markdown: str) -> str:
 
 
 def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: str = "") -> str:
-    """Render the part of a page that begins at `start`. Marks its evidence, and highlights
-    `wanted`.
+    """Render the part of a page that begins at `start`, with its evidence marked and the evidence
+    `wanted` highlighted.
     """
     marks = _Marks([e for e in evidence if e.start < start + len(text) and e.end > start], wanted)
     markdown, renderer = _parser(), RendererHTML()
@@ -303,7 +303,7 @@ def _sign_quotes(text: str, start: int, evidence: Sequence[Evidence]) -> str:
 
 
 class _Marks:
-    """Renders tokens that contain text, tracking which quotes are open."""
+    """Rendering rules for tokens that contain text. Tracks which quotes are open."""
 
     def __init__(self, evidence: Sequence[Evidence], wanted: str) -> None:
         self.evidence = evidence

@@ -1,5 +1,5 @@
-"""Access control by `Host` and `Origin`, and by a token or proxy when required. The method and
-path of a request decide which scope it needs, for all interfaces.
+"""Control access by the `Host` and `Origin` headers and, if required, by a token or proxy. In all
+interfaces, the method and path of a request decide which scope it needs.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from spadework.settings import Settings
 from spadework.settings.sources import networks_of
 from spadework.tools.stores.private_files import write_atomically
 
-#: ASGI scope key of the request's user.
+#: The key of the request's user in the ASGI scope.
 USER = "spadework.user"
-#: Paths for liveness and readiness, open to anyone.
+#: Paths of the liveness and readiness probes, which are open to anyone.
 OPEN = frozenset({"/healthz", "/readyz"})
-#: The MCP tools check their own scopes. Here, read or ask is enough.
+#: The path of the MCP tools. They check their own scopes, so here read or ask is enough.
 MCP = "/mcp"
 _ADMIN = ("/settings", "/metrics")
 
@@ -41,14 +41,14 @@ def user_of(request: Scope) -> User:
 
 
 def needed(method: str, path: str) -> Permission:
-    """Return the scope needed: admin for server pages, read for GET and HEAD, ask for the rest."""
+    """Return the required scope: admin for server pages, read for GET and HEAD, otherwise ask."""
     if any(path == one or path.startswith(f"{one}/") for one in _ADMIN):
         return "admin"
     return "read" if method in ("GET", "HEAD") else "ask"
 
 
 def refusal(user: User, method: str, path: str) -> Response | None:
-    """Return a refusal, or None if the user has the scope."""
+    """Return a 403 response, or None if the user has the required scope."""
     scope = needed(method, path)
     if user.may(scope) or (path == MCP and (user.may("read") or user.may("ask"))):
         return None
@@ -63,14 +63,14 @@ SCOPES: frozenset[Permission] = frozenset(("read", "ask"))
 
 @dataclass(frozen=True)
 class Proxies:
-    """The trusted proxies' networks, and the header with the user's name ("" for none)."""
+    """The networks of the trusted proxies, and the header that names the user ("" for none)."""
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     header: str = ""
 
     @classmethod
     def of(cls, settings: Settings) -> Proxies:
-        """Return the trusted proxies. Raises SettingsError for a user header without any."""
+        """Return the trusted proxies. Raises SettingsError if only a user header is set."""
         networks = networks_of(settings.trusted_proxies)
         if settings.user_header and not networks:
             raise SettingsError(
@@ -80,7 +80,7 @@ class Proxies:
         return cls(networks, settings.user_header)
 
     def user(self, scope: Scope, headers: Headers) -> User | None:
-        """Return the user named by a trusted proxy, or None without exactly one valid name."""
+        """Return the user a trusted proxy names, or None unless it sent exactly one valid name."""
         if not self.header or not self._trusts(scope):
             return None
         named = headers.getlist(self.header)
@@ -105,7 +105,7 @@ NONE = Proxies()
 
 
 def _peer(scope: Scope) -> IPv4Address | IPv6Address | None:
-    """Return the peer's address. Our servers ignore forwarded addresses."""
+    """Return the address of the direct peer. Our servers ignore forwarded addresses."""
     try:
         peer = ip_address((scope.get("client") or ("",))[0])
     except ValueError:
@@ -141,9 +141,9 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access rules of a server at `host`. A token is required beyond loopback or if
-        there are users. If none is set, it is made once per home. Raises SettingsError for a
-        user header without trusted proxies, or an unusable database.
+        """Return the access rules of a server at `host`. Beyond loopback, or if there are users, a
+        token is required. If none is set, one is created per home. Raises SettingsError for a
+        user header without trusted proxies, or for an unusable database.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)
@@ -155,7 +155,7 @@ class Access:
         return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
-        """Return whether a `Host` header names this server. In DNS rebinding, it does not."""
+        """Return whether a `Host` header names this server, to guard against DNS rebinding."""
         try:
             name = urlsplit(f"//{header}").hostname or ""
             port = urlsplit(f"//{header}").port
@@ -169,14 +169,14 @@ class Access:
         return bool(self.token) or (self.people is not None and self.people.there)
 
     def user_of(self, given: str) -> User | None:
-        """Return a token's user, or None if unknown. The comparison takes constant time."""
+        """Return the user of a token, or None if it is unknown. Compares in constant time."""
         if self.token and hmac.compare_digest(given.encode(errors="replace"), self.token.encode()):
             return OWNER
         return self.people.tokens.user_of(given) if self.people and given else None
 
 
 class Gate:
-    """Passes a request to the application or refuses it in one sentence."""
+    """Passes a request to the application, or refuses it with a one-sentence message."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -192,7 +192,7 @@ class Gate:
         # WebSockets are not supported.
 
     async def _refuse_unverified(self, scope: Scope) -> Response | None:
-        """Refuse everyone while the users cannot be looked up."""
+        """Refuse every request while the users cannot be looked up."""
         if self._access.people is None or scope["path"] in OPEN:
             return None
         try:
@@ -242,7 +242,7 @@ class Gate:
         return PlainTextResponse(said, 401, {"WWW-Authenticate": "Bearer"})
 
     def _signed_in(self, scope: Scope, query: list[tuple[str, str]], token: str) -> Response:
-        """Move the token from the URL to an HTTP-only cookie."""
+        """Redirect to the URL without the token, and store the token in an HTTP-only cookie."""
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         path = "/" + scope["path"].lstrip("/\\")  # a local path, never `//elsewhere`
         response = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
@@ -272,12 +272,12 @@ def _is_address(name: str) -> bool:
 
 
 def _same_origin(origin: str, scheme: str, host: str) -> bool:
-    # A proxy may use https where we see http.
+    # Behind a proxy, the client may use https although we see http.
     return origin.lower() in (f"{scheme}://{host}".lower(), f"https://{host}".lower())
 
 
 def _cookie_name(scope: Scope) -> str:
-    # Ports of a host share cookies, so each server needs its own name.
+    # All ports of a host share their cookies, so each server needs its own cookie name.
     return f"{COOKIE}_{(scope.get('server') or ('', 0))[1]}"
 
 
@@ -286,7 +286,7 @@ def _kept_token(home: Path) -> str:
     with suppress(FileNotFoundError, UnicodeDecodeError):
         if _TOKEN.fullmatch(kept := path.read_text(encoding="ascii").strip()):
             return kept
-    # Replace a missing or damaged token, because an empty one would grant access.
+    # Replace a missing or damaged token: an empty token would grant access to anyone.
     token = secrets.token_urlsafe(32)
     write_atomically(path, token.encode())
     return token

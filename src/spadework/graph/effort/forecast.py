@@ -1,5 +1,5 @@
-"""Forecast a run. The low estimate is one round that answers everything, the high one all rounds.
-Similar earlier runs, if there are enough, correct the forecast.
+"""Forecast a run. The low estimate is for one round that answers everything, the high estimate for
+all rounds. If there are enough similar earlier runs, they correct the forecast.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ CALL_SHARE = (0.5, 1.5)
 WAVES = 4
 #: Waves of model calls in each further round.
 WAVES_MORE = 1
-#: Tokens in a prompt without its material.
+#: Tokens in a prompt, not counting its material.
 PROMPT_TOKENS = 1_000
 # Tokens in an answer (typical, long).
 ASSESSMENT_TOKENS = (150, ANSWERS["assessor"])
 SECTION_TOKENS = (150, ANSWERS["writer"])
 PLAN_TOKENS = (300, ANSWERS["lead"])
 SMALL_TOKENS = (30, ANSWERS["judge"])
-#: Judge calls per topic and round: one screens hits; at deep effort, another reflects.
+#: Judge calls per topic and round: one screens hits; at deep effort, another proposes a search.
 JUDGED: dict[Effort, int] = {"quick": 0, "normal": 1, "deep": 2}
 HITS_TOKENS = 2_000
-#: Characters per token, and characters of evidence per section (typical, slow).
+#: Characters per token, and characters of evidence per section (typical, long).
 CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 
 Tokens = dict[Role, tuple[int, int]]
-#: Minimum and maximum number of runs to use, newest first.
+#: Minimum and maximum number of earlier runs to use. The newest are used first.
 LEAST_RUNS, MOST_RUNS = 5, 20
-#: The forecast range leaves out one in PARTS of the earlier runs at each end.
+#: The forecast range leaves out 1/PARTS of the earlier runs at each end.
 PARTS = 20
-#: Forecast quantities and their decimal places.
+#: The forecast quantities, and the number of decimal places of each.
 DIGITS: dict[str, int] = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 0)
 DIGITS |= {"seconds": 2, "money": 4}
 
@@ -65,12 +65,12 @@ def forecast(
     """Return the forecast for a plan whose first tasks are `tasks`, within the limits of the
     settings.
 
-    `providers` are names. `plan_seconds` is how long the model planned, or 0 if it did not.
+    `providers` are provider names. `plan_seconds` is how long the model took to plan, if it did.
     """
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
     load = workload(plan, settings, model=model)
-    # Before planning, a broad search asks each provider once. The tasks do not contain it.
+    # Before planning, one broad search asks every provider. The tasks do not include it.
     looked = len(providers) if model and settings.effort != "quick" else 0
     gap_searches = looked + more * count * load.gap_queries * len(providers)
     pages = pages_of(tasks)
@@ -122,10 +122,11 @@ def _model_seconds(more: int, calls: tuple[int, int], plan_seconds: float) -> tu
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Return the model calls of a run with one round, and of a run with `more` further rounds. A
-    run has a plan, an assessment and a section per topic, and a summary if there are several
-    sections. Normal effort adds screening; deep effort adds reflections and a review. Cleaning
-    is not counted, because it uses only calls that are left over.
+    """Return the number of model calls in a run with one round and in a run with `more` further
+    rounds. A run makes one call for the plan, two per topic (an assessment and a section), and
+    one for a summary if there are several sections. Normal effort adds screening; deep effort
+    adds reflections and a review. Cleaning uses only calls that are left over, so it is not
+    counted.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)
@@ -134,9 +135,7 @@ def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
 
 
 def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
-    """Return the input and output tokens by role; `of` is 0 for the low estimate, 1 for the high
-    one.
-    """
+    """Return the tokens in and out by role. `of` is 0 for the low and 1 for the high estimate."""
     judged = (1 + more) * count
     shown = room_of(count, settings) // (2 - of)
     sections = count + (count > 1)
@@ -189,11 +188,7 @@ class Took(NamedTuple):
 
 
 def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]) -> Forecast:
-    """Return a forecast corrected by `earlier` runs of its kind on this machine, if there are
-    enough.
-
-    The runs are sorted newest first. `limits` caps the forecast, by the names in DIGITS.
-    """
+    """Return a forecast corrected by enough `earlier` runs of its kind on this machine."""
     alike = [t.actual for t in earlier if (t.kind, t.machine) == (made.kind, made.machine)][
         :MOST_RUNS
     ]

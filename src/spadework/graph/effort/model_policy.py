@@ -40,8 +40,8 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
-    """Return the tokens left, or fewer if the remaining money buys fewer at the assessor's price.
-    Subtract the tokens of a running model test, but of no other running call.
+    """Return how many tokens are left, or how many the money left buys at the assessor's price if
+    that is fewer. Subtract the tokens of a running model test, but of no other running call.
     """
     free = context.budget.free(closing=closing, settled=True)
     examining = context.examination is not None and not context.examination.done()
@@ -53,8 +53,8 @@ def payable(context: SessionContext, *, closing: bool = False) -> float:
 
 
 async def is_fast(context: SessionContext, *roles: Role) -> bool:
-    """Return whether the roles' models may do optional work. They may not at quick effort, or if
-    one is known to be slow.
+    """Return whether the models of these roles may do optional work. They may not at quick effort,
+    or if one of them is known to be slow.
     """
     if context.model is None or context.quick:
         return False
@@ -69,15 +69,15 @@ _NO_TIME = "There was no time for the test."
 
 def begin(context: SessionContext) -> None:
     """Start the model's qualification test in the background. A replay starts the test only when
-    needed, because the clock of a replay follows the recorded answers.
+    needed, so that the time recorded with the test does not advance the clock too early.
     """
     if context.model and context.journal.recording is None:
         _begin(context)
 
 
 async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[Problem]:
-    """Drop a model that guessed in an earlier test, because its plans are no better than code's
-    (benchmarks/small_model.py). Return the problems.
+    """Drop a model that guessed in an earlier test, because its plans are no better than those of
+    code (benchmarks/small_model.py). Return the problems.
     """
     model = context.model
     if model is None or len({model.place(role) for role in get_args(Role)}) > 1:
@@ -110,7 +110,7 @@ async def examines(context: SessionContext) -> bool:
 
 
 async def recall(context: SessionContext) -> None:
-    """Restore a resumed run's test result and test cost without any request."""
+    """Restore the test result and test cost of a resumed run, without calling the model."""
     if await leave_out(context):
         return
     context.budget.early |= await context.journal.noted(_COST, "", before=True) or {}
@@ -141,7 +141,7 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
 
 
 async def judge_in_time(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model that may judge from this step on, or None if time is left only for code."""
+    """Return the model that may judge from this step on, or None if only time for code is left."""
     return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)
 
 

@@ -1,4 +1,4 @@
-"""Set the workers' queries and pages from the question's complexity and the effort."""
+"""Set how many queries and pages workers get, from the question's complexity and the effort."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ GAP_PAGES = 5
 #: Deep effort multiplies the preset's pages by these factors, within the page limit.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
-#: The factor at deep effort without a model, because pages then cost little.
+#: The factor at deep effort without a model: pages cost little then.
 DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
     """The maximum queries and pages of one worker, for a topic and for a gap. With `broad`, pages
-    that another worker also reads do not count in the first round. With `reads_on`, every open
-    topic also reads hits that were left unread.
+    that another worker also reads do not count in the first round. With `reads_on`, workers for
+    open topics also read hits that earlier rounds left unread.
     """
 
     queries: int

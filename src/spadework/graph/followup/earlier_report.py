@@ -22,7 +22,7 @@ from spadework.values import Coverage, Evidence, Plan, Question, Result, Section
 V = TypeVar("V", bound=Value)
 
 KIND = "report"
-#: The reason for ending when existing evidence answers the question.
+#: The value of `stopped_by` if existing evidence answers the question.
 RECALLED = "known"
 
 
@@ -62,8 +62,8 @@ async def earlier(context: SessionContext, follows: str) -> Earlier | None:
 
 
 async def take_over(context: SessionContext, follows: str, before: Earlier) -> frozenset[str]:
-    """Copy the texts behind a report into this session, and return the hashes of the copies.
-    Missing or changed texts are left out.
+    """Copy the page texts behind a report into this session, and return the hashes of the copies.
+    Leave out missing or changed texts.
     """
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
     folder = context.folder.parent / checked_session_id(follows) / "pages"
@@ -79,7 +79,7 @@ async def take_over(context: SessionContext, follows: str, before: Earlier) -> f
 
 
 def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
-    """Return a session's journaled answers of one kind, in order; [] if unreadable."""
+    """Return a session's journaled answers of one kind, in order, or [] if they are unreadable."""
     try:
         file = (folder / "session.sqlite").as_uri()
         with closing(sqlite3.connect(f"{file}?mode=ro", uri=True)) as db:
@@ -93,7 +93,7 @@ def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
 
 
 def as_it_was(before: Earlier) -> dict[str, Any]:
-    """Return an earlier report unchanged, as channel updates."""
+    """Return the channel updates that restore an earlier report unchanged."""
     return {
         "plan": before.plan,
         "title": before.title or before.plan.title or before.plan.question,
@@ -132,14 +132,14 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
 
 
 def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
-    """Return the entries in use that the follow-up added."""
+    """Return the ledger entries that the follow-up added, without unused ones."""
     known = {e.id for e in before.evidence}
     return [e for e in proofs(state) if e.id not in known]
 
 
 def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
-    """Return the plan, coverage and shortfalls of the report and its follow-up combined. A topic in
-    both keeps the evidence of both.
+    """Merge the plan, coverage and shortfalls of the report with those of its follow-up. A topic
+    in both keeps the evidence of both.
     """
     new = state["plan"]
     names = {topic.name for topic in before.plan.topics}
@@ -159,8 +159,8 @@ def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
 def _shortfalls(
     before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
 ) -> list[Shortfall]:
-    """Merge the shortfalls, dropping those of topics judged again. Shortfalls of the whole report
-    stay only if the follow-up found nothing.
+    """Merge the earlier shortfalls with those found now. If the follow-up found evidence for a
+    topic, drop the earlier shortfalls of this topic and those of the whole report.
     """
     anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
     anew |= {""} if anew else set()

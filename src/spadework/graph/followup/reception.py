@@ -22,8 +22,8 @@ SECONDS = 20.0
 
 
 class Greeted(Value):
-    """The handling of a message: by research, or with an `answer`. `task` names a client's own
-    request.
+    """How to handle a message: research it, or send `answer`. `task` is set for requests of the
+    chat client itself, such as for a title.
     """
 
     research: bool
@@ -33,8 +33,8 @@ class Greeted(Value):
 
 
 async def receive(said: str, settings: Settings, wishes: str = "", most_tokens: int = 0) -> Greeted:
-    """Answer a message, or decide that it needs research. `wishes`: the system messages;
-    `most_tokens`: the limit of the answer (0: none). If rules can decide, no model is opened.
+    """Answer a message, or decide that it needs research. `wishes` are the system messages, and
+    `most_tokens` limits the answer (0: no limit). If rules can decide, no model is needed.
     Raises SettingsError.
     """
     chore, budget = chore_of(said, wishes, most_tokens), Budget.of(settings)

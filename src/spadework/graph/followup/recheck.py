@@ -25,13 +25,13 @@ from spadework.tools.text.facts import nearest
 from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Citation, Evidence, Review, Section, Weakness, models_among
 
-#: Maximum entries that a section does not cite, shown to the writer who rewrites it.
+#: Maximum entries not cited by a section that are shown to the writer who rewrites it.
 MOST_NEAR = 8
 
 
 @dataclass(frozen=True)
 class Base:
-    """A report before a change. `places` maps a changed heading to its section's index in
+    """A report before a change. `places` maps a changed heading to the index of its section in
     `sections`. With `better`, a rewritten section must not lose sentences.
     """
 
@@ -49,8 +49,8 @@ class Base:
 
 
 def base_of(state: ResearchState) -> Base | None:
-    """Return the report before the change: the draft the editor reviewed, else the followed-up
-    report.
+    """Return the report before the change: the draft that the editor reviewed, or else the report
+    that the question follows up on.
     """
     if review := state.get("review"):
         return Base(review.sections, state.get("citations", []), better=True)
@@ -62,7 +62,7 @@ def base_of(state: ResearchState) -> Base | None:
 async def whole(
     state: ResearchState, model: Model | None, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Return a new report's verified sections as channel updates."""
+    """Return the verified sections of a new report, as channel updates."""
     found = await verify_sections(model, state["plan"], state.get("sections", []), material, check)
     return {
         "sections": found.sections,
@@ -75,13 +75,13 @@ async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
     """Verify the changed sections, and return the report as channel updates. A section keeps its
-    earlier text if it loses all sentences or, with `base.better`, any.
+    earlier text if it loses all its sentences or, with `base.better`, any of them.
     """
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]
     found = await verify_sections(model, state["plan"], changed, material, check)
     made = {section.heading: section for section in found.sections}
-    # Code can only quote for a section that lost every sentence, so the earlier text is better.
+    # For a section that lost every sentence, code can only quote, so the earlier text is better.
     empty = {s.heading for s in changed if base.of(s.heading) and _fell_to_code(s, made)}
     stands: list[Section] = []
     places: dict[str, int] = {}
@@ -145,7 +145,7 @@ def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation])
     ]
 
 
-#: The reason for rewriting a summary. Entry ids follow.
+#: The reason given for rewriting a summary. The ids of the new entries follow.
 TOLD_MORE = "The report now tells more, which its summary must not leave out: "
 
 
@@ -216,8 +216,8 @@ def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
 def _home(
     entry: Evidence, review: Review, sections: Sequence[Section], ledger: Sequence[Evidence]
 ) -> str:
-    """Return the heading of the section for an entry: the editor's choice, else the section that
-    cites its topic most, else "".
+    """Return the heading of the section that an entry belongs to: the section that the editor
+    named, or else the section that cites the entry's topic most. Return "" if there is none.
     """
     for point in review.weaknesses:
         if point.query and point.section and point.topic == entry.topic:
@@ -248,7 +248,7 @@ def _material(
 
 
 def known_findings(state: ResearchState) -> dict[Stated, Finding]:
-    """Return the verdicts on the sentences that the editor reviewed."""
+    """Return the verdicts on the sentences of the report that the editor reviewed."""
     review = state.get("review")
     cited = state.get("citations", [])
     found = {each.sentence: Finding(each.verdict, judge=each.judge) for each in cited}

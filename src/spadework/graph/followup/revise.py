@@ -42,7 +42,7 @@ from spadework.values import Plan, Problem, Question, Section, models_among
 #: The value of `stopped_by` if only the form of the report was changed.
 REVISED = "revised"
 STAYED = "The report is unchanged."
-#: The problem's reason and effect if the user asks to revise a report that does not exist.
+#: The reason and effect of the problem if the user asks to revise a report that does not exist.
 NO_REPORT = "There is no report to revise."
 INSTEAD = "Researching the previous question in the requested form."
 _NOTICES: dict[TurnKind, str] = {
@@ -95,8 +95,8 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 
 
 def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
-    """Return state changes to research the previous question in the requested form.
-    Return {} if the question does not ask for another form.
+    """Return the state changes for researching the previous question in the requested form. Return
+    {} if the question does not ask for another form.
     """
     asked, before = state["question"], state.get("earlier", [])
     questions = [n for n, text in enumerate(before) if not sure_turn(text)]
@@ -152,7 +152,7 @@ async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 async def extend_report(
     context: SessionContext, state: ResearchState, model: Model | None, before: Earlier
 ) -> dict[str, Any]:
-    """Return channel updates that extend the report by the findings of the follow-up."""
+    """Return the channel updates that extend the report with the findings of the follow-up."""
     new, whole = found_for_it(before, state), join_states(before, state)
     plan = whole["plan"]
     now: ResearchState = {**state, "coverage": whole["coverage"], "plan": plan}

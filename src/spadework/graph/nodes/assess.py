@@ -219,8 +219,8 @@ async def _judge(
 def _as_judged(
     known: Sequence[Evidence], judgement: Judgement, old: Coverage | None
 ) -> list[Evidence]:
-    """Return the entries on which code's judgement of a topic is based: those of the latest
-    judgement with their column names, then those of the previous one.
+    """Return the entries that code's judgement of a topic is based on: those of the latest
+    judgement with their column names, then those of the previous judgement.
     """
     found = [
         e
@@ -308,8 +308,8 @@ def _why(old: Coverage | None, coverage: Coverage, new: int) -> str:
 
 
 async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """Return the pages read so far, and the passages of each topic from the latest round.
-    The first round may also return a new plan.
+    """Return the pages read so far, and the passages of each topic from the latest round. After
+    the first round, there may also be a new plan.
     """
     number = max(task.round for task in state["tasks"])
     tasks = [task for task in state["tasks"] if task.round == number]

@@ -34,8 +34,8 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the pages. Cleaned pages have a new text and hash. Local documents and pages with
-    clean passages stay unchanged. No page is cleaned if the `topics` need the model calls.
+    """Return the pages. Cleaning a noisy page changes its text and hash. Local documents and pages
+    with clean passages stay unchanged. No page is cleaned if the `topics` need the model calls.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:
@@ -116,8 +116,8 @@ async def _cleaned(
         problems.extend(failed)
         return digest
 
-    # The key names the page's text but not the topic, so that only the first worker with the page
-    # pays, even if the model fails.
+    # The key holds the hash of the page's text but not the topic, so that only the first worker
+    # with the page pays for cleaning it, even if the model fails.
     digest = await context.journal.once("clean", key, str, work)
     if digest == page.content_hash:
         return page, problems

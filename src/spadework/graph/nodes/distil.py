@@ -1,5 +1,5 @@
-"""Split pages into passages, and choose those to judge for each topic.
-This module also limits how many passages a model is shown.
+"""Split pages into passages, and choose which of them to judge for each topic. This module also
+limits how many passages a model is shown.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ MOST_TABLE_CHARS = 4_000
 
 
 class Looked(NamedTuple):
-    """The result of judging a round: judgements in topic order, new ledger entries, passages shown,
-    and problems.
+    """The result of judging a round: judgements in topic order, new ledger entries, passages shown
+    to a model, and problems.
     """
 
     judgements: list[Judgement]
@@ -80,8 +80,8 @@ PAGE_PRIOR = 0.5
 #: Maximum passages per page, so that a long page does not crowd out others.
 PER_PAGE = 12
 #: Passages below this share of the best score are not shown to a model. On the two halves of
-#: benchmarks/answers.py (146 questions), no fact is lost: the passages shown hold 324 of 329 and
-#: 331 of 338 facts, with 75 % and 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
+#: benchmarks/answers.py (146 questions), this loses no fact: the passages shown hold 324 of 329
+#: and 331 of 338 facts, with 75 % and 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
 FLOOR = 0.15
 #: Minimum tokens to show, even from passages with a low score, because contradictions are rarely
 #: worded like the question.
@@ -105,9 +105,9 @@ SPLITTING = 0.25
 
 
 class Room(NamedTuple):
-    """The limits for the passages to show, in characters and in passages per page. After `fill`
-    characters, a passage needs the share `floor` of the best score. A passage closer to another
-    topic always needs the share `shared`. With `each`, each page's best passage comes first.
+    """Limits for the passages to show: `chars` in total and `per_page` passages per page. Beyond
+    `fill` characters, a passage needs `floor` times the best score, and always `shared` times
+    if it is closer to another topic. With `each`, the best passage of each page comes first.
     """
 
     chars: int
@@ -132,8 +132,8 @@ EXTRACTIVE = Room(400_000, 60)
 async def distil_pages(
     context: SessionContext, topic: Topic, pages: Sequence[Page], *, by_model: bool
 ) -> tuple[list[Passage], list[Problem]]:
-    """Return the best passages of `pages` for a topic, as many as its assessor sees.
-    Return a problem if there was no time to split all pages.
+    """Return the best passages of `pages` for a topic, as many as its assessor may see. Return a
+    problem if there was no time to split all pages.
     """
     texts = {page.content_hash: await context.pages.get(page.content_hash) for page in pages}
     room = await _room(context, f"distil {topic.name}", by_model=by_model)
@@ -225,8 +225,8 @@ def _cut_pages(
 
 
 def _informative(cuts: Sequence[Cut], room: Room) -> list[Cut]:
-    """Return the passages that inform a model and leave room for others. Drop headings, tables of
-    contents, menus and overlong passages (see benchmarks/window.py).
+    """Drop passages that tell a model nothing (headings, tables of contents, menus), and long ones
+    that would leave no room for others (see benchmarks/window.py).
     """
     most = MOST_OF_ONE * room.chars
     return [one for one in cuts if len(one.text) <= most and tells(one.text)]
@@ -252,8 +252,8 @@ def _index(cuts: Sequence[Cut]) -> Bm25:
 def _apart(
     found: Mapping[str, Sequence[Passage]], shared: float
 ) -> Mapping[str, Sequence[Passage]]:
-    """Drop passages that are closer to another topic, unless they reach the share `shared` of the
-    best score.
+    """Drop passages that are closer to another topic, unless their score is at least `shared`
+    times the best score.
     """
     best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
     nearest: dict[tuple[str, int], float] = {}

@@ -166,7 +166,7 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Drop pages with a text that another page has, and let a model remove boilerplate."""
+    """Drop pages with the same text as another page, and let a model remove boilerplate."""
     context = await context_of(state["session_id"], runtime.context)
     seen: dict[str, Any] = {}
     for page in [*state["attached"], *state["drafts"]]:
@@ -198,7 +198,7 @@ async def _assign_selection(
 
 
 def steps(output: type) -> StateGraph[WorkerState, Settings, WorkerState, Any]:
-    """Return a worker's graph from `search` to `clean`, without an end."""
+    """Return the builder of a worker's graph from `search` to `clean`, without an edge to END."""
     return (
         StateGraph(WorkerState, context_schema=Settings, output_schema=output)
         .add_node(stopped_by_disk(search))

@@ -70,7 +70,7 @@ async def make_plan(
     for problem in problems:
         emit(Notice(text=f"{problem.reason} {problem.effect}".rstrip()))
     if made.maker != CODE:
-        # A plan that cannot be stored does no harm, because it can be made again.
+        # Failing to store the plan does no harm, because it can be made again.
         with suppress(OSError):
             await asyncio.to_thread(store.put, key if made.freshness == "any" else dated, made)
     return made, problems, seconds
@@ -79,9 +79,9 @@ async def make_plan(
 async def plan_again(
     context: SessionContext, question: Question, hits: Sequence[Hit], plan: Plan
 ) -> tuple[Plan | None, list[Problem], float]:
-    """Return a new plan from the first round's pages (or None), the problems, and the model's
-    seconds. Without a model, or if users approve plans, the plan is None. If the model may not
-    judge, code plans. Otherwise the lead plans, but only if code made `plan`.
+    """Return a new plan based on the first round's pages (or None), the problems, and the seconds
+    that the model took. There is no new plan without a model, or if users approve plans. If the
+    model may not judge, code plans. Otherwise the lead plans, but only if code made `plan`.
     """
     if context.model is None or context.settings.approve:
         return None, [], 0.0
@@ -255,8 +255,8 @@ async def _approve_plan(
 
 
 def ask_user(context: SessionContext, asked: Asked) -> str:
-    """Return the user's answer, or "" to go on.
-    The node is interrupted, and runs again once there is an answer.
+    """Return the user's answer, or "" to go on without one. The node is interrupted, and runs
+    again once there is an answer.
     """
     context.budget.pause()
     answer = interrupt(asked.model_dump(mode="json") | _form_of(asked))
@@ -286,7 +286,7 @@ def _form_of(asked: Asked) -> dict[str, Any]:
 
 def _in_words(answer: Any, asked: Asked) -> str:
     """Return an answer as text. Clients may also send true, topics, an object with topics or an
-    answer, or a form's decision. In a decision about a plan, text is a requested change.
+    answer, or a form's decision. Text in a decision about a plan is a requested change.
     """
     made = answer.get("decisions", answer) if isinstance(answer, dict) else answer
     if isinstance(made, list) and made and isinstance(made[0], dict) and "type" in made[0]:

@@ -39,8 +39,8 @@ from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
 
 #: Pages read concurrently per topic.
 PARALLEL_PAGES = 5
-#: A page counts as slow after SLOW_SECONDS, or after the share SLOW_SHARE of its time limit if
-#: that is less.
+#: A page counts as slow after SLOW_SECONDS, or after the share SLOW_SHARE of its time limit,
+#: whichever is less.
 SLOW_SHARE, SLOW_SECONDS = 0.3, 10.0
 #: A page that the user named is abandoned this many seconds after its deadline.
 GRACE_SECONDS = 2.0
@@ -56,8 +56,8 @@ async def read_pages(
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Return the pages of `chosen` in order, the unread hits, and problems. `reserve` replaces
-    failed and slow pages. Pages `taken` by other workers (canonical URLs) are read additionally.
+    """Return the pages of `chosen` in order, the unread hits, and problems. Hits in `reserve`
+    replace failed and slow pages. Pages `taken` by other workers (canonical URLs) do not count.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
@@ -143,8 +143,8 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """Return the page of a hit with the hit's metadata. A page is read once per session. It comes
-    from the knowledge store if it was fetched since `since`.
+    """Return the page of a hit, with the hit's metadata. Each page is read once per session. It
+    comes from the knowledge store if it was fetched after `since`.
     """
 
     async def work() -> Page:

@@ -31,7 +31,7 @@ FRESH = timedelta(days=1)
 
 
 class Known(Value):
-    """Pages of earlier runs for a task. `enough` is true if no web search is needed."""
+    """Pages from earlier runs that suit a task. `enough` is true if no web search is needed."""
 
     hits: tuple[Hit, ...] = ()
     enough: bool = False

@@ -1,4 +1,4 @@
-"""Search for one task: send every query to every provider, through the journal."""
+"""Search for one task: send every query to every provider, unless the journal has the answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spadework.tools.search.result_rows import add_filters
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
-#: The minimum words of a snippet to compare, and the resemblance from which it counts as a copy.
+#: Minimum words in a snippet to be compared, and minimum resemblance to count as a copy.
 LEAST_TOLD, SPREAD = 12, 0.3
 #: The weight of the original question when hits are fused. Its variants have weight 1.
 ORIGINAL_WEIGHT = 2.0
@@ -33,7 +33,7 @@ class Answers(NamedTuple):
 
 
 class Telling(NamedTuple):
-    """Reports the searches for a topic and round. Before the plan, `topic` is "" and `round` 0."""
+    """Reports searches for a topic in a round. Before the plan, `topic` is "" and `round` is 0."""
 
     emit: Emit
     topic: str = ""
@@ -58,7 +58,7 @@ class Telling(NamedTuple):
 
 
 def leads_of(hits: Sequence[Hit], query: Query) -> tuple[Lead, ...]:
-    """Return a query's hits for an event, with the parts of their relevance."""
+    """Return a query's hits for an event, with the parts that make up their relevance."""
     terms = query_terms(query.text)
     return tuple(
         Lead(
@@ -133,8 +133,8 @@ async def _everywhere(
 async def found_before(
     context: SessionContext, task: Task, before: AbstractSet[str]
 ) -> list[list[Hit]]:
-    """Return the hits of a topic's earlier searches from the journal.
-    For a survey, these are separate lists, otherwise one fused list.
+    """Return the hits of a topic's earlier searches from the journal. For a survey, return
+    separate lists, otherwise one fused list.
     """
     providers = (*context.search.providers, *context.stand_ins.opened)
     asked = [kept_hits(context, provider, query) for query in task.again for provider in providers]

@@ -29,8 +29,8 @@ async def looked_at(
     context: SessionContext, state: WorkerState, hits: list[Hit], emit: Emit
 ) -> tuple[list[Hit], dict[str, str], list[Problem]]:
     """Return the hits worth reading, the reasons against the rejected hits by URL, and problems.
-    If too few hits pass, rejected hits stay with a score of 0. In later rounds, or if there are
-    only a few, hits are not screened.
+    If too few hits pass, keep the rejected hits with a score of 0. Hits are not screened in
+    later rounds, or if there are only a few.
     """
     if context.model is None or len(hits) <= ENOUGH or state["task"].round > 1:
         return hits, {}, []
@@ -76,8 +76,8 @@ def _seconds(context: SessionContext) -> float:
 async def weigh_hits(
     context: SessionContext, task: Task, hits: Sequence[Hit]
 ) -> tuple[list[Hit], dict[str, str]]:
-    """Return the hits with their selection scores, and reasons why some cannot be read.
-    The reasons are by URL. Unreadable hits are dropped if enough others remain.
+    """Return the hits with their selection scores, and, by URL, the reasons why some cannot be
+    read. Hits that cannot be read are dropped if enough others remain.
     """
 
     async def work() -> dict[str, float]:
@@ -114,7 +114,7 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
     most = context.browser.max_level
     if any(level >= BROWSER for level in level_of.values()) and context.browser.what_is_missing:
         most = min(most, BROWSER - 1)
-    # These hosts have admitted only browsers, so they would refuse our requests.
+    # So far, these hosts have admitted only browsers, so they would refuse our requests.
     shut = {url for url, level in level_of.items() if level > most}
     worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)

@@ -50,7 +50,7 @@ class Verified:
 def verify_ledger(
     ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
 ) -> tuple[Material, list[Problem]]:
-    """Return the entries that are verbatim in their pages, and a problem for every other entry."""
+    """Return the entries quoted verbatim from their pages, and a problem for every other entry."""
     held = {e.id: e for e in ledger if pages.get(e.content_hash, "")[e.start : e.end] == e.quote}
     problems = [
         Problem(
@@ -100,8 +100,8 @@ class _Draft:
 async def verify_sections(
     model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
 ) -> Verified:
-    """Return the sections with only the sentences that pass. A section in which none pass shows
-    the quotes that it cited.
+    """Return the sections with only the sentences that pass. If none pass, a section shows the
+    quotes that it cited.
     """
     until = time.monotonic() + check.seconds
     questions = {topic.name: topic.question for topic in plan.topics}
@@ -213,8 +213,8 @@ async def summed_up(
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
     """Return a summary of verified sections. It is empty if they need none (see `summable`), or if
-    all of `first`, the outline's answer, holds. Otherwise the writer receives `first` with its
-    findings.
+    every sentence of `first`, the short answer in the outline, holds. Otherwise the writer
+    receives `first` with its findings.
     """
     proven = first and all(
         finding.holds and finding != UNCHECKED for each in first for finding in each.findings

@@ -67,9 +67,7 @@ _HEAP_BYTES = 32_000_000
 
 
 class PassageIndex:
-    """The index in `folder`. Several processes may read it, but a writer must hold the store's
-    lock.
-    """
+    """The index in `folder`. Many processes may read it. A writer must hold the store's lock."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -70,9 +70,7 @@ BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"
 
 
 class Row(NamedTuple):
-    """A stored exchange.
-    `tape` is None if its bytes were not kept. `error` is its failure as JSON.
-    """
+    """A stored exchange. `tape` is None if its bytes were not kept. `error` is JSON."""
 
     number: int
     tape: Tape | None

@@ -402,9 +402,7 @@ def _partners(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _inside_word(left: str, right: str, length: int) -> bool:
-    """Return whether asterisks between two characters are an operator, unlike those in
-    `**A**ccess`.
-    """
+    """Return whether asterisks between two characters are an operator, unlike in `**A**ccess`."""
     figures = length == 1 or left.isdigit() or right.isdigit()
     return figures and in_spaced_word(left) and in_spaced_word(right)
 
