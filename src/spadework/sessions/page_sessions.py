@@ -36,7 +36,7 @@ from spadework.tools.ranking.selection import LOCAL, PRESETS, LinkStore
 from spadework.values import Page, Result, Unread, Value
 
 PAGES, MOST_PAGES = 5, 20
-#: Number of newest sessions to check for the page, and the maximum age of a match.
+#: How many of the newest sessions to search for the page, and the maximum age of a match.
 LOOKED_THROUGH, READ_ON = 50, timedelta(hours=1)
 
 #: Maximum seconds to read one page.
@@ -44,7 +44,7 @@ READ_SECONDS = PAGE_SECONDS
 
 
 class FullPage(Value):
-    """A page and its text. `links` are set only if the page was read alone."""
+    """A page and its text. `links` is set only for a page that was read by its URL."""
 
     page: Page
     text: str
@@ -52,7 +52,7 @@ class FullPage(Value):
 
 
 class GatheredPages(Value):
-    """The best pages for a query, best first, the unread pages, and the session's result."""
+    """The best pages for a query (best first), the unread hits, and the session's result."""
 
     pages: tuple[FullPage, ...]
     unread: tuple[Unread, ...]
@@ -62,8 +62,9 @@ class GatheredPages(Value):
 def gathering_session(
     query: str, *, pages: int = PAGES, settings: Settings | None = None
 ) -> Session:
-    """Return a new session that searches and reads the best `pages` (1 to 20) without a model.
-    Raises SettingsError for an empty query. Running it raises SearchError if every search fails.
+    """Return a session that searches and reads the `pages` best hits (1 to 20) without a model.
+    Raises SettingsError for an empty query. Running it raises SearchError if every search
+    fails.
     """
     settings = settings or Settings.load()
     most = min(max(1, pages), MOST_PAGES)
@@ -99,7 +100,7 @@ async def gather(
 
 
 async def gathered_pages(session: Session, result: Result) -> GatheredPages:
-    """Return a gathering session's pages with their texts, and its result."""
+    """Return the pages that a session gathered, with their texts, and the session's result."""
     found = session.gathering.gathered if session.gathering else None
     pages = found.pages if found else ()
     texts = [await asyncio.to_thread(_text, session.folder, page) for page in pages]
@@ -143,8 +144,8 @@ def _text(folder: Path, page: Page) -> str:
 
 
 async def read(url: str, settings: Settings | None = None, *, level: int = 0) -> ReadPage:
-    """Read a web page or library document (`library://…`) as in a run, from fetch level `level`
-    on. Raises SettingsError for an invalid address, and FetchError if the page cannot be read.
+    """Read a web page or library document (`library://…`) as a run would, starting at fetch level
+    `level`. Raises SettingsError for an invalid address, and FetchError if reading fails.
     """
     settings = settings or Settings.load()
     address = url if url.startswith(LOCAL) else checked_address(url)

@@ -1,4 +1,4 @@
-"""A user's quotas on a server: concurrent sessions and daily dollars."""
+"""A user's quotas on a server: concurrent sessions and dollars per day."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SPENT, ENDING = "spent", ".txt"
 
 
 class DayLimit:
-    """A home's daily limit in dollars."""
+    """A daily spending limit in dollars for the user whose home folder is `home`."""
 
     def __init__(self, home: Path) -> None:
         self._folder = home / SPENT
@@ -43,11 +43,11 @@ class DayLimit:
         self._holds: list[Hold] = []
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Store what this process spent today, and read what other processes spent."""
+        """Record what this process has spent today, and read what other processes have spent."""
         await on_disk(self._exchange)
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left for today. With `settled`, running calls are ignored."""
+        """Return the money left for today. With `settled`, calls in progress are not counted."""
         with self._lock:
             holds = () if settled else self._holds
             pending = sum(money for _, money in self._pending)
@@ -66,7 +66,7 @@ class DayLimit:
             self._pending.append((tokens, money))
 
     def check(self) -> None:
-        """Raise DaySpent if today's money is used up."""
+        """Raise DaySpent if today's limit is used up."""
         if self.free(settled=True).money <= 0:
             raise DaySpent(
                 f"You have used up your daily limit of {self.money:,.2f} US dollars.",
@@ -111,7 +111,7 @@ def _day_limit(settings: Settings) -> DayLimit:
 
 
 async def day_limit_of(settings: Settings) -> DayLimit | None:
-    """Return a home's daily limit, if any. Raises DaySpent if it is used up."""
+    """Return the user's daily limit, if any. Raises DaySpent if it is used up."""
     if not settings.user_money:
         return None
     key = settings.home, settings.database_url
@@ -165,7 +165,7 @@ def place(
 
 
 def stepped_out(settings: Settings) -> AbstractContextManager[None]:
-    """Free the slot while the user thinks."""
+    """Free the session's slot while waiting for the user's answer."""
     return admission.here().stepped_out(_whose(settings).user)
 
 
@@ -174,7 +174,7 @@ def _whose(settings: Settings) -> Whose:
 
 
 def why_waiting(most: int) -> str:
-    """Return why a session waits. `most` is the user's limit if it is reached, otherwise 0."""
+    """Return why a session is waiting. `most` is the user's limit if reached, otherwise 0."""
     if most:
         many = "1 of your questions is" if most == 1 else f"{most} of your questions are"
         return f"{many} being researched, the most allowed at once"
@@ -183,7 +183,7 @@ def why_waiting(most: int) -> str:
 
 @asynccontextmanager
 async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
-    """Limit a run to what is left for today, unless the run is a replay. Raises DaySpent."""
+    """Limit a run to the money left for today, unless it is a replay. Raises DaySpent."""
     found = None if replayed else await day_limit_of(settings)
     if found is None:
         yield

@@ -1,6 +1,6 @@
-"""The sessions running in this process, and their watchers.
-Each watcher gets every event once, in order, however late it joins. The folder of a running
-session is marked, so that the next server resumes it.
+"""The sessions running in this process, and their watchers. Each watcher gets every event once, in
+order, however late it joins. The folder of a running session is marked, so that the next server
+process resumes the session.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield the events after number `after`, with their numbers.
-        A note has the number of the event before it.
+        """Yield (number, event) pairs for the events after number `after`. A note has the number
+        of the event that precedes it.
         """
         n, noted = after, 0
         while True:
@@ -137,7 +137,7 @@ class Runs:
         return runs
 
     async def find(self, session_id: str) -> None:
-        """Copy a session from the workers to this machine, and watch the session."""
+        """Copy a session from the workers to this machine, and start watching it."""
         backend = backend_of(self.settings)
         if session_id not in self._runs and await backend.find(self.settings, session_id):
             self.start(await asyncio.to_thread(self._resumed, session_id))
@@ -176,7 +176,7 @@ class Runs:
                 yield n, event
 
     async def cancel(self, session_id: str) -> None:
-        """Cancel a run, which can be resumed. Raises SessionNotFound if it is not running here."""
+        """Cancel a run; it can be resumed. Raises SessionNotFound if it is not running here."""
         if session_id not in self._tasks:
             raise SessionNotFound(f"Session {session_id[:80]!r} is not running here.")
         run, task = self._runs[session_id], self._tasks[session_id]

@@ -1,5 +1,5 @@
-"""Search or plan without a run.
-A search ranks and selects hits, but reads and stores nothing. A plan costs only the planning.
+"""Search or plan without starting a run. A search ranks and selects hits, but reads and stores
+nothing. A plan costs only its model calls.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ __all__ = ["SEARCH_SECONDS", "Looked", "Ranked", "search", "usable"]
 
 
 class Ranked(Value):
-    """A ranked hit: the unweighted `parts` of its relevance (title, snippet and position, 0 to 1),
-    its probable document type (`shape`), and whether and why a run would read it.
+    """A ranked hit. `parts` scores its title, snippet and position (0 to 1), `shape` is its
+    probable document type, and `reason` says why a run would or would not read it.
     """
 
     hit: Hit
@@ -60,7 +60,7 @@ class Looked(Value):
 
 
 def hits_to_request(shown: int, settings: Settings) -> int:
-    """Return how many hits to request from each provider if `shown` are shown after ranking."""
+    """Return how many hits to request from each provider in order to show `shown` of them."""
     return max(shown, RESULTS[settings.effort])
 
 
@@ -130,7 +130,7 @@ def _rank_hit(hit: Hit, query: Query, made: Selection) -> Ranked:
 
 
 class Preview(Value):
-    """A plan and its forecast, with the usage and problems of planning."""
+    """A plan and its forecast, with the usage and problems recorded while planning."""
 
     plan: Plan
     forecast: Forecast
@@ -139,8 +139,8 @@ class Preview(Value):
 
 
 async def preview(session: Session, tell: Callable[[str], None] = lambda text: None) -> Preview:
-    """Return the plan that a session would make. A model's plan is stored, and reused by a run of
-    the same question. `tell` receives notices. Raises SettingsError.
+    """Return the plan that a session would make. A plan made by a model is stored, and reused when
+    the same question is run. `tell` receives notices. Raises SettingsError.
     """
 
     def emit(event: Event) -> None:

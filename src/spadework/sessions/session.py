@@ -1,4 +1,4 @@
-"""Sessions, which every interface can start, watch, answer, stop, resume and follow up."""
+"""Sessions, which any interface can start, watch, answer, stop, resume and follow up on."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from spadework.tools.stores.journal_rows import claim_on
 from spadework.values import Result
 from spadework.visible import visible
 
-#: True inside a session. A nested session must not wait for the session around it.
+#: True inside a session. A nested session must not wait for the session that contains it.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
@@ -94,14 +94,14 @@ async def admitted(
 
 
 def by_workers(session_id: str, brief: Brief, settings: Settings) -> bool:
-    """Return whether workers run a session.
-    Nested sessions and sessions claimed by this worker run in this process.
+    """Return whether workers run this session. Nested sessions and sessions claimed by this worker
+    run in this process.
     """
     wanted = settings.database_url is not None and brief.kind == "research"
     return wanted and not _inside.get() and claim_on(session_id) is None
 
 
-#: Maximum steps of the graph. A run's budget ends long before this limit.
+#: Maximum steps of the graph. A run's budget is used up long before it reaches this limit.
 MOST_STEPS = 200
 #: Maximum seconds to wait for the user's answer. The run's clock is paused meanwhile.
 USER_SECONDS = 3600.0
@@ -202,9 +202,9 @@ class Session:
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: A notice about stored settings that are ignored.
         self._set_aside = ""
-        #: Seconds spent on closing the run until the result came, or None before the result.
+        #: Seconds that closing the run took until the result was ready, or None before that.
         self._writing: float | None = None
-        #: For a run by workers, the number of events that are already recorded. None means all
+        #: For a session run by workers, the number of events already recorded. None means all
         #: events up to the last `Ended`.
         self.seen: int | None = None
 
@@ -224,8 +224,8 @@ class Session:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session. If `follows` is the id of an earlier session, only facts that the
-        pages of that session lack are searched for. Without `follows`, `earlier` holds the
+        """Return a new session. If `follows` is the id of an earlier session, the new one searches
+        only for facts that the earlier pages lack. Without `follows`, `earlier` holds the
         previous questions, oldest first. Raises SettingsError for an empty question or a model
         without a key, and SessionNotFound if `follows` is unknown.
         """
@@ -270,8 +270,8 @@ class Session:
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
         """Set the form of the report. Call this before the run. `wishes` describes the length,
-        format, language and readers, and does not affect the search. `most_words` is the
-        maximum length (0: as in the settings).
+        format, language and audience that the user wants, and does not affect the search.
+        `most_words` is the maximum length (0: use the settings).
         """
         self.brief = replace(
             self.brief, wishes=visible(wishes)[:MOST_WISHES], most_words=max(0, most_words)

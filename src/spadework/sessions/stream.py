@@ -1,4 +1,4 @@
-"""Stream a running graph as recorded events until the deadline."""
+"""Stream the recorded events of a running graph until the deadline."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from spadework.sessions.storage.files import JOURNAL
 from spadework.tools.stores.disk import in_time
 from spadework.values import Result
 
-#: Seconds after the deadline at which a run is cut off and then finished without a model.
+#: Seconds past the deadline after which a run is cut off and finished without a model.
 GRACE_SECONDS = 0.3
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
-#: A part that signals that the report must be written now.
+#: A stream part meaning that the report must be written now.
 EMERGENCY = object()
-#: A part that marks the end of the stream.
+#: A stream part meaning that the stream has ended.
 _END = object()
 
 
@@ -36,8 +36,8 @@ async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
     """Yield the parts of `stream`, the recorded events, and EMERGENCY when it is time to write.
-    Stop at the end of the stream or shortly after the deadline. If no report was started, stop
-    at the mark `unwritten` instead. Then cancel the task of the graph.
+    Stop at the end of the stream or shortly after the deadline, or at the mark `unwritten` if
+    no report was started by then. Finally, cancel the graph's task.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
@@ -47,7 +47,7 @@ async def parts_until_deadline(
         while True:
             try:
                 # Do not use asyncio.wait_for. In Python 3.11, it can lose a cancellation that
-                # coincides with a part.
+                # arrives at the same time as a part.
                 async with asyncio.timeout(_next_mark(budget, unwritten, told=told)):
                     part = await queue.get()
             except TimeoutError:
@@ -85,7 +85,7 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
         async for part in stream:
             queue.put_nowait(part)
     except asyncio.CancelledError as cancelled:
-        # Wait for the task in LangGraph's error, because the task still writes to the journal.
+        # LangGraph's error carries a task that is still writing to the journal, so wait for it.
         saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
         if saving:
             await asyncio.wait(saving, timeout=SAVING_SECONDS)
@@ -127,7 +127,7 @@ async def watch_graph(
 def start_event(
     session_id: str, brief: Brief, mode: str, searching: tuple[str, ...], *, resumed: bool
 ) -> Started:
-    """Return the event for a start or resumption."""
+    """Return the event for the start or resumption of a run."""
     return Started(
         session_id=session_id,
         question=brief.question,
@@ -157,7 +157,7 @@ def tell_beginning(
 
 
 async def in_its_time(work: Coroutine[Any, Any, T], folder: Path, budget: Budget) -> T:
-    """Await `work`, which uses the journal. Raises DiskHangs shortly after the deadline."""
+    """Await `work`, which uses the journal. Raises DiskHangs if it runs past the deadline."""
     return await in_time(work, folder / JOURNAL, budget.seconds_left())
 
 
@@ -172,7 +172,7 @@ def _emergency(budget: Budget) -> Notice:
 
 
 def _of_update(part: Any) -> list[Event]:
-    """Return the events of a node's update, or [] for an update by a worker."""
+    """Return the events in a node's update, or [] if a worker's subgraph sent it."""
     if part["ns"]:
         return []
     if waiting := part["data"].get("__interrupt__"):
@@ -200,8 +200,8 @@ Tell = Callable[[Event], None]
 async def handed_on(
     run: Callable[[Tell], Awaitable[None]], folder: Path, budget: Budget
 ) -> AsyncGenerator[Event, None]:
-    """Yield the events of `run`, and raise its errors.
-    Errors of the disk are converted by `disk_faults`. Closing the iterator cancels the run.
+    """Yield the events of `run`, and raise its errors. Disk errors are converted by `disk_faults`.
+    Closing the iterator cancels the run.
     """
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     running = asyncio.create_task(_drive(run, folder, queue))
@@ -213,12 +213,12 @@ async def handed_on(
         await running
     finally:
         try:
-            # A finished run may spend the time until its deadline on closing.
+            # A finished run may use the time left until its deadline for closing.
             rest = max(LEAST_CLOSING, min(CLOSING_SECONDS, budget.seconds_left()))
             await asyncio.wait({running}, timeout=rest if over else 0)
         finally:
             running.cancel()
-            # Stop waiting after this time. Work that is still running ends with the process.
+            # Wait only for a limited time. Work that is still running ends with the process.
             ending = asyncio.gather(running, return_exceptions=True)
             await asyncio.wait({ending}, timeout=LEAST_CLOSING if over else CLOSING_SECONDS)
 

@@ -102,12 +102,12 @@ def kept_list(
     return table
 
 
-#: `read` allows the user's own sessions, `ask` allows research and all changes, and `admin` allows
-#: the server's pages and metrics but no sessions.
+#: `read` grants access to the user's own sessions, `ask` to research and all changes, and `admin`
+#: to the server's pages and metrics, but not to sessions.
 Scope = Literal["read", "ask", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
-#: Names are also folder names, so they ignore case and do not end in a dot.
+#: Names double as folder names, so they are lower-case and do not end in a dot.
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._@+-]{0,62}[a-z0-9])?")
 
 
@@ -123,7 +123,7 @@ class User(NamedTuple):
 
 
 OWNER = User()
-#: A user who may only see that the server is alive.
+#: A user who may only check that the server is up.
 NOBODY = User("", frozenset())
 
 
@@ -225,12 +225,12 @@ class People:
 
     @property
     def there(self) -> bool:
-        """True if the server has users. Otherwise every client is the server's owner."""
+        """True if the server has users. Otherwise, every client counts as the server's owner."""
         return bool(self.settings.user_header) or self.tokens.any_user
 
     async def look(self) -> None:
-        """Load the tokens if they were changed elsewhere. Raises DiskFailed or SettingsError, upon
-        which the caller must admit nobody.
+        """Reload the tokens if they were changed elsewhere. If this raises DiskFailed or
+        SettingsError, the caller must admit nobody.
         """
         if self.settings.database_url is None:
             return
@@ -247,7 +247,7 @@ class People:
             tokens.take(0, "[]")
 
     def settings_of(self, name: str) -> Settings:
-        """Return a user's settings, limited to their home. Raises SettingsError for a bad name."""
+        """Return the settings with the user's own home. Raises SettingsError for a bad name."""
         if name not in self._settings:
             home = self.settings.home / USERS / user_name(name)
             self._settings[name] = self.settings.with_(home=home).within(self.settings.common)

@@ -1,6 +1,7 @@
 """All settings in one frozen class, set by environment variables or keywords. `SPADEWORK_MINUTES`
-or `Settings(minutes=…)` sets the field `minutes`. The providers' own variables (`OPENAI_API_KEY`,
-…) work too. The texts and bounds of fields become `docs/settings.md` and Studio's form.
+or `Settings(minutes=…)` sets the field `minutes`. The providers' own variables
+(`OPENAI_API_KEY`, …) work too. `docs/settings.md` and Studio's form show the fields' docstrings
+and bounds.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     @classmethod
     def load(cls, **given: Any) -> Self:
         """Return settings from the environment and `given`, in which None means "not given".
-        Raises SettingsError with a sentence that names the field, the value, and what is valid.
+        Raises SettingsError with a message that names the field, its value and what is valid.
         """
         asked = {name: value for name, value in given.items() if value is not None}
         try:
@@ -104,7 +105,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         return self._given
 
     def with_(self, **changes: Any) -> Self:
-        """Return a copy with `changes`, checked like new settings; None means "not changed"."""
+        """Return a copy with `changes`, validated like new settings. None means "unchanged"."""
         kept = {name: getattr(self, name) for name in self.model_fields_set}
         asked = {name: value for name, value in changes.items() if value is not None}
         made = self.load(**kept | asked)
@@ -113,20 +114,20 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         return made
 
     def within(self, common: Path) -> Self:
-        """Return a copy for a user with a home in `common`, the home of the server."""
+        """Return a copy for a user whose home is inside `common`, the server's home."""
         made = self.model_copy()
         made._common = absolute(common)
         return made
 
     @property
     def common(self) -> Path:
-        """The home for data that belongs to no single user, such as indexes of libraries."""
+        """The home for data shared by all users, such as library indexes."""
         return self._common or self.home
 
     @property
     def owner(self) -> str:
-        """The home's path relative to the common home, which identifies the user on all machines.
-        The path is "" for the server's owner. Raises SettingsError for a home elsewhere.
+        """The home's path relative to the common home, or "" for the server's owner. It identifies
+        the user on all machines. Raises SettingsError if the home is outside the common home.
         """
         if not self.home.is_relative_to(self.common):
             wanted = f"in {self.common}, where machines share a database"
@@ -134,7 +135,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         return "" if self.home == self.common else self.home.relative_to(self.common).as_posix()
 
     def model_for(self, role: Role) -> str:
-        """Return the model of a role as PROVIDER:NAME, or "" for the extractive role."""
+        """Return a role's model as PROVIDER:NAME, or "" if the role runs without a model."""
         own = {"lead": "", "writer": self.writer_model}.get(role, self.judge_model)
         named = own or self.model
         if named or not self.openai_api_key or self.openai_base_url:

@@ -1,5 +1,5 @@
-"""Groups of settings, of which `Settings` is composed. Warn about environment variables that look
-like settings but are not.
+"""The groups of settings that make up `Settings`, and warnings about environment variables that
+look like settings but are not.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SITE = re.compile(r"(?:library|https?)://\S+|[^\s/:]+\.[^\s/:.]+", re.IGNORECAS
 
 
 def provider_alias(name: str) -> AliasChoices:
-    """Return the aliases of a provider's variable, with and without the prefix."""
+    """Return the aliases of a provider's variable, with and without the `SPADEWORK_` prefix."""
     return AliasChoices(f"SPADEWORK_{name}", name)
 
 
@@ -76,10 +76,9 @@ Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_sites)]
 
 
 PREFIX = "SPADEWORK_"
-#: Variables with the prefix that are read by other modules.
+#: Prefixed variables that other modules read.
 _OTHERS = frozenset({"PROXY", "MCP_CONNECTION"})
-#: Variables of other research servers, with the setting to use instead, or "" if the value is a
-#: constant here.
+#: Variables of other research servers, with the setting to use instead, or "" if there is none.
 _ELSEWHERE = {
     "DEFAULT_NUM_RESULTS": "",
     "DEFAULT_SEARCH_COUNTRY": "search_country",
@@ -106,7 +105,7 @@ def tell_unread(fields: Collection[str]) -> None:
 
 
 def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each variable that no setting in `fields` reads, with a sentence about it."""
+    """Yield each variable that no setting in `fields` reads, with the warning to log."""
     known = {field.upper() for field in fields} | _OTHERS
     for name in sorted(environ):
         own = name.upper().startswith(PREFIX) and name.upper().removeprefix(PREFIX)
@@ -282,7 +281,7 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Settings for the report's length, knowledge kept between runs, and questions to the user."""
+    """Settings for the report's length, stored pages, and questions to the user."""
 
     # The report
     length: Literal["short", "normal", "long"] = "normal"
@@ -335,7 +334,7 @@ class Budgets(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Settings of `serve` and MCP, and the place where sessions are kept."""
+    """Settings for `serve` and MCP, and where sessions are stored."""
 
     # Serving
     token: SecretStr | None = None
@@ -362,7 +361,7 @@ class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Settings for the users of a server, their limits, and what machines share."""
+    """Settings for a server's users, their limits, and the database that machines share."""
 
     # Users
     user_header: str = ""
@@ -396,7 +395,7 @@ class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 def networks_of(words: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
-    """Return the networks that the words name. Raises ValueError for any other word."""
+    """Parse words as IP addresses or networks. Raises ValueError for any other word."""
     return tuple(ip_network(word, strict=False) for word in words)
 
 

@@ -1,1 +1,1 @@
-"""A session's record, and the files that are derived from it."""
+"""A session's record, and the files derived from it."""

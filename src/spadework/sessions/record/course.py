@@ -1,4 +1,4 @@
-"""The course of a run, derived from its record in an order independent of concurrency."""
+"""The course of a run, derived from its record in an order unaffected by concurrency."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ class Course:
 
     @property
     def selections(self) -> list[Selected]:
-        """The decisions on hits, sorted by round and topic."""
+        """The decisions about which hits to read, sorted by round and topic."""
         return sorted(self.of(Selected), key=lambda e: self._place(e.round, e.topic))
 
     @property
     def reads(self) -> list[Read]:
-        """The pages tried, sorted by round, topic and rank."""
+        """All pages that the run tried to read, sorted by round, topic and rank."""
         ranks = {
             (made.round, made.topic, canonical_url(choice.url)): n
             for made in self.selections
@@ -103,7 +103,7 @@ class Course:
 
     @property
     def attempts(self) -> list[Attempt]:
-        """All fetch attempts. If several topics want the same page, its attempts count once."""
+        """All fetch attempts, counting those for a page shared by several topics once."""
         made = dict.fromkeys((canonical_url(read.url), read.attempts) for read in self.of(Read))
         return [attempt for _, attempts in made for attempt in attempts]
 
@@ -136,7 +136,7 @@ class Course:
 
     @property
     def scores(self) -> list[Scored]:
-        """The scores of the topics, sorted by round."""
+        """All topic scores, sorted by round and topic."""
         return sorted(self.of(Scored), key=lambda e: self._place(e.round, e.topic))
 
     @property
@@ -167,13 +167,13 @@ class Course:
 
 
 def phases(course: Course) -> tuple[Phase, ...]:
-    """Return the run's phases so far, in order, or () if the events have no times."""
+    """Return the run's phases so far, in order, or () if the events have no timestamps."""
     return tuple(_phases(course))
 
 
 def _phases(course: Course) -> Iterator[Phase]:
     planned = course.of(Planned)
-    # Planning begins with the first start, because a resumed run already has a plan.
+    # Measure planning from the first start, because a resumed run already has a plan.
     began = [e for e in course.of(Started) if not e.resumed][:1]
     yield from _phase("plan", 0, [*began, *planned[-1:]])
     rounds = sorted({e.round for e in course.of(Selected)} | {e.round for e in course.rounds})
@@ -196,7 +196,7 @@ def _round(course: Course, number: int) -> Iterator[Phase]:
 
 
 def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
-    """Yield the phase spanned by the events, or nothing if fewer than two have times."""
+    """Yield the phase spanned by the events, or nothing if fewer than two have timestamps."""
     timed = [(e.after - (e.seconds or 0.0), e) for e in told if e.after is not None and e.at]
     if len(timed) < 2:
         return
@@ -213,8 +213,8 @@ def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
 
 
 def draw(folder: Path) -> Drawn:
-    """Return a session's figures and alerts for `statistics`. The value is None if the session has
-    no report, and an error message if the session is damaged.
+    """Return a session's figures and alerts for `statistics`. The value is None if there is no
+    report, or an error message if the session is damaged.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)

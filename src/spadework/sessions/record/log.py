@@ -39,13 +39,13 @@ from spadework.tools.stores.private_files import private_file, private_folder, w
 
 
 def log_event(folder: Path, event: Event) -> None:
-    """Append an event from outside a run, stamped with the current time."""
+    """Append an event that occurred outside a run, stamped with the current time."""
     timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
     log_lines(folder, timed.model_dump_json().encode() + b"\n")
 
 
 def log_lines(folder: Path, lines: bytes) -> None:
-    """Append lines. If a killed process left a partial line, a line break comes first."""
+    """Append lines to the record, on a new line if a killed process left a partial one."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
         end = os.lseek(file.fileno(), 0, os.SEEK_END)
@@ -74,10 +74,10 @@ def _event(line: bytes) -> Event | None:
 
 LOGS = "logs"
 
-#: The topic of a log, the fields to log, and further fields to log at level debug.
+#: A log line's concern, its fields, and the fields added at debug level.
 Told = tuple[Concern, Mapping[str, object], Mapping[str, object]]
 
-#: For each event type, the log's topic, the fields, and more fields at level debug.
+#: For each event type: its concern, the fields to log, and the fields added at debug level.
 _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
     Searched: ("search", "provider kind round hits", "topic query"),
     Unanswered: ("search", "provider kind round", "topic query reason"),
@@ -93,14 +93,14 @@ _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
 
 
 class Logs:
-    """Writes the logs chosen in the settings, with a level for each topic."""
+    """Writes the logs chosen in the settings, each at its own level."""
 
     def __init__(self, folder: Path, log: str) -> None:
         self._folder = folder / LOGS
         self._levels = levels_of(log)
 
     def lines(self, events: Iterable[Event]) -> dict[Concern, str]:
-        """Return log lines by topic."""
+        """Return the log lines for each concern."""
         found: dict[Concern, str] = {}
         for event, (concern, fields, words) in (
             (e, told) for e in events for told in _log_lines(e)

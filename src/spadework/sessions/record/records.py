@@ -58,13 +58,13 @@ class Records:
         self._fresh = fresh
         self.late = Late(folder.name)
         self._logs = logs
-        #: The result, which later events do not change.
+        #: The result passed to `finish`, or None before that.
         self._result: Result | None = None
         self.record = Record(self._append)
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """Return a session's records, writing its metadata if new. Raises SessionUnreadable."""
+        """Open a session's records, writing its metadata if new. Raises SessionUnreadable."""
         fresh = not (folder / METADATA).exists()
         try:
             metadata = await begin_metadata(folder, brief, settings, limits)
@@ -80,7 +80,7 @@ class Records:
         return records
 
     async def take_up(self) -> None:
-        """Load earlier events; rewrite logs and ledger. Call once, with the session locked."""
+        """Load past events and rewrite the logs and ledger. Call once, with the session locked."""
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
         await self.late.write(LOGS, self._logs.redraw, self.record.events)
         if evidence := self.course.evidence:
@@ -103,15 +103,15 @@ class Records:
             await on_disk(shutil.rmtree, self.folder, ignore_errors=True)
 
     async def saw(self, event: Event) -> None:
-        """Update the files after an event."""
+        """Update the files to reflect an event."""
         await self.record.written()
         await self.late.write(LOGS, self._logs.add, [event])
         if isinstance(event, Proven):
             await self._write(LEDGER, drawn_ledger(self.course.evidence))
         if isinstance(event, Planned | Assessed | Troubled | Finished):
             await self.progressed()
-        # Write the files once before the first assessment, so that the first pages can be seen
-        # early.
+        # Write the files once before the first assessment, so that the user can see the first
+        # pages early.
         first = isinstance(event, Distilled) and not self.course.rounds
         if first or isinstance(event, Assessed):
             await self._draw()
@@ -139,7 +139,7 @@ class Records:
         await self._write(METADATA, as_file(self.metadata))
 
     async def progressed(self) -> None:
-        """Write the progress file last, because it says that all files of a result exist."""
+        """Write the progress file. Call this last: a final state means that all files exist."""
         await self._write(PROGRESS, as_file(drawn_progress(self.course, self._result)))
 
     async def _append(self, lines: bytes) -> None:
@@ -159,15 +159,15 @@ class Records:
         log_lines(self.folder, lines)
 
     def _there(self) -> None:
-        """Raise FileNotFoundError if the folder is gone, so that no part of it is recreated."""
+        """Raise FileNotFoundError if the folder is gone, so that writing does not recreate it."""
         (self.folder / METADATA).stat()
 
 
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """Return a session's metadata, and write it first if the session is new.
-    The file makes it possible to resume the session. Raises SessionUnreadable.
+    """Return a session's metadata. If the session is new, write the metadata first, so that the
+    session can be resumed. Raises SessionUnreadable.
     """
     if (folder / METADATA).exists():
         return await on_disk(read_metadata, folder)
@@ -199,7 +199,7 @@ async def begin_metadata(
 
 
 def delete_session(home: Path, session_id: str) -> None:
-    """Delete a session and the plans of its question. Raises SessionNotFound or SessionBusy."""
+    """Delete a session and the plans for its question. Raises SessionNotFound or SessionBusy."""
     folder = session_folder(home, session_id)
     with hold_session(folder):
         # Ignore errors here, so that a damaged session can be deleted too.
@@ -215,7 +215,7 @@ def course_of(folder: Path) -> Course:
 
 
 def draft_of(folder: Path) -> str:
-    """Return a session's latest draft, or else the list of pages tried, or else ""."""
+    """Return a session's latest draft, or a list of the pages tried if there is none, or ""."""
     course = course_of(folder)
     return course.draft or drawn_pages(course)
 

@@ -1,6 +1,6 @@
-"""Export a finished session to OpenTelemetry as spans and metrics, by the GenAI conventions.
-A resumed run exports each step once. URLs of pages, and texts of questions, pages and models, are
-never exported.
+"""Export a finished session to OpenTelemetry as spans and metrics, following the GenAI semantic
+conventions. A resumed run exports each step once. Page URLs and the texts of questions, pages,
+prompts and replies are never exported.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Providers(NamedTuple):
 
 
 def providers() -> Providers | None:
-    """Return this process's OpenTelemetry providers, or None if no endpoint is set or
-    OpenTelemetry's packages are not installed. Providers that the process has not set itself
-    are set here, and send OTLP over HTTP.
+    """Return this process's OpenTelemetry providers, or None if no endpoint is set or the
+    OpenTelemetry packages are not installed. Providers that the process has not set are created
+    here, and send OTLP over HTTP.
     """
     if not os.environ.get(ENDPOINT):
         return None
@@ -133,7 +133,7 @@ def _measure(course: Course, provider: MeterProvider) -> None:
             tools.record(event.seconds or 0.0, known)
 
 
-#: Attributes by which metrics are split. Each attribute has few values.
+#: Span attributes that metrics carry too. Each takes only a few values.
 _APART = (
     "gen_ai.operation.name",
     "gen_ai.provider.name",

@@ -27,7 +27,7 @@ _Choices = Mapping[tuple[int, str, str], Choice]
 
 
 def drawn_searches(course: Course, question: str) -> str:
-    """Return a Markdown file on the searches, their hits and the pages tried."""
+    """Return Markdown that lists the searches, their hits and the pages tried."""
     lines = [f"# Searches: {escape_markdown(question)}", "", *_describe_searches(course)]
     lines += ["## Hits that were not read", "", *(_or_none(_describe_unread(course))), ""]
     lines += ["## Pages that were tried", "", *(_or_none(map(_describe_attempt, course.reads))), ""]
@@ -147,12 +147,12 @@ def _or_none(lines: Iterator[str]) -> list[str]:
     return list(lines) or ["None."]
 
 
-#: A function that returns a page's text by content hash, or None.
+#: A function that returns the text of the page with this content hash, or None.
 TextOf = Callable[[str], str | None]
 
 
 def drawn_research(course: Course, question: str, result: Result | None, text_of: TextOf) -> str:
-    """Return a Markdown file on the topics and the pages read for them."""
+    """Return Markdown that describes the topics and the pages read for them."""
     pages = _Pages(course, result, text_of)
     lines = [f"# Research: {escape_markdown(question)}", "", "## Topics", "", *_topics(course), ""]
     lines += ["## Pages", "", *(list(pages.lines()) or ["No pages were read."]), ""]
@@ -268,7 +268,7 @@ def drawn_progress(course: Course, result: Result | None) -> Progress:
 def drawn_work(
     folder: Path, course: Course, metadata: Metadata, result: Result | None
 ) -> dict[str, bytes]:
-    """Return the files on searches and on topics by name. Page texts are read from `folder`."""
+    """Return the files about searches and topics, by name. Page texts are read from `folder`."""
 
     def text_of(content_hash: str) -> str | None:
         with suppress(SessionUnreadable):
@@ -284,7 +284,7 @@ def drawn_work(
 
 
 def drawn_ledger(evidence: list[Evidence]) -> bytes:
-    """Return the content of the ledger's file, with one JSON object per line."""
+    """Serialize the evidence ledger as JSON Lines."""
     lines = (
         entry.model_dump_json(exclude={"step", "steps"} if entry.step is None else None)
         for entry in evidence
@@ -293,7 +293,7 @@ def drawn_ledger(evidence: list[Evidence]) -> bytes:
 
 
 def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
-    """Return a result's files by name: report, result and, if there are topics, review."""
+    """Return a result's files, by name: report, result and, if there are topics, review."""
     reviewed = {stamp_name(REVIEW, metadata): review(result).encode()} if result.topics else {}
     return {
         stamp_name(REPORT, metadata): result.report.encode(),
@@ -303,7 +303,7 @@ def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
 
 
 def drawn_metadata(course: Course, metadata: Metadata, result: Result | None) -> Metadata:
-    """Return a session's metadata with its metrics."""
+    """Return the metadata, updated with the session's metrics and its result, if any."""
     metrics = _measures(course)
     changes: dict[str, object] = {"performance_metrics": metrics}
     if result:
@@ -334,7 +334,7 @@ def as_file(value: Metadata | Progress) -> bytes:
 
 
 def _measures(course: Course) -> Measures:
-    """Return the metrics of a session. A ratio or mean without data is None."""
+    """Return a session's metrics. A ratio or mean is None if there is no data for it."""
     return {**_of_searching(course), **_of_reading(course), **_of_models(course)}
 
 
@@ -358,7 +358,7 @@ def _of_reading(course: Course) -> Measures:
     tried: dict[str, list[Read]] = {}
     for read in course.reads:
         tried.setdefault(canonical_url(read.url), []).append(read)
-    # Count each page once for all topics, and as read if one of its fetches succeeded.
+    # Count each page once across all topics, and as read if any of its fetches succeeded.
     came = [min(some, key=lambda read: bool(read.reason)) for some in tried.values()]
     pages = course.pages.values()
     cleaning = [*(read.cleaning for read in pages), *(e.seconds for e in course.cleanings)]
@@ -387,7 +387,7 @@ def _of_models(course: Course) -> Measures:
 
 
 def _sum(seconds: Iterable[float | None]) -> float:
-    # Use fsum, whose result does not depend on the order, so that a rewritten file is identical.
+    # Use fsum, so that the total does not depend on the order and a rewritten file is identical.
     return round(math.fsum(one or 0.0 for one in seconds), 3)
 
 

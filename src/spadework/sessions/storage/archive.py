@@ -59,7 +59,7 @@ def _files_of(folder: Path, result: Result) -> dict[str, bytes]:
 
 def unpack(home: Path, file: Path) -> str:
     """Import a session and return its id. Raises SettingsError if the file is not an exported
-    session, and SessionBusy if the session exists.
+    session, and SessionBusy if the session is already stored here.
     """
     private_folder(home / "sessions")
     draft = Path(tempfile.mkdtemp(dir=home / "sessions", prefix=".opened-"))
@@ -83,7 +83,7 @@ def _extract(archive: zipfile.ZipFile, draft: Path) -> Path:
         raise zipfile.BadZipFile
     left = MOST_BYTES if len(members) <= MOST_FILES else 0
     for member in members:
-        # The header's sizes may be false, so count the extracted bytes.
+        # The sizes in the headers may be forged, so count the extracted bytes.
         data = _read(archive, member, min(left, MOST_FILE_BYTES) + 1)
         left -= len(data)
         if len(data) > MOST_FILE_BYTES or left < 0:
@@ -93,7 +93,7 @@ def _extract(archive: zipfile.ZipFile, draft: Path) -> Path:
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
-    """Return up to `most` bytes. Raises BadZipFile for encryption or unusual compression."""
+    """Return up to `most` bytes. Raises BadZipFile if encrypted or unusually compressed."""
     plain = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     if not plain or member.flag_bits & _ENCRYPTED:
         raise zipfile.BadZipFile
@@ -102,8 +102,8 @@ def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes
 
 
 def _place(part: Path, sessions: Path) -> str:
-    """Move an extracted session to `sessions`, without foreign settings, and return its id.
-    Raises SessionBusy, SessionUnreadable, or BadZipFile if there is no result.
+    """Move an extracted session to `sessions`, dropping the exporter's settings, and return its
+    id. Raises SessionBusy, SessionUnreadable, or BadZipFile if there is no result.
     """
     if (sessions / part.name).exists():
         raise SessionBusy(f"Session {part.name} is already stored here.")

@@ -50,7 +50,7 @@ class _Summed(JsonPlusSerializer):
 
 
 class AfterTelling(BaseCheckpointSaver[str]):
-    """Saves a step after its events, and keeps it in memory in case the disk hangs."""
+    """Saves each step after its events are recorded. Keeps the last state if the disk hangs."""
 
     _record: Record
     _last: Mapping[str, Any] = {}

@@ -27,7 +27,7 @@ from spadework.tools.stores.private_files import (
 )
 
 P = ParamSpec("P")
-#: Maximum share of the run's remaining time that is spent waiting for one file.
+#: Maximum share of the run's remaining time to spend waiting for one file.
 SHARE = 0.1
 MOST_SECONDS = 5.0
 #: Minimum seconds to wait for a file. Half a second is too short on a busy machine.
@@ -36,7 +36,7 @@ LEAST_SECONDS = 1.0
 
 class Late:
     """The files of a session that were not written in time. After the first such file, nothing is
-    written until `try_again`. `left` returns the remaining seconds of the run.
+    written until `try_again` is called. `left` returns the remaining seconds of the run.
     """
 
     def __init__(self, session_id: str) -> None:

@@ -1,5 +1,5 @@
-"""Read the files of a session. Any file may be truncated, edited or missing. Only the affected
-session then fails.
+"""Read a session's files. Any of them may be truncated, edited or missing, in which case only that
+session fails.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from spadework.visible import visible
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 JOURNAL = "session.sqlite"
-#: Name of the file that marks a session with undelivered changes, or an imported session.
+#: Name of the file that marks an imported session, or one whose changes are not yet delivered.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"
@@ -39,8 +39,8 @@ _MOMENT, _AGAIN = 0.2, 0.02
 
 
 class Kept(BaseModel):
-    """The content of a file. Invisible characters are kept, because paths may contain them. Unknown
-    fields are ignored, because other versions may write them.
+    """Base class for file contents. Invisible characters are kept, because paths may contain them.
+    Unknown fields are ignored, because other versions may write them.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -119,8 +119,8 @@ def hold_session(folder: Path) -> Iterator[None]:
 
 
 def is_held(folder: Path) -> bool:
-    """Return whether any process, even this one, holds a session.
-    A session with an unreadable lock counts as not held.
+    """Return whether any process, including this one, has locked a session. A session whose lock
+    file is unreadable counts as not locked.
     """
     if not (folder / LOCK).exists():
         return False
@@ -139,18 +139,18 @@ def _lock(folder: Path) -> FileLock:
     return FileLock(folder / LOCK, mode=0o600)
 
 
-#: Version of a session's files.
+#: Version of the session file format.
 VERSION = 2
 #: What a session produces: a report, pages for a query, or one page.
 Kind = Literal["research", "gather", "read"]
-#: Maximum number of earlier questions shown to the lead.
+#: Maximum number of earlier questions shown to the lead model.
 MOST_EARLIER = 5
 Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase of a round. `began` is its start time, `after` its start in seconds of the run, and
-    `seconds` its duration. Planning is in round 0, and writing is in the last round.
+    """A phase of a round. `began` is its start time, `after` its start in seconds since the run
+    began, and `seconds` its duration. Planning is in round 0, and writing is in the last round.
     """
 
     name: Name
@@ -211,7 +211,7 @@ class Progress(Kept):
 
 
 def session_folder(home: Path, session_id: str) -> Path:
-    """Return a session's folder. Raises SessionNotFound, also for a malformed id."""
+    """Return a session's folder. Raises SessionNotFound if it is missing or its id is invalid."""
     folder = home / "sessions" / session_id
     if not is_session_id(session_id) or not folder.is_dir():
         raise SessionNotFound(
@@ -263,7 +263,7 @@ def read_report(folder: Path) -> str | None:
 
 
 def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
-    """Return the stored settings that this version accepts, and a notice about the others."""
+    """Return the stored settings that this version accepts, and a notice about any it rejects."""
     taken, aside = dict[str, Any](), []
     for name, value in metadata.settings.items():
         try:
@@ -282,7 +282,7 @@ def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a session's folder. Raises SettingsError."""
+    """Create a session's folder. Raises SettingsError if it cannot be created."""
     try:
         private_folder(folder.parent)
         private_folder(folder)
@@ -374,8 +374,8 @@ _KINDS = {
 
 
 class SessionFile(Value):
-    """A file of a session: its name in the folder, its kind and its size in bytes. A known page
-    also has a title and a URL, and its kind is its document type, such as "PDF".
+    """A file of a session: its name in the folder, its kind and its size in bytes. A page that is
+    a source also has a title and a URL, and its kind is its document type, such as "PDF".
     """
 
     name: str
@@ -386,7 +386,7 @@ class SessionFile(Value):
 
 
 def session_files(folder: Path) -> list[SessionFile]:
-    """Return all files of a session, by name."""
+    """Return all files of a session, sorted by name."""
     result = whole_result(folder)
     sources = {source.content_hash: source for source in result.sources} if result else {}
     found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())

@@ -1,6 +1,4 @@
-"""List the sessions of a home, newest first. Old single-page sessions, which nobody will look for,
-can be deleted.
-"""
+"""List the sessions in a home folder, newest first, and delete old single-page sessions."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ class Listed(NamedTuple):
 
 
 def list_sessions(home: Path, notify: Callable[[str], None] | None = None) -> Iterator[Listed]:
-    """Yield all sessions, newest first. `notify` receives a message if the listing takes long."""
+    """Yield all sessions, newest first. `notify` receives a message if listing them is slow."""
     return (Listed(id_, *value) for id_, value in view_sessions(home, _VIEW, notify))
 
 
@@ -78,8 +76,8 @@ _VIEW = View("list", (METADATA,), _draw)
 
 
 async def prune(home: Path, age: timedelta = PAGE_AGE) -> list[str]:
-    """Delete unused single-page sessions older than `age`, and return their ids.
-    Raises OSError if the home cannot be read.
+    """Delete unused single-page sessions older than `age`, and return their ids. Raises OSError if
+    the home folder cannot be read.
     """
     return await on_disk(_prune_sessions, home, age)
 

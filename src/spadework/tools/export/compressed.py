@@ -1,4 +1,4 @@
-"""Shorten a result to the token limit of a calling model."""
+"""Shorten a result to fit the token limit of the model that requested it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from spadework.tools.text.passages import cut
 from spadework.values import Evidence, Result, Source
 from spadework.visible import one_line
 
-#: Maximum characters of the pieces into which a page is cut.
+#: Pages are cut into pieces of at most this many characters.
 PIECE_CHARS = 1_500
 _GAP = "[…]"
 
 
 def shorten_report(report: str, chars: int) -> str:
-    """Cut Markdown to at most `chars` characters, after a complete block if one fits."""
+    """Cut Markdown to at most `chars` characters, ending with a whole block if one fits."""
     if len(report) <= chars:
         return report
     ends = [block.end for block in blocks(report) if block.end <= chars]
@@ -26,7 +26,7 @@ def shorten_report(report: str, chars: int) -> str:
 
 
 def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
-    """Return up to `most` characters of a page: pieces with `spans`, then pieces near those."""
+    """Return up to `most` characters of a page, preferring pieces in or near `spans`."""
     pieces = cut(text, PIECE_CHARS)
     numbered = [*enumerate(pieces)]
     holding = [n for start, end in spans for n, (at, to) in numbered if at < end and start < to]
@@ -68,9 +68,9 @@ def largest(top: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-#: Number of sources shown in full, and maximum characters of each source.
+#: Number of sources shown in full, and the maximum characters of each.
 FULL, FULL_CHARS = 3, 8_000
-#: Number of sources shown by key points, and maximum characters of each source.
+#: Number of sources shown as key points, and the maximum characters of each.
 KEY, KEY_CHARS = 3, 800
 REFERENCE_CHARS = 200
 #: Maximum number of omitted sources that are listed by number.
@@ -115,9 +115,9 @@ class _Material:
 def compress_result(
     result: Result, texts: Mapping[str, str], size: Callable[[Compressed], int], limit: int
 ) -> Compressed:
-    """Return as much of a result as fits into `limit` tokens, as measured by `size`.
-    `texts` are the available pages by content hash. References are dropped first, then full texts,
-    then key points, and finally the end of the report.
+    """Return as much of a result as fits into `limit` tokens, as measured by `size`. `texts` maps
+    content hashes to the available pages. References are dropped first, then full texts, then
+    key points, and finally the end of the report.
     """
     material = _material(result, texts)
 
@@ -131,7 +131,7 @@ def compress_result(
     for rung in _ladder(len(material.sources), len(result.report)):
         if fits(replace(rung, references=0)):
             return _compose(material, most_references(rung))
-    # Even the report alone does not fit. Cut it, but still list some sources.
+    # Not even the report alone fits, so cut it, but still list some sources.
     bare = size(Compressed())
     none = _Levels(0, 0, len(material.sources), 0)
     listed = most_references(none, bare + (limit - bare) // 3)

@@ -174,7 +174,7 @@ def _table(document: Document, block: Block) -> None:
             if _item(cell, item, _PLAIN):
                 # Remove the new cell's empty paragraph.
                 cell._tc.remove(cell.paragraphs[0]._p)
-    # Separate the tables by an empty paragraph, because adjacent tables would merge.
+    # Add an empty paragraph, because adjacent tables would merge.
     document.add_paragraph()
 
 

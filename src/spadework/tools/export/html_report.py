@@ -28,13 +28,13 @@ def to_html(result: Result, *, pictures: bool = True) -> str:
 
 #: Folder of the templates, which the session page uses too.
 DRAWN_IN = Path(__file__).parent
-#: Maximum characters of a last word that is kept on one line with its markers.
+#: Maximum length of a sentence's last word that is kept on one line with its markers.
 MOST_KEPT = 24
 
 
 def split_last_word(said: Said) -> tuple[tuple[Run, ...], str]:
-    """Split off the last word, which must stay on one line with the markers.
-    The word is "" if it is code, emphasized or too long, as in scripts without spaces.
+    """Split off the last word, which must stay on one line with the markers. Return "" as the word
+    if it is code, emphasized, or too long, as in scripts without spaces.
     """
     if not said.runs or said.runs[-1].code or said.runs[-1].strength:
         return said.runs, ""
@@ -59,7 +59,7 @@ def _environment() -> Environment:
 
 #: Maximum seconds for printing. Most reports take one or two.
 MOST_SECONDS = 60.0
-#: Do not let Chromium resolve host names. The page itself also forbids requests.
+#: Chromium flags. They block name resolution, although the page itself already forbids requests.
 _FLAGS = (
     *("--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
     *("--disable-extensions", "--disable-background-networking"),
@@ -81,13 +81,13 @@ def find_chromium() -> str:
 
 
 def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
-    """Return the report as an A4 PDF. Raises SettingsError without Chromium, or SpadeworkError."""
+    """Return the report as an A4 PDF. Raises SpadeworkError if Chromium is missing or fails."""
     chromium = find_chromium()
     # Chromium may still write files while the folder is being removed.
     with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
         page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
-        # As root, Chromium cannot use its sandbox, so pictures are left out because they might
-        # exploit a decoder. The page never has scripts and makes no requests.
+        # Chromium cannot use its sandbox as root. Leave out pictures then, because they might
+        # exploit a decoder. The page has no scripts and makes no requests.
         rootly = ["--no-sandbox"] if runs_as_root() else []
         page.write_text(to_html(result, pictures=not rootly), encoding="utf-8")
         places = (f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri())

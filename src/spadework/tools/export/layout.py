@@ -1,4 +1,4 @@
-"""Lay out a result for all formats, with sentences in blocks and markers that open quotes."""
+"""Lay out a result for every export format: sentences in blocks, with markers that open quotes."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class _Layout:
         self._places: dict[tuple[bool, tuple[str, ...]], int] = {}
 
     def chapter(self, section: Section, pictures: Iterable[Picture]) -> Chapter:
-        """Lay out a section with the pictures at its end, and add its cards."""
+        """Lay out a section with its pictures at the end, and add its cards to `cards`."""
         heading = runs(self.report.heading_of(section))
         self._emphasis = emphasised(section)
         drawn = tuple(self._block(block) for block in blocks(section, self.ledger, self.say))
@@ -219,9 +219,9 @@ def _web(url: str) -> str:
 
 
 def _answer_first(result: Result, ledger: Mapping[str, Evidence]) -> list[Section]:
-    """Return the report's sections, with the answer first in its own paragraph.
-    The answer is the beginning of the summary, or of the only topic. If there is no summary but
-    several topics, it is the first sentence of each answered topic.
+    """Return the report's sections, with the answer first in its own paragraph. The answer is the
+    beginning of the summary, or of the only topic. If there is no summary but several topics,
+    it consists of the first sentences of answered topics.
     """
     sections = list(result.document.sections)
     if sections and (count := _count_opening(sections[0], ledger)):

@@ -28,7 +28,7 @@ from spadework.visible import visible
 FRAGMENT_WORDS = 5
 #: Characters to escape in text. A tilde is escaped only if it can end a strike-through.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: Characters that are escaped in a mark, whatever characters stand beside them.
+#: Characters that are always escaped in a mark, whatever precedes or follows them.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
@@ -76,8 +76,8 @@ def sentences_markdown(section: Section) -> list[str]:
 
 
 def escape_markdown(text: str, *, emphasis: bool = False) -> str:
-    """Escape text for one line of Markdown, except code and, if requested, `emphasis`.
-    Links become their text. Invisible characters are removed.
+    """Escape text for one line of Markdown, except code and, if requested, `emphasis`. Links are
+    replaced by their text. Invisible characters are removed.
     """
     text = visible(text)
     marks = scan(text)
@@ -122,8 +122,8 @@ def fragment_link(url: str, quote: str) -> str:
 
 
 def safe_url(url: str) -> str:
-    """Return a web or library URL encoded for a link, or "" for any other.
-    Fragments of web URLs are removed, so that a text fragment can follow.
+    """Return a web or library URL encoded for a link, or "" for any other URL. Fragments of web
+    URLs are removed, so that a text fragment can be appended.
     """
     if url.startswith(_LIBRARY):
         return _percent(url)
@@ -185,7 +185,7 @@ class _Drawn:
                 return _JOINED.join(self._pieces(block.items[0]))
 
     def _list(self, items: Sequence[tuple[str, Item]]) -> str:
-        """Format list items with their signs. Code at the start of an item begins on a new line."""
+        """Format list items. Code at the start of an item begins on a new line."""
         drawn, apart = [], False
         for sign, item in items:
             pieces = self._pieces(item)
@@ -229,7 +229,7 @@ class _Drawn:
 
 
 def place_of(source: Source, quotes: Iterable[Evidence], say: Phrases) -> str:
-    """Return a source's place and kind, and its quotes' language if the report has another one."""
+    """Return a source's place, its kind and, if it differs from the report's, its language."""
     told = language_of(" ".join(e.quote for e in quotes if e.kind in ("text", "item")))
     foreign = language(told).own_name or told if told and told != say.language else ""
     kind = say(f"kind_{source.kind}") if source.kind else ""

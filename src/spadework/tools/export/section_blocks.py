@@ -15,8 +15,8 @@ from spadework.values import Evidence, Form, Report, Section, Sentence
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
-    """Return each numbered list's items by the index of its first sentence. The steps come from
-    one page and count up from 1. Code between steps belongs to the step above.
+    """Return each numbered list's items, by the index of its first sentence. A list's steps come
+    from one page and count up from 1. Code between steps belongs to the preceding step.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for n, one in enumerate(told):
@@ -35,15 +35,15 @@ def step_items(
 
 
 Item = tuple[Sentence, ...]
-#: The sign of a conclusion.
+#: The sign that marks a conclusion.
 INFERRED = "∴"
 NOTHING = "–"
 
 
 @dataclass(frozen=True)
 class Set:
-    """A block of sentences in one form. `items` are a paragraph, list items, or a table's cells row
-    by row. A sub-heading has only `text`.
+    """A block of sentences in one form. `items` holds the paragraph, the list items, or the table
+    cells row by row. A sub-heading has only `text`.
     """
 
     form: Form
@@ -53,15 +53,15 @@ class Set:
 
     @property
     def rows(self) -> list[tuple[Item, ...]]:
-        """The cells of a table by row. Empty cells complete the last row."""
+        """A table's cells, grouped by row. The last row is padded with empty cells."""
         width = max(1, len(self.columns))
         cells = (*self.items, *[()] * (-len(self.items) % width))
         return [cells[n : n + width] for n in range(0, len(cells), width)]
 
 
 def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
-    """Return a section's blocks in order, which together contain every sentence once.
-    If a writer's table has an empty cell, an explanation of the sign for empty cells follows.
+    """Return a section's blocks in order. Each sentence occurs in exactly one of them. If a table
+    by the writer has empty cells, a sentence after it explains the sign shown in them.
     """
     made: list[Set] = []
     at = 0
@@ -89,8 +89,8 @@ def _with_sentences(block: Set, sentences: Iterator[Sentence]) -> Set:
 
 def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
     """Remove repeated citation marks from a block. If all sentences of a paragraph, item or table
-    row cite the same pages, only the last sentence has marks. Otherwise, of consecutive
-    conclusions, only the last one has the sign.
+    row cite the same pages, only the last sentence keeps its marks. Otherwise, only the last of
+    consecutive conclusions keeps the sign.
     """
     width = max(1, len(block.columns)) if block.form == "table" else 1
     made: list[Sentence] = []
@@ -176,7 +176,7 @@ def _apart(sentences: Iterable[Sentence]) -> Iterator[Set]:
 
 
 def _by_code(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
-    """Group sentences into one paragraph per page, lists of items or steps, and separate code."""
+    """Group sentences into paragraphs (one per page), lists, steps and code blocks."""
     made: list[Set] = []
     before = ""
     numbered, at = step_items(section.sentences, ledger), 0

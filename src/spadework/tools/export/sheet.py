@@ -19,7 +19,7 @@ from spadework.tools.text.markdown import Strength
 from spadework.values import PICTURE_NAME, CoverageState, Form, SectionKind
 
 PICTURE_FOLDER = "pictures"
-#: Maximum bytes and maximum pixels of a picture. A browser needs four bytes per pixel.
+#: Maximum bytes and pixels of a picture. A browser needs four bytes per pixel.
 PICTURE_BYTES, MOST_PIXELS = 1_000_000, 25_000_000
 #: Minimum width and height of a picture in pixels. Anything smaller is an icon.
 LEAST_SIDE = 100
@@ -37,7 +37,7 @@ _BARE = re.compile(r"[12]\d{3}|\d+(?:[.,]\d+)+")
 
 
 class Header(NamedTuple):
-    """The format of a picture, which is also the file extension, and the size in pixels."""
+    """A picture's format, which is also its file extension, and its size in pixels."""
 
     format: str
     width: int
@@ -45,7 +45,7 @@ class Header(NamedTuple):
 
 
 def header_of(data: bytes) -> Header | None:
-    """Return the header of a PNG, JPEG, GIF or WebP picture, or None if it is unfit."""
+    """Return a picture's header, or None if its format is unknown or its size is unsuitable."""
     found = _read_header(data) if len(data) <= PICTURE_BYTES else None
     if found is None or min(found[1:]) < LEAST_SIDE or found.width * found.height > MOST_PIXELS:
         return None
@@ -84,7 +84,7 @@ def _webp(form: bytes, data: bytes) -> Header:
 
 
 def read_picture(folder: Path, name: str) -> tuple[bytes, Header] | None:
-    """Return a picture of the session in `folder` and its header, or None if it is missing."""
+    """Return a session's picture and its header, or None if it is missing or unusable."""
     if not re.fullmatch(PICTURE_NAME, name):
         return None
     try:
@@ -145,7 +145,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Figure:
-    """A stored picture, the caption with a citation mark, and the host of the picture's page."""
+    """A stored picture, its caption with a citation mark, and the host of the page it is from."""
 
     name: str
     data: bytes
@@ -244,7 +244,7 @@ def words(runs: tuple[Run, ...]) -> str:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of a chart: the cells of its label and its cited value, and its length in percent."""
+    """A bar of a chart: the cells with its label and cited value, and its length in percent."""
 
     label: Item
     value: Item
@@ -253,7 +253,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """The bars of a table column. `name` is the column heading."""
+    """A bar chart of a table column. `name` is the column heading."""
 
     name: tuple[Run, ...]
     bars: tuple[Bar, ...]

@@ -1,6 +1,4 @@
-"""Convert documents of any supported format to Markdown.
-Find the reader for a kind of document, importing it on first use.
-"""
+"""Convert documents of any supported format to Markdown. Readers are imported on first use."""
 
 from __future__ import annotations
 
@@ -26,11 +24,11 @@ __all__ = ["read_document"]
 
 ReadText = Callable[[str, str], Extracted]
 ReadBytes = Callable[[bytes, str], Extracted]
-#: A reader for containers. The last argument reads the members. If it is None, they are not read.
+#: A container reader. The last argument reads the members; if it is None, archives are refused.
 ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 
-#: Import paths instead of functions, because importing all libraries takes longer than reading a
-#: page.
+#: Import paths instead of the functions themselves, because importing every library takes longer
+#: than reading a page.
 _OF_TEXT = {
     "html": "html.extract", "markdown": "text.markdown.clean_markdown",
     "rst": "text.plain_text.extract_rst",
@@ -80,9 +78,10 @@ MAX_CHARS = 20_000_000
 
 
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
-    """Return a document as Markdown with its metadata. `media_type` and `charset` are the server's.
-    Text beyond MAX_CHARS is cut, and the last line says so. Raises Unreadable if the document is
-    damaged, unsupported or (except HTML) empty, and TooLarge beyond a reader's limit.
+    """Return a document as Markdown with its metadata. `media_type` and `charset` come from the
+    server. Text beyond MAX_CHARS is cut, and the last line says so. Raises Unreadable if the
+    document is damaged, unsupported or (except HTML) empty, and TooLarge beyond a reader's
+    limit.
     """
     kind = kind_of(body, media_type, url)
     found = _read(body, kind, url, charset=charset)

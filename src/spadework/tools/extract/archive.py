@@ -1,5 +1,5 @@
-"""Convert archives to Markdown, with one section per member, reading members in memory.
-Convert EPUB books to Markdown, reading each chapter like a web page.
+"""Convert archives and EPUB books to Markdown. An archive is unpacked in memory and has one
+section per member. Each chapter of a book is read like a web page.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from spadework.tools.extract.office.xlsx import extract_xlsx
 from spadework.tools.extract.xml import Element, attribute, below, tag, text
 
 MAX_CHAPTERS = 500
-#: The maximum size of all unpacked chapters together, in bytes.
+#: Maximum bytes of all unpacked chapters together.
 MAX_BOOK_BYTES = 100_000_000
 
 _PAGES = ("application/xhtml+xml", "text/html")
@@ -94,7 +94,7 @@ MAX_MEMBER = 20_000_000
 MAX_BYTES = 100_000_000
 #: Maximum compression ratio. Text seldom exceeds 20, whereas a zip bomb reaches 1000.
 MAX_RATIO = 200
-#: Bytes unpacked at a time, so that the bytes before a member's damage count towards the limit.
+#: Bytes unpacked at a time. Pieces before a damaged one still count towards the limit.
 _PIECE = 100_000
 
 #: Files added by operating systems.
@@ -188,7 +188,7 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """Return a member's bytes, up to a piece more than `limit`, and an error message or ""."""
+    """Unpack a member until `limit` is exceeded. Return its bytes and an error message or ""."""
     body = bytearray()
     try:
         for piece in pieces:
@@ -217,9 +217,9 @@ _OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
 
 
 def extract_zip(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return the contents of an Office file, e-book or archive.
-    `read` reads an archive's members; with None, archives are refused. Raises Unreadable if the
-    file is damaged, locked or refused, and TooLarge beyond a limit.
+    """Return the contents of an Office file, e-book or archive. `read` reads an archive's members;
+    with None, archives are refused. Raises Unreadable if the file is damaged, locked or
+    refused, and TooLarge if it exceeds a limit.
     """
     package = Package(body, "file")
     reader = _OFFICE.get(package.main.partition("/")[0])

@@ -1,5 +1,5 @@
-"""Detect a document's kind and decode its text.
-Tell Office files from before 2007 apart by the streams in them.
+"""Detect a document's kind and decode its text. Tell apart Office files from before 2007 by the
+streams they contain.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 STORAGE = "application/x-ole-storage"
 #: Offset and size in bytes of an OLE file's directory entries.
 _HEADER, _ENTRY = 512, 128
-#: The program and the file extension of unsupported formats, by the name of a stream in the file.
+#: Program and file extension of unsupported formats, by the name of a stream they contain.
 _STREAMS = {"WordDocument": ("Word", "doc"), "PowerPoint Document": ("PowerPoint", "ppt")}
-#: The readers of other OLE files, by the name of a stream in the file.
+#: Readers of the supported OLE formats, by the name of a stream they contain.
 _OFFICE = {"Workbook": "xls", "Book": "xls", "__properties_version1.0": "msg"}
 _LOCKED = ("EncryptedPackage", "EncryptionInfo")
 
@@ -39,7 +39,7 @@ def old_refusal(body: bytes, media_type: str) -> Unreadable:
 
 
 def storage_reader(body: bytes) -> str:
-    """Return the reader for an OLE file: `xls`, `msg`, or `old` for locked and all other files."""
+    """Return the reader for an OLE file: `xls`, `msg`, or `old` (locked, or any other kind)."""
     if any(_holds(body, name) for name in (*_LOCKED, *_STREAMS)):
         return "old"
     return next((reader for name, reader in _OFFICE.items() if _holds(body, name)), "old")
@@ -60,7 +60,7 @@ _SUPERSETS = {
     "shift_jis": "cp932", "euc_kr": "cp949",
 }  # fmt: skip
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-#: Number of leading bytes checked for UTF-16, because markup and e-mail begin with ASCII.
+#: Number of leading bytes checked for UTF-16-encoded ASCII, with which markup and e-mail begin.
 _FIRST = 8
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})",
@@ -68,7 +68,7 @@ _DECLARED = re.compile(
 )
 _DECLARED_BYTES = 4_096
 _MARKUP = re.compile(rb"<[^<>]{0,2000}>")
-#: Codecs that pages use. Other codecs are slow on long text.
+#: Codecs that web pages use. Other codecs are slow on long text.
 _PAGE_CODECS = re.compile(r"utf-(8|16|32)|iso|cp|koi8|gb|big5|shift|euc|mac|tis|hz|johab|kz|ptcp")
 #: Charsets considered when guessing.
 _LOOKED_FOR = (
@@ -76,7 +76,7 @@ _LOOKED_FOR = (
     "cp874", "cp932", "cp949", "big5hkscs", "euc-jp", "gb18030", "iso2022_jp_2", "iso8859-2",
     "iso8859-5", "iso8859-7", "koi8-r",
 )  # fmt: skip
-#: Maximum bytes examined for a guess, and minimum non-ASCII bytes that a guess needs.
+#: Maximum bytes examined when guessing, and minimum non-ASCII bytes needed for a guess.
 _LOOKED_AT, _LEAST_LETTERS = 60_000, 6
 #: A declared charset is accepted if its likelihood is at most CLOSE below the best guess. A guess
 #: with a likelihood below SURE is doubtful.
@@ -97,7 +97,7 @@ class Decoded:
 
 
 def decode(body: bytes, charset: str = "") -> str:
-    """Return a document's text, with U+FFFD for invalid bytes. `charset` is the server's."""
+    """Return a document's text, with U+FFFD for invalid bytes. `charset` comes from the server."""
     return decode_body(body, charset).text
 
 
@@ -265,15 +265,15 @@ _READER_ENDINGS = {
     "rst": "rst",
     "eml": "mail",
 }
-#: Kinds that are accepted only if the first bytes of the document prove them.
+#: Kinds accepted only if the document's first bytes confirm them.
 _BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old", "xls", "msg"})
-#: Media types that Office programs register for all their files.
+#: Media types that Office programs register for every file they can open.
 _OF_OFFICE = re.compile(r"application/(?:msword|rtf|vnd\.(?:ms-|openxml|oasis))")
 #: Bytes that may precede a file's signature.
 _BLANK = b"\xef\xbb\xbf\0 \t\r\n"
 #: Matches three headers at the start of a file.
 _HEADERS = re.compile(rb"(?:[A-Z][\w-]{1,60}:[^\n]{1,900}\n(?:[ \t]+\S[^\n]{0,900}\n){0,40}){3}")
-#: Matches a header line that occurs in e-mail. Every e-mail has at least one of these headers.
+#: Matches any of four header lines. Every e-mail has at least one of them.
 _OF_MAIL = re.compile(rb"^(?:received|return-path|message-id|mime-version):", re.I | re.M)
 _TAR = slice(257, 262)
 

@@ -1,5 +1,5 @@
-"""Predict a hit's document type from its address and title. A prediction can be wrong, because an
-image's address may lead to a page about the image.
+"""Predict a hit's document type from its address and title. The prediction can be wrong. For
+example, an image's address may lead to a page about the image.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ _WORDS: dict[Shape, tuple[str, ...]] = {
 
 
 class Foreseen(NamedTuple):
-    """A hit's probable type.
-    `refused` says why it cannot be read, or is "". `worth` is a score factor from 0 to 1.
+    """A hit's probable type. `refused` says why the hit cannot be read, or is "". `worth` is a
+    score factor from 0 to 1.
     """
 
     shape: Shape
@@ -131,5 +131,5 @@ def _suffix(url: str) -> str:
     if "." not in name:
         return "pdf" if "/pdf/" in path.lower() else ""
     ending = name.rpartition(".")[2]
-    # Ignore an unknown extension here, because the number in an arXiv address looks like one.
+    # Ignore unknown extensions below /pdf/. The number in an arXiv address looks like one.
     return "pdf" if "/pdf/" in path.lower() and ending not in _SHAPES else ending

@@ -27,10 +27,10 @@ class Link:
 
 @dataclass(frozen=True)
 class Extracted:
-    """A document's content as Markdown, without navigation, and its metadata.
-    `kind` is a page type (article, documentation, forum, listing, collection, product, service) or
-    a format's name. `source` is the kind of source that the page states. `figures` are the
-    addresses of images with their captions, as in the Markdown.
+    """A document's content as Markdown, without navigation, and its metadata. `kind` is a page
+    type (article, documentation, forum, listing, collection, product, service) or the name of a
+    format. `source` is the kind of source that the page says it is. `figures` holds the
+    addresses and captions of the images in the Markdown.
     """
 
     title: str
@@ -44,7 +44,7 @@ class Extracted:
     figures: tuple[Link, ...] = ()
 
     def __post_init__(self) -> None:
-        # Remove invisible characters before any offsets into the text are taken.
+        # Remove invisible characters before any offsets into the text are computed.
         for name in ("title", "markdown", "author", "language"):
             object.__setattr__(self, name, visible(getattr(self, name)))
 
@@ -53,7 +53,7 @@ _INDENT = "    "
 
 
 class Draft:
-    """A builder of a document's Markdown, block by block."""
+    """Builds a document's Markdown block by block."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
@@ -63,7 +63,7 @@ class Draft:
         self._counts: list[int] = []
 
     def add(self, block: str) -> None:
-        """End any open list or code, then add a Markdown block, unless the block is empty."""
+        """End any open list or code block, then add a Markdown block unless it is empty."""
         self._end()
         self._blocks.append(block)
 
@@ -89,7 +89,7 @@ class Draft:
         self._code.append(line)
 
     def markdown(self) -> str:
-        """Return everything added so far, after ending any open list or code."""
+        """Return everything added so far, after ending any open list or code block."""
         self._end()
         return blocks(self._blocks)
 

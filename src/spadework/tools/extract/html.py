@@ -1,5 +1,5 @@
-"""Convert a web page to Markdown without its navigation, and read its metadata. Choose the content
-blocks from a known container if it is clean, and otherwise by probability.
+"""Convert a web page to Markdown without its navigation, and read its metadata. The content blocks
+come from a known content container if it is clean. Otherwise, they are chosen by probability.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _ALL_MARKUP = "there are more tags than can be read before its text begins"
 
 @dataclass(frozen=True)
 class ParsedPage:
-    """A page's tree, metadata and blocks. `left_out` counts characters cut off its end."""
+    """A page's tree, metadata and blocks. `left_out` counts the characters cut from its end."""
 
     tree: LexborHTMLParser
     metadata: Metadata
@@ -68,7 +68,7 @@ class ParsedPage:
 
 
 def parsed(html: str, url: str) -> ParsedPage:
-    """Parse a page, cut to the limits. Raises TooLarge or Unreadable as `bounded` does."""
+    """Parse a page, cutting it to the limits. Raises TooLarge or Unreadable as `bounded` does."""
     text, left_out = bounded(html)
     tree = LexborHTMLParser(text)
     flatten(tree, text)
@@ -80,9 +80,9 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 def extract(html: str | bytes, url: str) -> Extracted:
     """Return a page's content as Markdown with its metadata. Links are absolute and code is exact.
-    The Markdown is empty if only scripts would show content. The last line says how much was cut.
-    Raises TooLarge if an element or all text is beyond the limits, and Unreadable if this is not a
-    page.
+    The Markdown is empty if only scripts would show content. If the page was cut, the last line
+    says how much is missing. Raises TooLarge if an element or the whole text exceeds the
+    limits, and Unreadable if this is not a page.
     """
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:
@@ -124,7 +124,7 @@ def read_fragment(source: str) -> str:
 
 
 def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
-    """Return the chosen blocks as Markdown. If they are nearly empty, embedded text is added."""
+    """Return the chosen blocks as Markdown, plus text from embedded data if they hold little."""
     shown = assemble(chosen)
     if sum(block.chars for block in chosen) >= THIN_CHARS:
         return shown

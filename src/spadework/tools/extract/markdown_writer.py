@@ -41,7 +41,7 @@ def fence(code: str, language: str = "") -> str:
 
 
 def code_span(code: str) -> str:
-    """Return inline code, with spaces for line ends, or "" if the code is empty."""
+    """Return inline code, with line breaks replaced by spaces, or "" if the code is empty."""
     if "\n" in code:
         code = code.strip().replace("\r\n", " ").replace("\n", " ")
     if not code:
@@ -114,8 +114,8 @@ class Grid:
 
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
-    """Return a sheet's first rows and columns as a table, or "" if it is empty. Empty rows and
-    columns are left out. Lines below the table count what was cut, including `behind` unread rows.
+    """Return a sheet's first rows and columns as a table, without empty ones, or "" if the sheet
+    is empty. Lines below the table say how much was cut, counting `behind` unread rows.
     """
     source = iter(rows)
     widest = 0

@@ -15,7 +15,7 @@ _MOST_CHARS = 40
 _ATOM = re.compile(r"[-+\u2212\u2013±]?(?:\w+(?:[.,]\d+)*|\d+[-+\u2212])")
 _ONE_WORD = re.compile(r"\d*(?:[.,]\d+)*|[^\W\d_]+")
 _SIGNS = re.compile(r"[-+\u2212\u2013±]+")
-#: Text after which a superscript is not a power: a space, stop or closing quotation mark.
+#: Text after which a superscript is not a power: nothing, a space, punctuation or a closing quote.
 _ENDED = re.compile(r"(?:^|[\s.,;:!?\"'\u201d\u2019\u00bb\]…|])$")
 _MARK = re.compile(r"\d{1,3}|[A-Za-z]")
 _BETWEEN = re.compile(r"[\s,;\[\]()]+")
@@ -47,7 +47,8 @@ _END = ("", Place.LEVEL)
 
 def raised(base: str, text: str, following: str = "") -> str:
     """Write a superscript between `base` and `following`, usually with `^`. A digit or letter that
-    cannot be a power becomes a note mark (`[3]`). Signs, ordinals and small print are unchanged.
+    cannot be a power becomes a note mark (`[3]`). Signs, ordinals and trade marks are
+    unchanged.
     """
     core = text.strip()
     if not core or core[0] in "[^" or len(core) > _MOST_CHARS or _is_raised_sign(core):
@@ -78,7 +79,7 @@ def note(text: str, following: str = "") -> str:
 
 
 def fraction(above: str, below: str) -> str:
-    """Write a fraction on one line, with brackets around parts of several words."""
+    """Write a fraction on one line, with brackets around any part longer than one word."""
     return f"{bracketed(above)}/{bracketed(below)}"
 
 
@@ -98,7 +99,7 @@ def bracketed(text: str) -> str:
 
 
 def joined(pieces: Iterable[tuple[str, Place]]) -> str:
-    """Join pieces of text into a line, and write each piece according to its place."""
+    """Join pieces into one line, formatting superscripts, subscripts, notes and fractions."""
     runs: list[tuple[str, Place]] = []
     for text, place in pieces:
         if runs and (runs[-1][1] == place or not text.strip()):
@@ -123,7 +124,7 @@ def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:
 
 
 def written(base: str, text: str, following: str, place: Place) -> str:
-    """Format `text` for its place, spaced to fit between `base` and `following`."""
+    """Format `text` for its vertical position, with spaces where digits would run together."""
     core = text.strip()
     if place == Place.LEVEL or not core:
         return text

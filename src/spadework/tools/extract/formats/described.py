@@ -19,7 +19,7 @@ _WRITTEN = {"text/x-rst": "rst", "text/plain": "text"}
 
 
 def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
-    """Return a response's JSON object. Raises Unreadable if it is not an object."""
+    """Parse a response as a JSON object. Raises Unreadable if it is anything else."""
     try:
         found = json.loads(decode(body, "utf-8"))
     except (ValueError, RecursionError):
@@ -54,7 +54,7 @@ def package(
     author: str = "",
     day: str = "",
 ) -> Extracted:
-    """Return a package as Markdown. Raises Unreadable if it has no title or no text."""
+    """Return a package description as Markdown. Raises Unreadable if it lacks a title or text."""
     if not title or not (summary or readme):
         raise Unreadable("The package description is empty.")
     told = "\n".join(item(plain(f"{name}: {said}")) for name, said in facts.items() if said)
@@ -70,14 +70,14 @@ def package(
 
 
 def read_readme(text: object, media_type: str, url: str) -> Extracted | None:
-    """Read a README by media type, with Markdown as the default. Return None without text."""
+    """Convert a README according to its media type, by default Markdown. Return None if empty."""
     kind = media_type.partition(";")[0].strip().lower()
     read = text_reader(_WRITTEN.get(kind, "markdown"))
     return read(text, url) if read and isinstance(text, str) and text.strip() else None
 
 
 def unpack_base64(content: object) -> bytes:
-    """Decode base64 text; anything else gives b"". Raises Unreadable if the text is invalid."""
+    """Decode base64 text. Return b"" for anything but text. Raises Unreadable if it is invalid."""
     try:
         return base64.b64decode(content if isinstance(content, str) else "", validate=False)
     except (binascii.Error, ValueError):

@@ -19,7 +19,7 @@ _CODE = re.compile(
 )
 _FIXED = re.compile(r"\bmono|courier|consolas|menlo|lucida console", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
-#: Maximum ancestors followed from a style, because damaged files may have cycles.
+#: Maximum number of parent styles followed, because damaged files may contain cycles.
 _ANCESTORS = 10
 _PLACES = {"superscript": Place.RAISED, "subscript": Place.LOWERED}
 #: Outline level of body text.
@@ -90,7 +90,7 @@ class Styles:
 
 
 def by_name(style: Style, name: str) -> Style:
-    """Return `style` adjusted to its name. Heading styles have English names in all languages."""
+    """Return `style` updated from its name. Heading names are English in all languages."""
     if found := _HEADING.match(name):
         return replace(style, level=int(found[1]))
     if name.lower() == "title":

@@ -61,7 +61,7 @@ def _token(element: Element, depth: int) -> str:
 
 
 def _parts(element: Element, depth: int, *names: str) -> list[str]:
-    """Read the children with these names, or all children. A missing child gives ""."""
+    """Convert the children with these names, or all children. A missing child becomes ""."""
     if not names:
         return [_read(part, depth) for part in element if tag(part)]
     found = (child(element, name) for name in names)

@@ -143,8 +143,8 @@ class _Document:
                 merged[column] = (rows - 1, shown) if rows > 1 else (0, "")
 
     def _cells(self, row: Element, merged: dict[int, tuple[int, str]]) -> list[str]:
-        """Return a row's cells, repeating merged ones.
-        Updates `merged`, which holds each column's remaining rows and text.
+        """Return a row's cells, repeating merged ones. Updates `merged`, which maps each column to
+        a merged cell's remaining rows and text.
         """
         found: list[str] = []
         filled = 0

@@ -140,7 +140,7 @@ class Package:
         return relations
 
     def about(self, markdown: str, *, title: str = "", kind: str) -> Extracted:
-        """Return an Office file with its metadata. `title` is used if the metadata has no title."""
+        """Return the Markdown with the Office file's metadata. `title` is the default title."""
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
         if said.get("creator") in _TEMPLATES:
@@ -164,7 +164,7 @@ class Package:
 
 
 def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:
-    """Return a document with its Dublin Core metadata. `title` is used if the metadata has none."""
+    """Return the Markdown with Dublin Core metadata. `title` is used if the metadata has none."""
     return Extracted(
         title=said.get("title") or title,
         markdown=markdown,

@@ -96,7 +96,7 @@ def _first_rows(xml: bytes) -> tuple[bytes, int]:
 
 
 class _Values:
-    """Cell values as displayed, which are read from shared strings and number formats."""
+    """Reads cell values as displayed, using shared strings and number formats."""
 
     def __init__(self, package: Package, *, from_1904: bool) -> None:
         self._what = package.what
@@ -108,7 +108,7 @@ class _Values:
         self._dates = _date_styles(package.tree("xl/styles.xml"))
 
     def rows(self, xml: bytes) -> Iterator[tuple[int, list[str]]]:
-        """Yield each row of a sheet's XML with its number, from 1."""
+        """Yield each row of a sheet's XML with its number, counted from 1."""
         tree = xml_tree(xml, self._what) if xml.strip() else None
         for place, row in enumerate(below(tree, "row") if tree is not None else (), 1):
             yield number(attribute(row, "r"), most=_MOST_ROWS) or place, self._row(row)
@@ -162,7 +162,7 @@ def lapse(seconds: float) -> str:
 
 def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> Iterator[list[str]]:
     """Yield a sheet's rows, repeating merged cells. A merged cell that is alone in its row is not
-    repeated across this row.
+    repeated across that row.
     """
     coming = sorted(merged, key=lambda found: found.top, reverse=True)
     said: list[tuple[Range, str]] = []
@@ -228,7 +228,7 @@ def _place(run: Element) -> Place:
 
 
 def _date_styles(styles: Element | None) -> dict[str, bool]:
-    """Return the styles for dates and times, with True for elapsed time."""
+    """Return the date and time styles, and whether each shows elapsed time."""
     if styles is None:
         return {}
     dates = {str(number): number == _LAPSE for number in _DATES}

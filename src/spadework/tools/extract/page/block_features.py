@@ -21,7 +21,7 @@ _STEPS = "abcdefghijk"
 
 
 def size(chars: int) -> str:
-    """Return a length as one of eleven letters, on a logarithmic scale to base 2."""
+    """Return a length as one of eleven letters, on a base-2 logarithmic scale."""
     return _STEPS[min(10, (chars >> 2).bit_length())]
 
 
@@ -73,8 +73,8 @@ class PageView:
         return shape, self._like[id(frame.parent), frame.traits].bit_length()
 
     def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
-        """Return features of an element's position.
-        `around` holds the traits of the element and its ancestors.
+        """Return the features of an element's position in the page. `around` holds the traits of
+        the element and its ancestors.
         """
         found = [f"in {self._has}>{_landmarks(around)}"]
         above: Frame | None = frame
@@ -134,7 +134,7 @@ class Sums:
         self.upto = [*accumulate(values, initial=0.0)]
 
     def of(self, start: int, end: int) -> float:
-        """Return the sum of values `start:end`."""
+        """Return the sum of `values[start:end]`."""
         return self.upto[end] - self.upto[start]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 MOST_DEPTH = 400
 #: Lists and quotations nested deeper than this are written at this depth.
 MOST_LIST_DEPTH = 10
-#: Maximum characters in a data cell. A table with a longer cell is layout.
+#: Maximum characters in a cell of a data table. A table with a longer cell counts as layout.
 MOST_CELL_CHARS = 4_000
 #: Minimum characters in a `<noscript>` that holds content, as in forums. A shorter `<noscript>`
 #: holds a tracking image.
@@ -25,8 +25,8 @@ MOST_REOPENED = 250_000
 HARMLESS_TAGS = 1_000
 #: Pages shorter than this are not checked for long tags.
 HARMLESS_BYTES = 60_000
-#: Minimum characters in a known container. If it holds fewer, the rest of the page is considered
-#: too.
+#: Minimum characters in a known container, such as `<main>`. If it holds fewer, the rest of the
+#: page is considered too.
 LONG_ENOUGH = 100
 #: Minimum share of a known container that is not links, repetitions or labels (0–1).
 CLEAN_ENOUGH = 0.75
@@ -39,7 +39,7 @@ CONTAINER_BAR = 0.1
 BAR = 1.2
 #: Exceptions to BAR. Articles have more noise, documentation has less.
 BARS = {"article": 1.3, "documentation": 1.0}
-#: A block's probability moves towards the mean of similar blocks by this share of the distance
+#: Share of the distance by which a block's probability moves towards the mean of similar blocks
 #: (0–1).
 LEVELLED = 0.5
 #: On a page with at most this many blocks, everything except boilerplate markup is content.
@@ -49,12 +49,12 @@ TITLED_CHARS = 120
 #: A list of definitions is kept whole if their mean length is at least DEFINED_CHARS and the
 #: list's probability is at least DEFINED times the page's threshold.
 DEFINED_CHARS, DEFINED = 40, 0.8
-#: A page with fewer expected content characters than this has no content, unless it is small
-#: (SMALL_PAGE_BYTES).
+#: A page with fewer expected content characters than this counts as having no content, unless it
+#: is small (SMALL_PAGE_BYTES).
 LIKELY_CHARS = 100
 #: If the scorer finds no content, a page with at most this much HTML counts as all content.
 SMALL_PAGE_BYTES = 12_000
-#: Blocks shorter than this may repeat.
+#: Blocks shorter than this are kept even if they are repeated.
 LEAST_REPEATED_CHARS = 20
 FURNITURE = frozenset((
     "tag:header", "tag:footer", "tag:nav", "tag:aside", "tag:form", "tag:button",
@@ -62,7 +62,7 @@ FURNITURE = frozenset((
 ))  # fmt: skip
 #: If a page shows fewer characters than this, text from its embedded data is added.
 THIN_CHARS = 250
-#: Minimum characters in a text from embedded data.
+#: Minimum characters of a text taken from embedded data.
 LEAST_EMBEDDED_CHARS = 140
 MOST_EMBEDDED_CHARS = 200_000
 #: Page kinds whose known containers hold no offers or comments.
