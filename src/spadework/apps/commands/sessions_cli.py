@@ -104,7 +104,7 @@ def delete_session(session_id: str, home: Home = None) -> None:
 
 @sessions.command("redraw")
 def redraw_session(session_id: str, home: Home = None) -> None:
-    """Regenerate a session's files from its event log (events.jsonl)."""
+    """Regenerate a session's files from its events (events.jsonl)."""
     from spadework.apps.commands.stored_sessions import redraw
 
     redraw(home, session_id)

@@ -185,7 +185,7 @@ def _agreement(text: str, sign: str) -> int:
 
 
 class _Rows:
-    """Rows of delimited data. An overlong cell ends the iteration and is reported in `damage`."""
+    """Rows of delimited data. An overlong cell ends the rows and is reported in `damage`."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""
