@@ -37,7 +37,7 @@ def mcp(
     effort: options.Effort = None,
     home: options.Home = None,
 ) -> None:
-    """Serve six tools over MCP, on standard input and output or at http://HOST:PORT/mcp."""
+    """Serve six tools over MCP. Uses standard input and output, or http://HOST:PORT/mcp."""
     settings = options.settings_of(context)
     if http:
         from spadework.apps.mcp.http import serve_http

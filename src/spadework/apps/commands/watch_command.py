@@ -47,8 +47,8 @@ def watch(
     ] = False,
     home: options.Home = None,
 ) -> None:
-    """Research a question again and print only what changed, with quotes. If nothing changed,
-    nothing is printed. Meant for a scheduler such as cron.
+    """Research a question again and print only what changed. Each change comes with its quotes. If
+    nothing changed, nothing is printed. Meant for a scheduler such as cron.
     """
     settings = options.settings_of(context)
     wait = _parse_span(every)

@@ -91,10 +91,10 @@ async def agentic_search(
     """Research a question thoroughly and get a report in which every factual sentence cites the
     exact words of a source.
 
-    Use it for questions that need several sources or must be right. To read one known page, use
-    advanced_scrape_url; to get links, use serp_search. It takes seconds to minutes and reports
-    progress. Returns JSON: the report with [n] marks, what was read, how well each topic is
-    covered, disagreements, and problems. To read what was left out, use get_session_data.
+    Use it for questions that need several sources or must be right. For one known page, use
+    advanced_scrape_url; for links, serp_search. It takes seconds to minutes and reports progress.
+    Returns JSON: the report with [n] marks, what was read, how well each topic is covered,
+    disagreements, and problems. For what was left out, use get_session_data.
     """
     door = door_of(call)
     settings = door.settings.with_(
@@ -260,8 +260,7 @@ async def intelligent_research_with_advanced_scraping(
     provider: Annotated[str, Field(max_length=200, description="Same as in serp_search.")] = "",
     as_json: AsJson = False,
 ) -> Annotated[CallToolResult, GatheredAnswer]:
-    """Search, read the best pages concurrently and get their cleaned contents. You judge them
-    yourself; no report is written.
+    """Search, read the best pages concurrently and get their cleaned contents, without a report.
 
     Use it when you want the material rather than a conclusion. For a checked report with
     citations, use agentic_search. A page that fails is replaced by the next best. Pages that need
