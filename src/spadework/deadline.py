@@ -91,7 +91,7 @@ class Deadline:
         return max(0.0, self.seconds - self.elapsed())
 
     def until_closing(self) -> float:
-        """Return the seconds until only the reserve for closing by code is left."""
+        """Return the seconds left, without those reserved for closing the run."""
         return max(0.0, self.seconds_left() - self._reserve_seconds)
 
     def closing_seconds(self) -> float:
@@ -116,7 +116,7 @@ class Deadline:
 
     def step(self, *phases: Phase, least: float) -> float:
         """Return the seconds for one step: the time of these phases, but no less than `least`.
-        `least` is capped at half of the time of these phases and reading together.
+        `least` is capped at half the combined time of these phases and reading.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 

@@ -178,7 +178,7 @@ def _form(asked: str, spoken: Language) -> Turn | None:
 
 
 def requested_addition(asked: str) -> str:
-    """Return what a request asks to add, or "": "Please add the costs" gives "the costs"."""
+    """Return what a request asks to add ("the costs" of "Please add the costs"), or ""."""
     for named in (language(code).revises for code in codes()):
         if named and (found := named["add"].match(left := _unpolite(asked, named["polite"]))):
             return left[found.end() :].strip(" \t\n:,;")

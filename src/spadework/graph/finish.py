@@ -81,7 +81,7 @@ def nothing_left(state: ResearchState) -> str:
 
 
 def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
-    """Return whether another round fits. At quick effort, allow the time of all earlier rounds."""
+    """Return whether another round fits. At quick effort, it may take as long as all so far."""
     planning = state.get("plan_seconds", 0.0)
     if settings.effort != "quick":
         return budget.fits(planning)
@@ -218,7 +218,7 @@ def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Proble
 
 
 def _final_reason(context: SessionContext, state: ResearchState) -> str:
-    """Return why the run ended. An exhausted model limit counts even with all topics answered."""
+    """Return why the run ended. An exhausted limit is reported even if all topics are answered."""
     if context.stop.is_set():
         return "stop"
     searched = state.get("pages") or any(find.answered for find in state.get("finds", []))

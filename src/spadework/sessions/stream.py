@@ -97,7 +97,7 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
 async def watch_graph(
     graph: Graph, config: RunnableConfig, context: SessionContext, records: Records, given: Any
 ) -> AsyncGenerator[Event, None]:
-    """Run the graph and yield events until it ends or asks the user.
+    """Run the graph and yield events until it ends or has a question for the user.
     A result is reported after its files are written.
     """
     stream = graph.astream(

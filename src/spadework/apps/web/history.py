@@ -30,7 +30,7 @@ from spadework.values import STATE_WORDS, CoverageState, Evidence, Result
 
 
 async def known_session(web: Web, session_id: str) -> str:
-    """Return the id if the session exists. Raises SessionNotFound."""
+    """Return the id if the session exists, or raise SessionNotFound."""
     await web.runs.find(session_id)
     if web.runs.find_running(session_id) is None:
         await asyncio.to_thread(session_folder, web.settings.home, session_id)

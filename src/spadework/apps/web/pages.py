@@ -181,7 +181,7 @@ async def statistics_page(request: Request) -> Response:
 
 
 async def settings_check(request: Request) -> Response:
-    """Show the page of the settings check. The page loads the findings later."""
+    """Show the settings-check page, which loads its findings afterwards."""
     return await page(request, "settings.html", settings=web_of(request).settings, costs=COSTS)
 
 

@@ -50,7 +50,7 @@ def cited_by(section: Section, material: Material) -> list[Evidence]:
 
 
 def closest_entries(failed: Sequence[Sentence], own: Section, material: Material) -> list[Evidence]:
-    """Return the entries that failed sentences cite, and similar ones on the section's topics."""
+    """Return the entries cited by sentences that failed, and similar ones on the same topics."""
     known = merged([*material.ledger.values()])
     chosen = [known[id_] for one in failed for id_ in one.evidence_ids if id_ in known]
     topics = {e.topic for e in cited_by(own, material)}

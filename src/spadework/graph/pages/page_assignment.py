@@ -33,8 +33,8 @@ OWN = How()
 
 
 class PageAssignment:
-    """The page requests of a round's workers, whose topics are in `among`. The assignment is
-    journaled under `of` (question and round), so that resumed runs need not wait.
+    """Collects the page requests of a round's workers, one for each topic in `among`, and assigns
+    the pages. The assignment is recorded for `of` (question and round), and resumed runs reuse it.
     """
 
     def __init__(

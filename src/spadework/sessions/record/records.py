@@ -171,8 +171,8 @@ async def begin_metadata(
     """
     if (folder / METADATA).exists():
         return await on_disk(read_metadata, folder)
-    # Leave out settings from the environment, because the process that resumes the session reads
-    # them again.
+    # Omit settings that came from the environment: the process that resumes the session reads them
+    # again.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()

@@ -268,7 +268,7 @@ def drawn_progress(course: Course, result: Result | None) -> Progress:
 def drawn_work(
     folder: Path, course: Course, metadata: Metadata, result: Result | None
 ) -> dict[str, bytes]:
-    """Return the files about searches and topics, by name. Page texts are read from `folder`."""
+    """Return the search and topic files, keyed by name. Page texts are read from `folder`."""
 
     def text_of(content_hash: str) -> str | None:
         with suppress(SessionUnreadable):

@@ -103,7 +103,7 @@ def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes
 
 def _place(part: Path, sessions: Path) -> str:
     """Move an extracted session to `sessions`, dropping the exporter's settings, and return its
-    id. Raises SessionBusy, SessionUnreadable, or BadZipFile if there is no result.
+    id. Raises SessionBusy or SessionUnreadable, or BadZipFile if the session has no result.
     """
     if (sessions / part.name).exists():
         raise SessionBusy(f"Session {part.name} is already stored here.")

@@ -209,7 +209,7 @@ def _picture(document: Document, figure: Figure) -> None:
 
 
 def _markers(paragraph: Paragraph, said: Said) -> None:
-    """Add ` [n]` in superscript, linked to the source. The sign for a conclusion is not linked."""
+    """Add ` [n]` in superscript, linked to the source. Conclusion markers are not linked."""
     if said.markers and paragraph.text:
         paragraph.add_run(" ")
     for marker in said.markers:

@@ -129,7 +129,7 @@ _STALE_IF_ERROR, _MAX_AGE = (
 
 @dataclass(frozen=True)
 class _Copy:
-    """A response, and the headers of its request with names in lower case."""
+    """A response and its request headers, whose names are in lower case."""
 
     answer: Answer
     asked: dict[str, str]

@@ -165,7 +165,7 @@ ASPECTS = 0.6
 
 
 def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> datetime | None:
-    """Return the time since which stored pages are fresh enough for the queries, or None."""
+    """Return the time from which stored pages are fresh enough for the queries, or None."""
     wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {"any": KEPT_DAYS, "recent": RECENT_HOURS / 24, "now": 0.0}
     allowed = min((days[freshness] for freshness in wanted), default=0.0)

@@ -86,8 +86,8 @@ class Row(NamedTuple):
         return self.tape
 
     async def reread(self, read: Callable[[Tape], Awaitable[T]]) -> T:
-        """Return the result of `read` on the received items.
-        If the exchange failed, raise its failure, unless it was final and `read` now succeeds.
+        """Return the result of `read` on the received items. If the exchange failed, raise its
+        error. After a final error, try `read` first, because it may succeed by now.
         """
         assert self.tape is not None
         if self.error is None:

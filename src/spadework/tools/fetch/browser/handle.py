@@ -121,7 +121,7 @@ def _hold_engine(holder: _Holder, settings: Settings) -> Engine:
 
 
 def _release(holder: _Holder) -> None:
-    """Unregister `holder`. Close the browser, which blocks, if no holder is left."""
+    """Unregister `holder`. If it was the last one, close the browser, which may block."""
     with _lock:
         holder.gone = True
         _holders.discard(holder)
