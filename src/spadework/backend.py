@@ -23,8 +23,8 @@ class Backend(Protocol):
     """Operations that involve other machines. The defaults are for a single machine."""
 
     async def find(self, settings: Settings, session_id: str) -> bool:
-        """Copy a session that workers run to this machine, and return whether it is still live.
-        Raises SettingsError or DiskFailed.
+        """Copy to this machine a session that workers run. Return whether the session is still
+        live. Raises SettingsError or DiskFailed.
         """
         return False
 

@@ -34,7 +34,7 @@ class Bill:
 
     @property
     def current(self) -> Bill:
-        """The bill of the work in progress, or this bill if there is none."""
+        """The bill of the work in progress, or this bill if no work is in progress."""
         return _open.get() or self
 
     def add(self, amounts: Amounts) -> None:
@@ -51,7 +51,7 @@ class Bill:
 
 @contextmanager
 def meter_bill(loose: Bill) -> Iterator[Bill]:
-    """Open a bill for the work in this context. Unless `kept`, add it to the enclosing bill."""
+    """Open a bill for work in this context. If it is not `kept`, add it to the enclosing bill."""
     outer, bill = loose.current, Bill()
     token = _open.set(bill)
     try:
@@ -132,8 +132,8 @@ def cost(price: Price | None, told: int, said: int) -> float:
 
 
 def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
-    """Return the reservation for a call, or None if too little is `free` now. An answer gets less
-    than its usual size only if no running call could release more (`alone`).
+    """Return the reservation for a call, or None if too little is `free` now. With `alone`, no
+    running call could release more, so the answer may get less than its usual size.
     """
     most = min(wish.most, longest(wish, free))
     least = min(LEAST_ROOM, wish.most)
@@ -230,7 +230,7 @@ class Budget(Deadline):
         self._money = self.used.money or 0.0
 
     def metered(self) -> AbstractContextManager[Bill]:
-        """Open a bill for the usage in a context. Unless `kept`, add it to the enclosing bill."""
+        """Open a bill for a context's usage. If it is not `kept`, add it to the enclosing bill."""
         return meter_bill(self.loose)
 
     def writes(self) -> None:
@@ -271,9 +271,9 @@ class Budget(Deadline):
         self.add(**{name: amount for name, amount in used.items() if name != "money" and amount})
 
     async def hold(self, wish: HoldRequest, *, until: float) -> Hold:
-        """Charge a model call and reserve its maximum cost. If too little is free, wait for
-        running calls until `until` (a `time.monotonic` time). If it is still too little, charge
-        nothing and raise BudgetSpent.
+        """Charge a model call and reserve its maximum cost. While too little is free, wait for
+        running calls to end, at most until `until` (a `time.monotonic` time). If too little is
+        free even then, charge nothing and raise BudgetSpent.
         """
         own = wish.closing
         while True:
@@ -336,8 +336,8 @@ class Budget(Deadline):
 
     def _free(self, *, closing: bool, settled: bool = False) -> Free:
         """Return the amounts that a call may reserve within the limits of the run and the shared
-        limit. `settled` ignores the run's own calls and, if it has any, those of other runs
-        too.
+        limit. With `settled`, ignore the reservations of the run's own calls. If it has such
+        calls, also ignore the reservations of other runs.
         """
         own = self.free(closing=closing, settled=settled)
         if self.shared is None:
@@ -378,8 +378,8 @@ class Budget(Deadline):
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """Return the first limit ("time", …) with nothing left but the reserve for writing, or ""
-        if there is none.
+        """Return the first limit ("time", …) that is used up, apart from the reserve for writing,
+        or "" if there is no such limit.
         """
         if self.reckoned("plan") <= 0:
             return "time"

@@ -40,7 +40,7 @@ SLOWER = 1.5
 #: Time reserved for rewriting weak parts, as a share of the time that the whole report took.
 AGAIN = 0.5
 
-#: Seconds to compose, verify and save by code and then exit, unless known from earlier runs.
+#: Seconds that code needs to compose, verify and save a report and exit, if not yet measured.
 CLOSING_SECONDS = 2.0
 CLOSING_SHARE = 0.2
 #: Closing takes about as long as composing this many drafts by code. Drafts take longer with more
@@ -109,8 +109,8 @@ class Deadline:
 
     def phase(self, *phases: Phase) -> float:
         """Return the seconds that these phases together may take. Later phases keep their shares
-        of the time left, and writing its share of the whole run. Until there is a report, the
-        time after WRITE_NOW is reserved for writing.
+        of the time left, but writing keeps its share of the whole run. Until there is a report,
+        the time after WRITE_NOW is reserved for writing.
         """
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 

@@ -102,8 +102,8 @@ class Notice(Timed):
 class Asked(Timed, extra="ignore"):  # Interrupts also contain a form for chat clients.
     """A question to the user: what their research question means, or whether the plan is right. An
     empty answer to `approve` accepts the plan. Any other answer lists the wanted topics, one
-    per line. A line "change: …" requests another change, after which the plan is shown again
-    unless the last line is "yes".
+    per line. A line "change: …" requests another change. The plan is then shown again, but a
+    last line "yes" accepts it at once.
     """
 
     type: Literal["asked"] = "asked"

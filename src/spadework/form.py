@@ -11,8 +11,8 @@ from pydantic import AliasChoices, BaseModel, ValidationError
 
 from spadework.errors import must_be
 
-#: Settings reserved for the owner of a server: files, hosts, endpoints, programs and secrets.
-#: LangGraph servers store callers' values as plain text, and drop settings that the form lacks.
+#: Settings reserved for the owner of a server: files, hosts, endpoints, programs and secrets. The
+#: form omits them, so LangGraph servers drop them instead of storing them as plain text.
 OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "robots", "user_agent"),

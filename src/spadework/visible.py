@@ -1,4 +1,4 @@
-"""Make external text safe to store and show, so that no character acts invisibly.
+"""Make external text safe to store and show, so that no character has an invisible effect.
 `spadework.tools.export.markdown_report` escapes such text for Markdown.
 """
 
@@ -18,19 +18,19 @@ _BREAKS = re.compile("\r\n|[\x0b\x0c\r\x85\u2028\u2029]")
 _RUNS = re.compile(
     r"(?<![^\w\s])([^\w\s]{1000})[^\w\s]++|(?<!\d)(\d{1000})\d++|(?<!\w)(\w{10000})\w++"
 )
-#: A point at which a long line is broken. In Markdown, the paragraph goes on with the next line.
+#: A point at which to break a long line. In Markdown, the paragraph continues on the next line.
 _LONG_LINE = re.compile(r"([^\n]{10000}[^\n\s]{0,1000}+)[^\S\n]?+(?=[^\n])")
 
 
 def visible(text: str) -> str:
-    """Return the text without invisible characters, with uniform line ends."""
+    """Return the text without invisible characters, with uniform line endings."""
     if text.isascii() and text.isprintable():  # True of nearly every title, name and address.
         return text
     return _UNSEEN.sub("", _BREAKS.sub("\n", text))
 
 
 def bounded(text: str) -> str:
-    """Cut endless runs of characters and break endless lines, which would be slow to process."""
+    """Cut overlong runs of characters and break overlong lines, which would be slow to process."""
     cut = _RUNS.sub(lambda run: run[run.lastindex or 0], text)
     return _LONG_LINE.sub(r"\1\n", cut)
 

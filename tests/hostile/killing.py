@@ -240,12 +240,14 @@ class Killing:
         return f"{said}; in flight: {[subject(r)[:60] for r in flying if r.started < killed]}"
 
     def _repeated(self, instants: Sequence[float]) -> list[tuple[str, float]]:
-        """What had been answered before one of these and was asked after it."""
+        """What had been answered before one of these and was asked after it. A refusal for haste
+        (429) is no answer: a resumed run tries again, on purpose.
+        """
         found = []
         for instant in instants:
             before: dict[str, float] = {}
             for record in self._answered():
-                if (record.ended or 0) <= instant:
+                if (record.ended or 0) <= instant and record.status != 429:
                     name = subject(record)
                     before[name] = max(before.get(name, 0.0), record.ended or 0.0)
             found += [

@@ -128,7 +128,7 @@ class Leaving:
 
     def closed(self, home: Path) -> None:
         """Cancel the exit deadline, unless the process is `alone`."""
-        # Threads and libraries may exit slowly. Record the time, so that later runs allow for it.
+        # Measure how long the exit takes (threads may be slow), so that later runs allow for it.
         if not self.alone:
             self._closed.set()
             return

@@ -59,7 +59,7 @@ def new_session_id() -> str:
 R = TypeVar("R")
 T = TypeVar("T", bool, int, float, str)
 
-#: Seconds to keep a context that no session opened, after its deadline and its last use.
+#: Seconds to keep a context that the graph opened, after its deadline or last use (the later).
 KEPT_SECONDS = 60.0
 #: Minimum seconds for work in `run_in_time`, even if its phase has less time left.
 LEAST_SECONDS = 0.5
@@ -234,9 +234,9 @@ class SessionContext:
         return context
 
     async def index_library(self) -> None:
-        """Build the index of the library if it is missing, unless the user wants the report now.
-        This does not count as run time. Raises SearchError, or SettingsError if the index
-        cannot be written.
+        """Build the index of the library if it is missing. Stop building if the user wants the
+        report now. This does not count as run time. Raises SearchError, or SettingsError if the
+        index cannot be written.
         """
         seconds = self.budget.until_closing()
         self.budget.pause()

@@ -125,7 +125,8 @@ def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
 def pieces(text: PageText, start: int, end: int) -> list[tuple[int, int, Block]]:
     """Split a span of a page at headings, code and tables, without the headings and code fences.
     Adjacent paragraphs and lists stay together, because a list needs its introduction. A
-    defined term starts a new piece, with the text below if it is on a line of its own.
+    defined term starts a new piece. If the term is alone on its line, the text below stays with
+    it.
     """
     made: list[tuple[int, int, Block]] = []
     goes_on = False

@@ -1,5 +1,5 @@
-"""The values of a run, from question to report. All are frozen and small. The text of pages stays
-in the page store, under its content hash. Offsets count code points in that text.
+"""The data types of a run, from question to report. All are frozen and small: page texts stay in
+the page store, under their content hashes. Offsets count code points in those texts.
 """
 
 from spadework.values.coverage import (

@@ -18,8 +18,8 @@ STATE_WORDS: dict[CoverageState, str] = {
 
 
 def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | None:
-    """Return a result's state from its topics, or None without topics. `evidence` counts the
-    evidence for topics that are not open.
+    """Return the coverage state of all topics together, or None without topics. `evidence` counts
+    the evidence for topics that are not open.
     """
     if not topics:
         return None
@@ -29,8 +29,8 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search that would fill a gap. If `led_to`, the search looks for the page about a name that
-    occurs on the pages read.
+    """A search that would fill a gap. If `led_to`, it looks for the page about a name found in the
+    pages already read.
     """
 
     query: str
@@ -59,7 +59,7 @@ class Quality(Value):
 
 
 class Shortfall(Value):
-    """Something the evidence lacks for a `topic` ("" for all). A covered topic stays covered."""
+    """Something the evidence for a `topic` ("" for all) lacks. A covered topic stays covered."""
 
     kind: Literal[
         "definition",

@@ -84,7 +84,7 @@ class Query(Value):
 
 
 class Topic(Value):
-    """A thing to cover. Its evidence is of the kind `expects` and has the words in `must_cover`."""
+    """Something to cover, with evidence of the kind `expects` and the words in `must_cover`."""
 
     name: str
     question: str
@@ -114,7 +114,7 @@ class Plan(Value):
 
 
 class Span(Value):
-    """A range from `low` to `high`. Half of the runs are below the `median`, if known."""
+    """A range from `low` to `high`. Half of the earlier runs were below `median`, if known."""
 
     low: float = 0.0
     high: float = 0.0

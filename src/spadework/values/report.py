@@ -69,10 +69,10 @@ class Sentence(Value):
 
 
 class Part(Value):
-    """A part of a section in one form. `takes` counts the sentences of each item. A paragraph or
-    code block is one item, and a list has several. The items of a table are its cells, row by
-    row under the `columns`. A sub-heading has only `text`. `quoted` parts keep the words and
-    emphasis of pages. Code writes them, except tables.
+    """A part of a section in a single form. `takes` counts the sentences in each item: a paragraph
+    or code block is one item, a list has several, and a table's items are its cells, row by row
+    under `columns`. A sub-heading has only `text`. `quoted` parts keep the words and emphasis
+    of pages; all but tables are laid out by code, not by a model.
     """
 
     form: Form
@@ -83,12 +83,12 @@ class Part(Value):
 
     @property
     def by_code(self) -> bool:
-        """True if code lays out the part, as it does with sentences outside any part."""
+        """True if code, not a model, lays out the part, as it does sentences outside any part."""
         return self.quoted and self.form != "table"
 
 
 class Section(Value):
-    """A heading and its sentences. `parts` is their layout, which code chooses if it is ()."""
+    """A heading and its sentences, laid out by `parts`, or by code if there are none."""
 
     heading: str
     kind: SectionKind = "topic"
@@ -147,7 +147,7 @@ def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 
 class Report(Value):
-    """The report on a question. `language` is that of the text that code adds."""
+    """The report on a question. `language` is the language of the text that code adds."""
 
     title: str
     sections: tuple[Section, ...] = ()
@@ -161,7 +161,7 @@ class Report(Value):
 
 
 class Weakness(Value):
-    """A weakness of a report's `section`. Its `query`, if any, is searched first, for `topic`."""
+    """A weakness in a report's `section`. For `topic`, its `query` (if any) is searched first."""
 
     text: str
     section: str = ""
@@ -172,7 +172,7 @@ class Weakness(Value):
 
 class Review(Value):
     """An editor's review of a report, with the `sections` and the number of ledger `entries` at
-    that time. `done` means that the requests of the review have been tried.
+    that time. `done` means that the changes it asks for have been attempted.
     """
 
     verdict: str
@@ -194,8 +194,8 @@ class Picture(Value):
 
 
 class Citation(Value):
-    """A sentence of the report, one piece of its evidence, and the verdict.
-    `maker` and `judge` are the name of a model, `CODE` or `NOBODY`.
+    """A sentence of the report, one piece of its evidence, and the verdict. `maker` and `judge`
+    are each the name of a model, `CODE` or `NOBODY`.
     """
 
     sentence: str
@@ -254,7 +254,7 @@ class Source(Value):
 
 
 class Problem(Value):
-    """A problem: its stage, subject, cause, and effect on the answer."""
+    """A problem in a run: its stage, subject, cause, and effect on the answer."""
 
     stage: str
     subject: str
@@ -263,9 +263,9 @@ class Problem(Value):
 
 
 class Usage(Value):
-    """The usage of a run.
-    `money` is in US dollars for model calls, or None if a price is unknown. `search_errors` and
-    `model_errors` count failures, and `too_long` counts requests that did not fit the model.
+    """The usage of a run. `money` is in US dollars for model calls, or None if a price is unknown.
+    `search_errors` and `model_errors` count failures, and `too_long` counts requests that were
+    too long for the model.
     """
 
     model_calls: int = 0
@@ -285,7 +285,7 @@ class Usage(Value):
 
 
 class CoveredTopic(Value):
-    """A topic of a result, its queries and evidence, which is only the closest text if `near`."""
+    """A topic of a result. If `near`, its evidence is only the closest text found."""
 
     name: str
     covered: bool
@@ -320,7 +320,7 @@ class Result(Value):
     stopped_by: str = ""
     mode: Mode
     confidence: float | None = None
-    # Large fields are left out of the repr, because asyncio.run formats it, which would be slow.
+    # asyncio.run formats the repr of the result, so leave out large fields, which would slow it.
     topics: tuple[CoveredTopic, ...] = Field(default=(), repr=False)
     sources: tuple[Source, ...] = Field(default=(), repr=False)
     report: str = Field(repr=False)

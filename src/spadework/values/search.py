@@ -13,7 +13,7 @@ from spadework.values.value import Value
 EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
 #: The decision on a hit: read, kept as a replacement, or left unread.
 Fate = Literal["chosen", "reserve", "left"]
-#: The kind of source, or "" if nothing states it. "official" means a state's, "own" the user's.
+#: The kind of source, or "" if unstated. "official" means a government's, "own" the user's.
 StatedKind = Literal["paper", "news", "official", "vendor", "forum", "own"]
 SourceKind = Literal["", StatedKind]
 
@@ -94,12 +94,12 @@ class Tried(Value):
 
     @property
     def fetch_seconds(self) -> float:
-        """The seconds of all attempts."""
+        """The total seconds of all attempts."""
         return round(sum(attempt.seconds for attempt in self.attempts), 3)
 
 
 class Unread(Value):
-    """An unread hit of a `topic`, with its relevance (0..1); `late` if its time had ended."""
+    """An unread hit for a `topic`, with its relevance (0..1) as `score`; `late` if time ran out."""
 
     # Resumed runs may have stored an unread hit as a `Hit`.
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
@@ -194,6 +194,6 @@ class Evidence(Value):
 
     @property
     def byline(self) -> str:
-        """The author, or the first of more than two with "et al."."""
+        """The author, or the first author with "et al." if there are more than two."""
         name, *others = self.author.split(" and ")
         return f"{name} et al." if len(others) > 1 else self.author

@@ -13,7 +13,7 @@ import typer
 from spadework.apps import options
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-#: Fraction of the interval that must have passed. It is below 1 because timers may fire early.
+#: Fraction of `--every` that must pass before the next run: below 1, as timers may fire early.
 _EARLY = 0.95
 Every = Annotated[
     str,

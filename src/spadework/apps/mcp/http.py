@@ -53,9 +53,9 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Adds the user to a request's scope, and the events that end the request's tool calls: a
-    shutdown of the server, or the end of the request, which older protocol versions do not
-    report.
+    """Adds the user and two events to a request's scope. The events end the request's tool calls:
+    one is set when the server shuts down, the other when the request ends, because older
+    protocol versions do not report its end.
     """
 
     def __init__(self, app: ASGIApp) -> None:

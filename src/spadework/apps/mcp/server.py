@@ -303,7 +303,7 @@ class Server(MCPServer[ToolContext]):
     async def _handle_list_resources(
         self, ctx: ServerRequestContext[ToolContext], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """Return the caller's newest sessions. Replaces the library's `list_resources`, which does
+        """Return the caller's newest sessions. Replaces the MCP SDK's `list_resources`, which does
         not know the caller.
         """
         caller = caller_of(ctx.request)

@@ -257,9 +257,9 @@ def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any]
 
 
 def _function(asked: ChatRequest, task: str) -> dict[str, Any] | None:
-    """Return the function to call for a client's task, or None. `tool_choice` may name it.
-    Otherwise, it is the only one offered, if a call is required or its parameters include
-    `task`.
+    """Return the function to call for a client's task, or None: the function that `tool_choice`
+    names, or else the only function offered. In the second case, `tool_choice` must require a
+    call, or the function must have a parameter named after `task`.
     """
     choice, tools = asked.tool_choice, [_fields(tool).get("function") for tool in asked.tools or ()]
     offered = [tool for tool in map(_fields, tools) if isinstance(tool.get("name"), str)]

@@ -81,7 +81,7 @@ class Message(BaseModel):
         return self.content or ""
 
     def question(self) -> str:
-        """Return only the text. Raises Refused if the message has parts but no text among them."""
+        """Return the message's text only. Raises Refused if it has parts, but none with text."""
         parts = self.content if isinstance(self.content, list) else []
         text = "\n".join(part.text for part in parts if part.is_text)
         if parts and not text.strip():

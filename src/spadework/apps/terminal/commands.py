@@ -115,7 +115,7 @@ def how_to_answer() -> str:
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
-    """Return the option whose number was typed, or the text typed. None means no such option."""
+    """Return the option with the typed number (None if there is none), or other text as typed."""
     said = one_line(line, 2_000)
     if not options or not said.rstrip(".").isdecimal():
         return said
@@ -133,8 +133,8 @@ def read_reply(plan: Plan, line: str) -> Reply:
 
 
 def answer(plan: Plan, wanted: Plan, wish: str = "") -> str:
-    """Return the reply to a plan: "" if unchanged, else one bullet per topic. A free-text `wish`
-    is appended, and the run then shows the changed plan.
+    """Return the answer that turns `plan` into `wanted`: one bullet per topic, or "" if the topics
+    are the same. If a free-text `wish` is appended, the run shows the plan again.
     """
     # The bullet keeps a topic named "Go" from being read as approval.
     topics = [f"- {topic.name}" for topic in wanted.topics] if names(plan) != names(wanted) else []

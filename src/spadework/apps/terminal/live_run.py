@@ -318,7 +318,7 @@ async def _run(
     try:
         return await Run(session, progress, answer, deliver).result()
     except DiskFailed as error:
-        # Set a deadline for exiting, because threads waiting for the disk would delay it.
+        # Exit by a deadline: threads that wait for the failed disk could otherwise block the exit.
         say(describe_error(error), err=True)
         if LEAVING.alone:
             LEAVING.begin(session.budget.seconds_left(), FAILED)

@@ -94,7 +94,7 @@ def source_line(source: SourceView, width: int) -> Text:
         if host
         else ""
     )
-    # Cut a long title rather than its suffix, unless the suffix takes over half the line.
+    # Cut the title to leave room for the suffix, but reserve at most half the line for the suffix.
     room = width - 5 - min(cell_len(behind), width // 2)
     name.truncate(max(1, room), overflow="ellipsis")
     return Text.assemble(f"   {mark} ", name, behind, style="dim")

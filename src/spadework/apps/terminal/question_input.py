@@ -164,9 +164,9 @@ def followed_session(home: Path, follows: str, *, last: bool) -> str:
 
 
 def searching_as(settings: Settings, follows: str) -> Settings:
-    """Return the settings with the search and library of the followed session, unless options or
-    the environment set them. Only for local users: a server uses its own settings for all
-    clients. Raises SessionNotFound.
+    """Return the settings with the search and library of the followed session, if neither options
+    nor the environment set them. Call this only for local users, because a server uses its own
+    settings for all clients. Raises SessionNotFound.
     """
     if not follows:
         return settings

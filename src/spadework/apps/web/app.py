@@ -46,10 +46,11 @@ def build_app(
     routes: Sequence[BaseRoute] = (),
     lifespans: Sequence[Lifespan] = (),
 ) -> Starlette:
-    """Return the server as an ASGI application. `routes` are those of other interfaces (`/mcp`,
-    `/v1`). They share the page's access checks (host, origin, token) and find their user's runs
-    in `web_of(request).runs`. `lifespans` stay open while the server runs. `access` defaults to
-    that of a loopback server. Requests for an unknown `Host` are refused.
+    """Return the server as an ASGI application. `routes` belong to other interfaces (`/mcp`,
+    `/v1`). Their requests pass the page's access checks (host, origin, token), and their
+    handlers find the user's runs in `web_of(request).runs`. `lifespans` stay open while the
+    server runs. `access` defaults to the rules for loopback. Requests for an unknown `Host` are
+    refused.
     """
     server = Server(settings, access or Access.of(settings))
     app = Starlette(

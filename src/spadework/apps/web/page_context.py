@@ -25,8 +25,8 @@ MODELS_SECONDS = 60.0
 @dataclass
 class Web:
     """The server as one user sees it. `streams` counts the open event streams of each browser.
-    `examples` are questions that the library can answer, and `models` the choices as (setting,
-    label), with the default first.
+    `examples` are questions that the library can answer. `models` are the models to choose
+    from, as (setting, label), with the default first.
     """
 
     settings: Settings

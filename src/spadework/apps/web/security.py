@@ -29,7 +29,7 @@ from spadework.tools.stores.private_files import write_atomically
 USER = "spadework.user"
 #: Paths of the liveness and readiness probes, which are open to anyone.
 OPEN = frozenset({"/healthz", "/readyz"})
-#: The path of the MCP tools. They check their own scopes, so here read or ask is enough.
+#: The path of the MCP tools. The gate requires only read or ask, as each tool checks its scope.
 MCP = "/mcp"
 _ADMIN = ("/settings", "/metrics")
 
@@ -80,7 +80,7 @@ class Proxies:
         return cls(networks, settings.user_header)
 
     def user(self, scope: Scope, headers: Headers) -> User | None:
-        """Return the user a trusted proxy names, or None unless it sent exactly one valid name."""
+        """Return the user named by a trusted proxy, or None without exactly one valid name."""
         if not self.header or not self._trusts(scope):
             return None
         named = headers.getlist(self.header)

@@ -40,8 +40,8 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
-    """Return how many tokens are left, or how many the money left buys at the assessor's price if
-    that is fewer. Subtract the tokens of a running model test, but of no other running call.
+    """Return how many tokens are left or can be paid for at the assessor's price, whichever is
+    less. Subtract the tokens of a running model test, but not those of other running calls.
     """
     free = context.budget.free(closing=closing, settled=True)
     examining = context.examination is not None and not context.examination.done()
@@ -68,16 +68,16 @@ _NO_TIME = "There was no time for the test."
 
 
 def begin(context: SessionContext) -> None:
-    """Start the model's qualification test in the background. A replay starts the test only when
-    needed, so that the time recorded with the test does not advance the clock too early.
+    """Start the model's qualification test in the background. A replay waits until the result is
+    needed, because reading a recorded answer advances the clock to the time of that answer.
     """
     if context.model and context.journal.recording is None:
         _begin(context)
 
 
 async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[Problem]:
-    """Drop a model that guessed in an earlier test, because its plans are no better than those of
-    code (benchmarks/small_model.py). Return the problems.
+    """Drop a model that was no better than guessing in an earlier test: its plans are no better
+    than plans by code (benchmarks/small_model.py). Return the problems.
     """
     model = context.model
     if model is None or len({model.place(role) for role in get_args(Role)}) > 1:
@@ -141,7 +141,7 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
 
 
 async def judge_in_time(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model that may judge from this step on, or None if only time for code is left."""
+    """Return the model that may judge from this step on, or None if time remains only for code."""
     return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)
 
 

@@ -37,7 +37,7 @@ async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: fl
 #: The maximum number of topics in a model's plan, by effort.
 MOST_TOPICS: dict[Effort, int] = {"quick": 3, "normal": 6, "deep": 12}
 QUERIES = 4
-# With a model, a simple question or quick effort gets fewer pages, because later rounds fill gaps.
+# Limits for simple questions and for quick effort, with a model: later rounds can fill gaps.
 # Without a model, runs with so few pages missed answers (benchmarks/README.md).
 SIMPLE_QUERIES = 3
 SIMPLE_PAGES = 6
@@ -54,8 +54,8 @@ DEEP_TIMES_ALONE = 20
 
 class Workload(NamedTuple):
     """The maximum queries and pages of one worker, for a topic and for a gap. With `broad`, pages
-    that another worker also reads do not count in the first round. With `reads_on`, workers for
-    open topics also read hits that earlier rounds left unread.
+    that another worker also reads do not count towards the maximum in the first round. With
+    `reads_on`, workers for open topics also read hits that earlier rounds left unread.
     """
 
     queries: int

@@ -138,8 +138,8 @@ def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
 
 
 def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
-    """Merge the plan, coverage and shortfalls of the report with those of its follow-up. A topic
-    in both keeps the evidence of both.
+    """Merge the plan, coverage and shortfalls of a report with those of its follow-up. A topic
+    that is in both keeps all its evidence.
     """
     new = state["plan"]
     names = {topic.name for topic in before.plan.topics}

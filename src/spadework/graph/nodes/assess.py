@@ -107,8 +107,8 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         found = _coverage(topic, judgement, proof, context.settings.completeness)
         back = old is not None and (no_better(found, old) if by_code else not new)
         if old and back:
-            # Keep the earlier coverage, with the new recommendations if there are any. Add new
-            # quotes only if code judged because the model failed.
+            # Keep the earlier coverage, with any new recommendations. If code judged in place of a
+            # failed model, also add the new quotes.
             wanted = judgement.recommendations or old.recommendations
             more = found.evidence_ids if context.judging and not found.near else ()
             ids = tuple(dict.fromkeys([*old.evidence_ids, *more]))

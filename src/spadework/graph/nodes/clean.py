@@ -34,8 +34,8 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the pages. Cleaning a noisy page changes its text and hash. Local documents and pages
-    with clean passages stay unchanged. No page is cleaned if the `topics` need the model calls.
+    """Return the pages after cleaning the noisy ones, which get a new text and hash. Skip local
+    documents, pages with clean passages, and all pages if the `topics` need the model calls.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:

@@ -106,8 +106,8 @@ SPLITTING = 0.25
 
 class Room(NamedTuple):
     """Limits for the passages to show: `chars` in total and `per_page` passages per page. Beyond
-    `fill` characters, a passage needs `floor` times the best score, and always `shared` times
-    if it is closer to another topic. With `each`, the best passage of each page comes first.
+    `fill` characters, a passage needs `floor` times the best score. A passage closer to another
+    topic always needs `shared` times it. With `each`, every page's best passage comes first.
     """
 
     chars: int
@@ -252,8 +252,8 @@ def _index(cuts: Sequence[Cut]) -> Bm25:
 def _apart(
     found: Mapping[str, Sequence[Passage]], shared: float
 ) -> Mapping[str, Sequence[Passage]]:
-    """Drop passages that are closer to another topic, unless their score is at least `shared`
-    times the best score.
+    """Drop passages that are closer to another topic and score less than `shared` times the best
+    score.
     """
     best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
     nearest: dict[tuple[str, int], float] = {}

@@ -62,8 +62,8 @@ from spadework.values import (
 )
 from spadework.visible import one_line, visible
 
-#: The number of the first round, which uses the preset's threshold. Each later round lowers the
-#: threshold by a step.
+#: The number of the first round. It uses the preset's threshold for relevance, which each later
+#: round lowers by a step.
 FIRST = 1
 
 

@@ -81,7 +81,7 @@ async def plan_again(
 ) -> tuple[Plan | None, list[Problem], float]:
     """Return a new plan based on the first round's pages (or None), the problems, and the seconds
     that the model took. There is no new plan without a model, or if users approve plans. If the
-    model may not judge, code plans. Otherwise the lead plans, but only if code made `plan`.
+    model may not judge, code plans. If it may, it replaces only a plan that code made.
     """
     if context.model is None or context.settings.approve:
         return None, [], 0.0

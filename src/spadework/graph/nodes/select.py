@@ -28,9 +28,9 @@ BROWSER = 2
 async def looked_at(
     context: SessionContext, state: WorkerState, hits: list[Hit], emit: Emit
 ) -> tuple[list[Hit], dict[str, str], list[Problem]]:
-    """Return the hits worth reading, the reasons against the rejected hits by URL, and problems.
-    If too few hits pass, keep the rejected hits with a score of 0. Hits are not screened in
-    later rounds, or if there are only a few.
+    """Return the hits worth reading, the reasons (by URL) why hits were rejected, and problems. If
+    too few hits pass, the rejected ones stay, with a score of 0. In later rounds, or with only
+    a few hits, all pass without screening.
     """
     if context.model is None or len(hits) <= ENOUGH or state["task"].round > 1:
         return hits, {}, []
@@ -114,7 +114,7 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
     most = context.browser.max_level
     if any(level >= BROWSER for level in level_of.values()) and context.browser.what_is_missing:
         most = min(most, BROWSER - 1)
-    # So far, these hosts have admitted only browsers, so they would refuse our requests.
+    # So far, these hosts need a reading level (such as a browser) that is not available here.
     shut = {url for url, level in level_of.items() if level > most}
     worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)

@@ -212,9 +212,9 @@ async def summed_up(
     seconds: float,
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections. It is empty if they need none (see `summable`), or if
-    every sentence of `first`, the short answer in the outline, holds. Otherwise the writer
-    receives `first` with its findings.
+    """Return a summary of verified sections. The writer receives `first`, the short answer in the
+    outline, with its findings. If every sentence of `first` holds, or the sections need no
+    summary (see `summable`), return an empty one.
     """
     proven = first and all(
         finding.holds and finding != UNCHECKED for each in first for finding in each.findings

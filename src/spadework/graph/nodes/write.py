@@ -73,7 +73,7 @@ PLAIN = ("fact",)
 BESIDE = 3
 #: Share of the writing time spent on finding disagreements.
 COMPARING = 0.2
-#: An outline is made only if there is time for this many consecutive calls as long as planning.
+#: An outline needs time for this many consecutive calls that each take as long as planning did.
 LEAST_CALLS = 3
 
 

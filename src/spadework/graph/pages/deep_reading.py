@@ -37,7 +37,7 @@ from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unre
 
 #: Share of the assessment time spent on reading pages. The rest is for judging topics.
 READING = 0.7
-#: Topics share the time for adding quotes to the ledger as if there were this many more of them.
+#: The time for adding quotes to the ledger is divided as if there were this many more topics.
 ENTERED = 3
 
 Place = tuple[str, int, int]
@@ -132,8 +132,8 @@ def _passages_in(
 def _proven(
     plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView], late: Late
 ) -> tuple[tuple[Spot, ...], list[Problem]]:
-    """Return the spots, others that confirm them, and any problems. If `spots` is empty, start
-    from those that code finds likely to answer the topic.
+    """Return the spots, further spots that confirm them, and any problems. If `spots` is empty,
+    begin with spots that code considers likely answers to the topic.
     """
     if not spots:
         found = extractive.assess(plan, topic, shown, ())

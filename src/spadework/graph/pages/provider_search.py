@@ -46,7 +46,7 @@ def with_filters(task: Task, settings: Settings, question: str) -> Task:
 
 
 def gap_query(wanted: Recommendation, plan: Plan, seconds: float) -> Query:
-    """Return a recommended search's query, for the past year unless the plan allows any age."""
+    """Return the query of a recommended search, for the past year if the plan limits the age."""
     return Query(
         text=wanted.query,
         kind="gap",

@@ -1,6 +1,4 @@
-"""Search scholarly works and Wikipedia: PubMed, OpenAlex, arXiv (through its Atom API) and
-Wikipedia (through the MediaWiki API).
-"""
+"""Search PubMed, OpenAlex, arXiv (by its Atom API) and Wikipedia (by the MediaWiki API)."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ _PUBMED_FIRST, _PUBMED_LAST = date(1800, 1, 1), date(2999, 12, 31)
 
 
 class PubMed:
-    """Medical literature, through PubMed (NCBI E-utilities): first ids, then their records."""
+    """Medical literature from PubMed (NCBI E-utilities). Fetches ids first, then their records."""
 
     name = "pubmed"
     describes = "medical literature, through PubMed"
@@ -45,7 +43,7 @@ class PubMed:
         self._service = Service("PubMed", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return articles by relevance. Their snippets hold authors, journal and date."""
+        """Return articles by relevance, with authors, journal and date as their snippets."""
         try:
             async with asyncio.timeout(seconds):
                 ids = await self._ids(query, limit, seconds)
@@ -55,9 +53,9 @@ class PubMed:
         return number_rows(self._rows(ids, found), self.name, query, limit, "paper")
 
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
-        # Search for content words only, because PubMed requires every word, even stop words.
+        # Keep content words only: PubMed requires every word to match, even stop words.
         term = " ".join(query_terms(query.text)) or query.text
-        # The question's language is not a filter here, because most articles are in English.
+        # Do not filter by the question's language (`asked_in`): most articles are in English.
         if spoken := PUBMED_LANGUAGES.get(query.language.partition("-")[0]):
             term = f"({term}) AND {spoken}[la]"
         answer = await self._get(
@@ -118,7 +116,7 @@ _OPENALEX_FIELDS = "id,doi,display_name,publication_date,abstract_inverted_index
 
 
 class OpenAlex:
-    """Scholarly works, through OpenAlex. Without a key, it allows a few searches a day."""
+    """Scholarly works from OpenAlex, which allows only a few searches a day without a key."""
 
     name = "openalex"
     describes = "scholarly works, through OpenAlex"
@@ -142,7 +140,7 @@ class OpenAlex:
         wishes = {
             "from_publication_date": first.isoformat() if first else "",
             "to_publication_date": last.isoformat() if last else "",
-            # The question's language is not a filter here, because most works are in English.
+            # Do not filter by the question's language (`asked_in`): most works are in English.
             "language": query.language.partition("-")[0],
         }
         asked = ",".join(f"{name}:{wish}" for name, wish in wishes.items() if wish)
@@ -198,8 +196,8 @@ class Arxiv:
         self._service = Service("arXiv", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return preprints that contain any of the terms, with abstracts, by relevance. Sorting by
-        date would rank weak matches first.
+        """Return preprints that contain any of the terms, most relevant first, with their
+        abstracts. Sorting by date would rank weak matches first.
         """
         terms = query_terms(query.text) or query.text.replace('"', " ").split()
         asked = " OR ".join(f'all:"{term}"' for term in terms)
@@ -253,7 +251,7 @@ def _preprint_row(entry: etree._Element) -> Row:
 
 
 class Wikipedia:
-    """Searches the Wikipedia at `url`, by default that of the query's language or `language`."""
+    """Searches Wikipedia at `url`, or else in the query's language, or else in `language`."""
 
     name = "wikipedia"
 

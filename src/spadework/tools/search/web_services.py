@@ -1,4 +1,4 @@
-"""Search the web: the APIs of Brave, Serper (Google) and Tavily, and the user's own SearXNG."""
+"""Search the web through Brave, Serper (Google), Tavily or the user's own SearXNG."""
 
 from __future__ import annotations
 
@@ -209,8 +209,8 @@ class SearXNG:
         return searxng_hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: all.
-        Dates become the shortest time range that contains them.
+        """Return the supported filters: all of them. Dates are widened to the shortest time range
+        that covers them.
         """
         return frozenset[Wish](("country", "language", "news", "time"))
 
@@ -230,8 +230,8 @@ def _query_parameters(query: Query) -> dict[str, str]:
 
 
 def searxng_hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Parse SearXNG's JSON, without its `number_of_results`, which is often 0.
-    Raises SearchError for invalid JSON, or if there are no results because engines failed.
+    """Parse SearXNG's JSON, ignoring `number_of_results`, which is often 0. Raises SearchError for
+    invalid JSON, or if there are no results because engines failed.
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):

@@ -95,8 +95,8 @@ class Recording:
         await self._rows.close()
 
     async def row(self, request: Request) -> Row:
-        """Return the next recorded exchange of a request.
-        If there is none, raises NotRecorded for a model, otherwise SearchError or FetchError.
+        """Return the next recorded exchange for a request. If there is none, raises NotRecorded
+        for a model request, else SearchError or FetchError.
         """
         try:
             rows = await self._newest(await self._exchanges.rows(request.key))
@@ -131,7 +131,7 @@ class Recording:
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Return the rows of the last process. Earlier rows are failures that it tried again."""
+        """Return the last process's rows. Earlier rows are failures that it retried."""
         if len(rows) < 2:
             return rows
         opened = await self._rows.opened_before(rows[-1].number)

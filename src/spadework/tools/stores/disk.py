@@ -14,9 +14,9 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = 4
-#: Seconds that an operation may take, ample for a working disk.
+#: Seconds allowed for a file operation, ample for a working disk.
 SECONDS = 20.0
-#: Minimum seconds for work on a file, even at the end of a run.
+#: Minimum seconds allowed for work on a file, even when a run is out of time.
 LEAST_SECONDS = 1.0
 #: Seconds to wait for cancelled work to end.
 STRUCK_SECONDS = 5.0
@@ -47,8 +47,8 @@ class DiskHangs(OSError):
 
 
 async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a file thread and return its result. Raises DiskHangs after SECONDS.
-    The work continues even if the caller is cancelled, and the process waits for it to end.
+    """Run `work` in a file thread and return its result. Raises DiskHangs after SECONDS. The work
+    continues even if the caller is cancelled, and process exit waits for it.
     """
     call = partial(work, *args, **kwargs)
     doing = asyncio.get_running_loop().run_in_executor(_pool, call)
@@ -68,9 +68,9 @@ async def in_time(
     left: float,
     undo: Callable[[T], Coroutine[Any, Any, None]] | None = None,
 ) -> T:
-    """Await `work` on the file at `path` for `left` seconds, but at least LEAST_SECONDS. After
-    that, abandon it and raise DiskHangs. If the caller is cancelled just as the work finishes,
-    `undo` releases the result.
+    """Await `work` on the file at `path` for up to `left` seconds (at least LEAST_SECONDS), then
+    abandon it and raise DiskHangs. If the caller is cancelled just as the work finishes, `undo`
+    releases the result.
     """
     doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:
@@ -92,7 +92,7 @@ async def in_time(
 
 
 async def let_go(work: Coroutine[Any, Any, None], seconds: float) -> None:
-    """Await `work` on a disk that may hang. Abandon it after `seconds`."""
+    """Await `work` on a disk that may hang, but abandon it after `seconds`."""
     doing = asyncio.ensure_future(work)
     await asyncio.wait({doing}, timeout=seconds)
     doing.add_done_callback(_forgotten)

@@ -106,7 +106,7 @@ class Damaged(Exception):
     """A row of the journal is unreadable."""
 
 
-#: Maximum bytes of pages and files that a session keeps, compressed.
+#: Maximum compressed bytes of pages and files that a session stores.
 MOST_BYTES = 50e6
 
 
@@ -145,7 +145,7 @@ class Exchanges:
         error: str | None,
         charged: Callable[[], tuple[str, float]],
     ) -> None:
-        """Store an exchange and its charge together. A crash may leave an unused body behind."""
+        """Store an exchange and its charge atomically. A crash may leave an unused body behind."""
         pieces = [
             [piece.head, await self._body(piece.body, bulky=request.kind in BULKY)]
             for piece in tape.pieces

@@ -1,10 +1,10 @@
-"""Keep the journal of a session: every answer is stored with its charge before it is used.
-A resumed run pays for nothing twice, and workers that want the same page fetch it once. Received
-bytes are stored too (`exchange`), so that a session can be replayed.
+"""Keep a session's journal: every answer is stored, with its charge, before it is used. A resumed
+run therefore pays for nothing twice, and workers that want the same page fetch it once.
+Received bytes are stored too (`exchange`), so that a session can be replayed.
 
-Keep the record of a run: every event in order, written before its step is saved.
-The record of a killed run therefore holds every step that will not be repeated. Events that a
-resumed run repeats are recorded once.
+Keep a run's record: its events in order, each written before its step is saved. The record of a
+killed run therefore holds every step that will not be repeated. Events that a resumed run repeats
+are recorded once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from spadework.tools.stores.journal_rows import AnswerRow, JournalRows, claim_on
 from spadework.tools.stores.session_database import SqliteRows
 
 T = TypeVar("T")
-#: Obtains an answer, either by a request recorded on the tape or by reading the tape.
+#: Obtains an answer: sends a request and records it on the tape, or only reads the tape.
 Ask = Callable[[Tape], Awaitable[T]]
 
 
@@ -56,7 +56,7 @@ class Journal:
     @classmethod
     async def open(cls, path: Path, budget: Budget, *, recording: Recording | None = None) -> Self:
         """Open or create the journal, and load the session's usage into `budget`. Raises
-        SessionUnreadable for a file of a newer version, and sqlite3.Error for a damaged one.
+        SessionUnreadable for a file from a newer version, and sqlite3.Error for a damaged one.
         """
         claim = claim_on(path.parent.name)
         rows = claim.journal_rows() if claim else await SqliteRows.open(path)
@@ -107,9 +107,9 @@ class Journal:
     async def once(
         self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]
     ) -> T:
-        """Return the answer of `work()`, which runs only once for `kind` and `key` (JSON).
-        A final failure (FetchError.final) is stored and raised again. After other failures, and
-        for damaged answers, `work` runs again.
+        """Return the answer of `work()`, which runs only once per `kind` and `key` (JSON). A final
+        failure (FetchError.final) is stored and raised again. After other failures, or if the
+        stored answer is damaged, `work` runs again.
         """
         asked = Request(kind, key)
         async with self._exclusive(asked, self._rows.answer) as row:
@@ -128,7 +128,7 @@ class Journal:
             return value
 
     async def find(self, kind: str, key: Any, shape: type[T]) -> T | None:
-        """Return the stored answer, or None. Raises the failure if one is stored."""
+        """Return the stored answer, or None. If a failure is stored, raise it."""
         row = await self._rows.answer(Request(kind, key).key)
         answer = None if row is None else _answer_in(row, shape)
         return answer[0] if answer else None
@@ -138,8 +138,8 @@ class Journal:
         return await self._rows.count(kind)
 
     async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
-        """Return the result of `ask(tape)` and store the tape. Later, return `read(tape)` instead.
-        A resumed run raises final failures again and retries others. A replay raises all failures
+        """Return `ask(tape)` and store the tape. Once it is stored, return `read(tape)` instead. A
+        resumed run raises final failures again and retries others. A replay raises all failures
         again, except final ones if `read` now succeeds.
         """
         if self.recording is not None:
@@ -159,7 +159,7 @@ class Journal:
             return value
 
     async def charge(self, request: Request) -> Amounts:
-        """Return a request's last charge by fields of Usage, or {}."""
+        """Return a request's last charge, keyed by the fields of Usage, or {}."""
         found = await self._rows.exchanges(request.key)
         return json.loads(found[-1].used) if found else {}
 
@@ -171,7 +171,7 @@ class Journal:
             await self._put(Request(kind, key), tape, None, Bill())
 
     async def paid(self, **amounts: float) -> None:
-        """Record and charge usage that has no answer to record. `amounts` are fields of Usage."""
+        """Record and charge usage that belongs to no answer. `amounts` are fields of Usage."""
         with self._budget.metered() as bill:
             self._budget.add(**amounts)
             await self._put(Request("paid", ""), Tape(), None, bill)
@@ -205,10 +205,10 @@ class Journal:
     async def _exclusive(
         self, request: Request, look: Callable[[str], Awaitable[T | None]]
     ) -> AsyncIterator[T | None]:
-        """Yield the stored answer, or None if the caller must obtain it.
-        Equal requests wait meanwhile.
+        """Yield the stored answer, or None if the caller must obtain it. Identical requests wait
+        until the caller is done.
         """
-        # An answer must not block its own exchange, so the key also names the lookup.
+        # Name the lookup in the key, so that an answer does not block the exchange it needs.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
             await self._running[key].wait()

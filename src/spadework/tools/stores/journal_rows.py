@@ -15,7 +15,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Usage
 
-#: Selects the charges of all answers and exchanges, and the run's time in seconds at each.
+#: Selects the charge of each answer and exchange, and the run time in seconds at that point.
 USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 _OF_KEY = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
 _OPENED = "SELECT coalesce(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
@@ -26,7 +26,7 @@ _REFUSED = (
 
 
 class AnswerRow(NamedTuple):
-    """An answer or final failure, with its usage (JSON) and the run's seconds until then."""
+    """An answer or final failure, with its usage (JSON) and the run time in seconds."""
 
     key: str
     kind: str
@@ -38,8 +38,8 @@ class AnswerRow(NamedTuple):
 
 
 class ExchangeRow(NamedTuple):
-    """An exchange to store, with its request compressed. `pieces` lists the received heads and the
-    hashes of their bodies (JSON).
+    """An exchange to store. `request` is compressed. `pieces` (JSON) lists the head of each
+    received item and the hash of its body.
     """
 
     key: str
@@ -62,7 +62,7 @@ class FoundExchange(NamedTuple):
 
 
 class JournalRows(ABC):
-    """Durable storage of a journal. Methods raise OSError or sqlite3.Error."""
+    """Durable storage of a journal. Any method may raise OSError or sqlite3.Error."""
 
     @abstractmethod
     async def ask(self, statement: str, *values: Any) -> list[Any]:
@@ -86,7 +86,7 @@ class JournalRows(ABC):
 
     @abstractmethod
     async def abandon(self) -> None:
-        """Release all resources at once, whatever is still running."""
+        """Release all resources immediately, whatever is still running."""
 
     async def answer(self, key: str) -> tuple[str | None, str | None] | None:
         """Return the answer and the error stored under a key, or None."""
@@ -149,8 +149,8 @@ def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
 
 
 class Claim(Protocol):
-    """A worker's claim to a session.
-    Methods raise ClaimLost (an OSError) after another worker takes over.
+    """A worker's claim to a session. Any method may raise ClaimLost (an OSError) once another
+    worker has taken over.
     """
 
     @property
@@ -166,7 +166,7 @@ class Claim(Protocol):
         """Store lines of the session's record and notify its watchers."""
 
     async def keep_file(self, name: str, data: bytes) -> None:
-        """Store a file under its path in the session's folder."""
+        """Store a file under `name`, its path within the session's folder."""
 
 
 #: The current claim, which a worker sets for each session it runs.
@@ -174,13 +174,13 @@ CLAIM: ContextVar[Claim | None] = ContextVar("claim", default=None)
 
 
 def claim_on(session_id: str) -> Claim | None:
-    """Return the current claim to a session, or None if the session is only on this machine."""
+    """Return the current claim to a session, or None if the session is local to this machine."""
     claim = CLAIM.get()
     return claim if claim is not None and claim.session_id == session_id else None
 
 
 async def keep_file(path: Path, data: bytes) -> None:
-    """Write a file in a folder of a session, and store it for the other machines."""
+    """Write a file in a subfolder of a session, and store it for other machines too."""
     if claim := claim_on(path.parent.parent.name):
         await claim.keep_file(f"{path.parent.name}/{path.name}", data)
     await on_disk(write_atomically, path, data)

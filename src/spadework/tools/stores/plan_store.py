@@ -1,4 +1,4 @@
-"""Keep plans of earlier questions for use by all sessions."""
+"""Store the plans of earlier questions for all sessions to reuse."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def is_session_id(text: str) -> bool:
     return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None
 
 
-#: Prevents Windows from changing line ends.
+#: Stops Windows from converting line endings, and child processes from inheriting the file.
 _AS_IT_IS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -75,7 +75,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
 
 
 NO_SPACE, IO_ERROR = "no space left on the disk", "the disk cannot be read or written"
-#: Error codes about files. OSErrors with other codes concern connections or processes.
+#: Error codes that concern files. OSErrors with other codes concern connections or processes.
 _OF_FILES = frozenset(
     code
     for name in (
@@ -98,12 +98,12 @@ _OF_SQLITE = {
 }
 
 
-#: Mask of SQLite's primary result code.
+#: Masks an SQLite error code down to its primary result code.
 _KIND = 0xFF
 
 
 def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
-    """Return the file or SQLite error that `error` is or contains, or None."""
+    """Return the first file or SQLite error in `error`, which may be a group, or None."""
     if isinstance(error, BaseExceptionGroup):
         return next((found for one in error.exceptions if (found := disk_fault(one))), None)
     if isinstance(error, sqlite3.Error):
@@ -112,7 +112,7 @@ def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
 
 
 def said_of(fault: OSError | sqlite3.Error) -> str:
-    """Describe a disk fault. Returns "" if the file itself is missing or damaged."""
+    """Describe a disk fault. Returns "" for SQLite errors about the file's content."""
     if isinstance(fault, sqlite3.Error):
         return _OF_SQLITE.get(getattr(fault, "sqlite_errorcode", 0) & _KIND, "")
     said = fault.strerror or str(fault) or type(fault).__name__

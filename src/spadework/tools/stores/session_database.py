@@ -78,8 +78,8 @@ async def prepare(db: aiosqlite.Connection) -> None:
 
 
 async def _check(db: aiosqlite.Connection) -> None:
-    """Raise sqlite3.DatabaseError if the file is damaged, because its readable rest could pass for
-    the whole file.
+    """Raise sqlite3.DatabaseError if the file is damaged. Otherwise, the part that is still
+    readable could pass for the whole.
     """
     [(said,)] = await db.execute_fetchall("PRAGMA quick_check(1)")
     if said != "ok":
@@ -111,8 +111,8 @@ class SqliteRows(JournalRows):
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """Open the rows in the file at `path`, creating it if missing.
-        Raises the errors of `prepare`.
+        """Open the journal in the file at `path`, creating it if missing. Raises the errors of
+        `prepare`.
         """
         db = await connect(path)
         try:
@@ -124,7 +124,7 @@ class SqliteRows(JournalRows):
 
     @classmethod
     async def read(cls, path: Path) -> Self:
-        """Open the rows in the file at `path`, read-only. Raises sqlite3.Error."""
+        """Open the journal in the file at `path`, read-only. Raises sqlite3.Error."""
         return cls(await aiosqlite.connect(f"{path.as_uri()}?mode=ro", uri=True))
 
     async def put_answer(self, row: AnswerRow) -> None:
@@ -142,8 +142,8 @@ class SqliteRows(JournalRows):
         await self.ask("INSERT OR IGNORE INTO bodies (hash, packed) VALUES (?, ?)", name, packed)
 
     async def close(self) -> None:
-        """Roll back a cancelled write, because it would keep its lock, and close the file. Until
-        the file is closed, pending statements of a cancelled run can only read.
+        """Roll back any cancelled write, which would otherwise keep its lock, and close the file.
+        Until the file is closed, statements still pending from a cancelled run can only read.
         """
         try:
             await self.db.execute_fetchall("PRAGMA query_only = ON")

@@ -17,7 +17,7 @@ from spadework.deadline import today
 from spadework.tools.text.language import DEFAULT, Language, language as language_named, spoken
 from spadework.tools.text.terms import RUN, in_plain_signs, stemmer, terms
 
-#: A hyphen right after a figure or its sign, as in "10%-14%", is not a minus.
+#: A hyphen directly after a figure, "%" or "°", as in "10%-14%", is not a minus sign.
 _NUMBER = re.compile(r"(?:(?<![\w.,%°])[-+])?(?<![\w.,])\d++(?:[.,]\d++)*+(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 #: Thousands separated by spaces, in languages with a decimal comma.
@@ -26,7 +26,7 @@ _SWAPPED = str.maketrans(".,", ",.")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _YEAR, _CLOCK = re.compile(r"[12]\d{3}"), re.compile(r"(?<![\d:])(?:[01]?\d|2[0-3]):[0-5]\d(?!\d)")
 _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
-#: For each stem of a question, the stems that answers may use instead.
+#: Maps a stem in a question to the stems that an answer may use instead.
 OTHER_WORDS = language_named(DEFAULT).other_words
 stem = stemmer(language_named(DEFAULT).stemmer)
 
@@ -37,7 +37,7 @@ def stems(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def nearest(text: str, others: Sequence[str]) -> list[int]:
-    """Return the indices of texts that share content words with `text`, best match first."""
+    """Return the indices of `others` that share content words with `text`, best match first."""
     code = spoken(text)
     said = stems(text, code)
     shared = [len(said & stems(other, code)) for other in others]
@@ -46,7 +46,7 @@ def nearest(text: str, others: Sequence[str]) -> list[int]:
 
 def numbers(text: str, language: str = DEFAULT) -> set[str]:
     """Return a text's numbers, normalized ("1,000" as "1000"), and its months, such as "m5". In a
-    language with a decimal comma, a comma is read both as decimal sign and as separator.
+    language with a decimal comma, a comma is read both as a decimal and a thousands separator.
     """
     shown = text if text.isascii() else RUN.sub(" ", in_plain_signs(text))
     readings = [shown]
@@ -58,7 +58,7 @@ def numbers(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def months(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the months named next to a number, as "m1" to "m12". "May" alone may be a verb."""
+    """Return the months next to a number, as "m1" to "m12". A lone "May" may be a verb."""
     pattern, named = _dates(language)
     words = (match[match.lastindex or 0].lower() for match in pattern.finditer(text))
     return {f"m{named[word]}" for word in words if word in named}
@@ -111,8 +111,8 @@ def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def names(sentence: str) -> set[str]:
-    """Return a sentence's names in lower case.
-    A name has inner capitals or digits, or is capitalized inside the sentence.
+    """Return a sentence's names in lower case. A name is a word with inner capitals or digits, or
+    one capitalized mid-sentence.
     """
     found: set[str] = set()
     fresh = True
@@ -159,9 +159,9 @@ _LICENSED = re.compile(
     r"\b(?:licen[cs]ed|released|published|available|distributed) under (?:the )?(?:terms of the"
     rf" )?(?P<value>{_NAME})"
 )
-#: Maximum characters considered of a sentence, and of the subject before a relation.
+#: Maximum characters of a sentence to examine, and of the text that may hold a relation's subject.
 MOST_CHARS, SUBJECT_CHARS = 2_000, 300
-#: Words that occur in many licence names and so distinguish none.
+#: Words that occur in many licence names and so do not tell them apart.
 _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
 
 
@@ -176,7 +176,7 @@ class Relation:
 
 @lru_cache(maxsize=2_000)
 def relations(sentence: str) -> tuple[Relation, ...]:
-    """Return the relations that a plain sentence states."""
+    """Return the relations stated in a sentence of plain text."""
     sentence, found = sentence[:MOST_CHARS], []
     for match in _LICENSED.finditer(sentence):
         found.append(_make_relation("licens", sentence[: match.start()], match["value"]))
@@ -312,7 +312,7 @@ _SQUARE, _DEGREES = ("square",), ("degree", "degrees")
 
 
 class Quantity(NamedTuple):
-    """A figure in its dimension's first unit, with its significant digits."""
+    """A figure in the first unit of its dimension, with its number of significant digits."""
 
     value: float
     digits: int
@@ -331,7 +331,7 @@ class Figure(NamedTuple):
 
 
 def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
-    """Return a text's figures in order, in digits and words, except those inside words ("IPv6")."""
+    """Return a text's figures in order, in digits or words, except those inside words ("IPv6")."""
     known = language_named(language)
     found = []
     for match in _pattern(language).finditer(text):

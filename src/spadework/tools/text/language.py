@@ -67,7 +67,7 @@ class Language:
     numbers: Mapping[str, str] = field(default_factory=dict)  # word → digits
     scales: Mapping[str, int] = field(default_factory=dict)  # word → power of ten
     nouns_in_capitals: bool = False  # not every capitalized word is a name
-    # Never the last word of a sentence. Capitalized abbreviations match only as written.
+    # Abbreviations that never end a sentence. Those with capitals match only as written.
     abbreviations: frozenset[str] = frozenset()
     maybe_last: frozenset[str] = frozenset()  # last only before one of `starters`
     starters: frozenset[str] = frozenset()
@@ -214,7 +214,7 @@ def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
 LOOKED_AT = 4_000
 #: Minimum share of function words in a text of more than SHORT words.
 LEAST_SHARE, SHORT = 0.15, 12
-#: Minimum score of a language. A word adds 1 divided by the number of languages that have it.
+#: Minimum score of a language. A function word shared by n languages adds 1/n to each.
 LEAST = 0.5
 #: Penalty for a word with letters foreign to the language.
 FOREIGN = 0.5
@@ -227,7 +227,7 @@ KANA = 0.05
 
 #: A word, without the part after an apostrophe.
 _WORD = re.compile(r"(?<![\w'’])\w+")
-#: Code points of scripts. A script that stands for one language has that language's code.
+#: Code point ranges of scripts. A script taken to mean one language is named by its code.
 _SCRIPTS = (
     (0x0041, 0x024F, "latin"), (0x0370, 0x03FF, "el"), (0x0400, 0x052F, "cyrillic"),
     (0x0531, 0x058F, "hy"), (0x05D0, 0x05EA, "he"), (0x0620, 0x06FF, "ar"),
@@ -280,7 +280,7 @@ def _east_asian(scripts: dict[str, int]) -> str:
 
 
 def _among_letters(text: str, scripts: dict[str, int]) -> str:
-    """Return the East Asian language of a text with foreign names, as in `asyncio 是什么`."""
+    """Return the East Asian language of a text mostly in other letters (`asyncio 是什么`) or ""."""
     if not {"kana", "han"} & scripts.keys():
         return ""
     code = _east_asian(scripts)
@@ -324,7 +324,7 @@ def _alphabets() -> dict[str, frozenset[str]]:
 
 @dataclass(frozen=True)
 class Phrases:
-    """Report phrases in the language of a code such as `de` or `de-AT`."""
+    """Report phrases in the language given by `code`, such as `de` or `de-AT`."""
 
     code: str = DEFAULT
 
@@ -340,7 +340,7 @@ class Phrases:
         return "rtl" if self.language in _RIGHT_TO_LEFT else "ltr"
 
     def __call__(self, name: str, **values: object) -> str:
-        """Return the named phrase with its values, in English if the language lacks it."""
+        """Return the named phrase with `values` filled in, in English if the language lacks it."""
         own = language(self.language).report or _headings().get(self.language, {})
         return (own.get(name) or language(DEFAULT).report[name]).format(**values)
 

@@ -28,8 +28,8 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The lines `markdown[start:end]`, without the last line end.
-    `language` is the word after an opening code fence.
+    """The lines `markdown[start:end]`, without the final newline. `language` is the word after an
+    opening code fence.
     """
 
     kind: Kind
@@ -115,7 +115,7 @@ def _paragraph(lines: list[str], i: int) -> tuple[Kind, int]:
 
 
 def _list_end(lines: list[str], i: int) -> int:
-    """Return a list's end. Blank lines may come before an item or an indented line."""
+    """Return the line index after a list. Blank lines may precede items or indented lines."""
     end = _run_end(lines, i, ("list", "paragraph"))
     following = end
     while following < len(lines):
@@ -262,8 +262,8 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Yield the spans that emphasis and sentences do not cross. These are list items without their
-    bullets, table rows, and whole blocks of other kinds.
+    """Yield the spans within which emphasis and sentences stay: list items without their bullets,
+    table rows, and whole blocks of other kinds.
     """
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
@@ -415,8 +415,8 @@ Strength = Literal["em", "strong"]
 
 _MEANT: dict[str, Strength] = {"*": "em", "_": "em", "**": "strong", "__": "strong"}
 MARKS: dict[Strength, str] = {"em": "*", "strong": "**"}
-#: Characters that may stand next to emphasis, or just inside it, if every Markdown renderer is to
-#: recognize it. White space may also stand next to emphasis, and letters and digits just inside.
+#: For every Markdown renderer to recognize emphasis, only these characters may stand next to it or
+#: just inside it. White space may also stand next to it, and letters and digits just inside.
 _AROUND = frozenset(string.punctuation) - frozenset("*_~`\\") | frozenset("“”‘’„«»–—…")
 _INSIDE = _AROUND | {"`"}
 

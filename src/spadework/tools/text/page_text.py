@@ -114,15 +114,15 @@ def content_hash(text: str) -> str:
 
 
 class PageStore:
-    """A store of texts at `<content_hash>.md` in `folder`, cached in memory once read."""
+    """Texts stored as `<content_hash>.md` in `folder`, and cached in memory."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._texts: dict[str, PageText] = {}
 
     async def put(self, text: str) -> tuple[str, str]:
-        """Store a text. Return its hash and the text as stored.
-        Invisible characters are removed, endless runs cut and endless lines broken.
+        """Store a text. Return its hash and the text as stored. Invisible characters are removed,
+        overlong runs cut and overlong lines broken.
         """
         text = bounded(visible(text))
         digest = content_hash(text)

@@ -1,4 +1,4 @@
-"""Detect prompt injection and keyword stuffing in pages, because neither is evidence. Prompt
+"""Detect prompt injection and keyword stuffing in pages, which must not count as evidence. Prompt
 injection gives orders to the program that reads the page, in words that nobody would say to a
 person. A sentence that only quotes such an order is kept, so that documentation can be quoted.
 """
@@ -14,7 +14,7 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Minimum words outside the quotations of a sentence that counts as merely reporting them.
+#: Minimum words outside quotation marks for a sentence to count as only reporting the quote.
 REPORTS = 4
 #: Minimum words of a stuffed sentence, and the upper limit of its share of distinct words.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
@@ -173,8 +173,9 @@ def without_injections(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of a page's orders to machines. A span runs to the end of its block,
-    because the block has one reader. A heading, table or code with an order is covered whole.
+    """Return the spans of a page's orders to machines. A span runs to the end of its block, which
+    addresses one reader throughout. A heading, table or code block with an order is covered
+    whole.
     """
     told = ((start, text[start:end]) for start, end in sentences(text))
     spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]

@@ -46,7 +46,7 @@ def is_term(markdown: str, block: Block) -> bool:
     return bool(_TERM.fullmatch(markdown, block.start, block.end))
 
 
-#: Maximum sentences in a pair of brackets. With more, the bracket was never closed.
+#: Maximum sentences in a pair of brackets. Beyond that, the bracket counts as never closed.
 MOST_IN_BRACKETS = 100
 _JOINER = "\u2060"
 _STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
@@ -141,7 +141,7 @@ def _mask(text: str, mark: Mark) -> str:
 
 
 def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> list[tuple[int, int]]:
-    """Return a unit's sentences. A part without a readable letter or digit joins the next."""
+    """Split a unit into sentences. A part without a visible letter or digit joins the next."""
     start, end = unit
     ends = _END.finditer(masked, start, end)
     first = _first_word(masked, start)
@@ -166,7 +166,7 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language, first:
     if following.islower() and following.isalpha() and following != first:
         return False
     if stop in _LEFT_OUT:
-        # An omission ("INSERT ... ON CONFLICT") follows a space, an unfinished thought does not.
+        # After a space, "..." marks an omission ("INSERT ... ON CONFLICT"), not a sentence end.
         return not masked[match.start() - 1 : match.start()].isspace()
     if stop != ".":
         return True

@@ -52,9 +52,9 @@ _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
 
 @dataclass(frozen=True)
 class Computed:
-    """The result of an operation on a table. `value` is written as in the table. It comes from the
-    column `column` ("" for a count) and the row spans `rows`, which satisfy `where`. `of`
-    counts all rows. `score` is the share of the question's words that the table has.
+    """The result of an operation on a table. `value`, written as in the table, comes from `column`
+    ("" for a count) and the rows at the spans `rows`, which satisfy `where`. `of` is the number
+    of rows in the table. `score` is the share of the question's words found in the table.
     """
 
     kind: Kind
@@ -67,8 +67,8 @@ class Computed:
 
 
 class _Condition(NamedTuple):
-    """The rows that the question means: those with one of `values` in a column. `words` are the
-    question's stems that state the condition, and `kind` says how the condition was found.
+    """A condition on rows: they have one of `values` in `column`. `words` are the question's stems
+    that state the condition, and `kind` says how it was found.
     """
 
     column: int
@@ -80,8 +80,8 @@ class _Condition(NamedTuple):
 
 @lru_cache(maxsize=64)
 def compute(question: str, code: str, text: str, about: str = "") -> Computed | None:
-    """Return the answer of a text's tables to a question, or None if there is none or several.
-    `about` is the title of the text or similar.
+    """Answer a question from a text's tables. Return None if they give no answer or several.
+    `about` is the text's title or similar.
     """
     known = language(code)
     asked = known.cues_in(_without_bounds(question, code))  # "at most 5" asks for no maximum
@@ -128,13 +128,13 @@ class _Asked:
             found = self._bounded(bound)
             self.where += [found] if found else []
             self.applies &= bool(found) or _stems(bound.written, known) <= self.about
-        #: True if the question means one column, but its figures allow no computation.
+        #: True if the question means a single column whose figures allow no computation.
         self.refused = False
-        # A negation is understood only if a yes-or-no column is the single condition.
+        # A negation is understood only if a yes-or-no column is the only condition.
         self.applies &= not self.negated or [one.kind for one in self.where] == ["yes or no"]
 
     def compute(self, kind: Kind, counting: bool) -> Computed | None:
-        """Return the result of an operation, None if the table does not answer the question."""
+        """Return the result of an operation, or None if the table does not answer the question."""
         where = self.where
         if kind == "row" and not any(one.kind == "cell" for one in where):
             where = [*where, *_key(self.naming, self.known, self.table)]
@@ -223,7 +223,7 @@ class _Asked:
         counting: bool,
     ) -> tuple[str, list[Span], int] | None:
         if kind == "count":
-            # "How many shifts" asks to read a column of that name, not to count rows.
+            # With a "shifts" column, "how many shifts" asks for its value, not for a row count.
             counted = self.counted | self.form
             free = set(range(len(self.table.names))) - {one.column for one in where}
             reads = any(
@@ -263,15 +263,15 @@ class _Asked:
         return amounts(self.table.column(column), self.known.code)
 
     def _is_counted(self, where: Sequence[_Condition], score: float, rows: int) -> bool:
-        """Return whether the question counts rows: those that satisfy a condition, or all rows if
-        the table is about the things counted.
+        """Return whether the question asks to count rows: those that satisfy a condition, or all
+        rows if the table is about the things counted.
         """
         whole = score == 1 and bool(self.counted) and self.counted <= self.title
         return rows > 1 and (bool(where) or whole)
 
     def _is_listed(self, where: Sequence[_Condition], rows: int) -> bool:
-        """Return whether a question without "how many" asks for rows: by a comparison, or by a
-        cell whose column it names.
+        """Return whether a question without "how many" asks for rows, by a comparison or by naming
+        a cell and its column.
         """
         named = any(self.asked & self._names(c.column) - c.words for c in where if c.kind == "cell")
         apart = any(one.kind in ("bound", "yes or no") for one in where)
@@ -292,9 +292,9 @@ def _is_ranked(kind: Kind, asked: _Asked) -> bool:
 
 
 def _is_named(name: str, question: str, asked: set[str], held: set[str], known: Language) -> bool:
-    """Return whether a question has all words of a column's name except figures and units. The
-    words must not be part of a longer name ("population density", "serial number"). Words in
-    `held`, from a row or about the table, do not lengthen a name.
+    """Return whether a question names a column: it has all words of the column's name except
+    figures and units, and not as part of a longer name ("population density", "serial number").
+    Words in `held`, from a row or about the table, do not lengthen a name.
     """
     every = _stems(name, known)
     own = {stem for stem in every if stem.isalpha() and not is_unit(stem)} or every
@@ -324,7 +324,7 @@ def _measuring_columns(question: str, known: Language, table: Table) -> list[int
 
 
 def _conditions(asked: set[str], known: Language, table: Table) -> list[_Condition]:
-    """Return conditions for cells that the question names. A number needs its column's name."""
+    """Return conditions for cells that the question names. A number needs its column named too."""
     found: list[_Condition] = []
     for n, name in enumerate(table.names):
         named = bool(_matching_stems(asked, _stems(name, known)))
@@ -342,7 +342,7 @@ def _conditions(asked: set[str], known: Language, table: Table) -> list[_Conditi
 
 
 def _key(asked: set[str], known: Language, table: Table) -> Iterator[_Condition]:
-    """Yield a condition for the only row whose name shares the most words with the question."""
+    """Yield a condition for the one row whose name shares the most words with the question."""
     for n, name in enumerate(table.names):
         if table.is_numeric(n):
             continue
@@ -357,7 +357,7 @@ def _key(asked: set[str], known: Language, table: Table) -> Iterator[_Condition]
 
 
 class _Bound(NamedTuple):
-    """A question's comparison with a figure or with a moment, which is a year or date."""
+    """A comparison in a question, with a figure or with a point in time (a year or date)."""
 
     text: str
     sign: str
@@ -367,7 +367,7 @@ class _Bound(NamedTuple):
     amount: Amount | None
 
     def rows_within(self, column: Sequence[str], name: str, code: str) -> frozenset[str] | None:
-        """Return the cells that pass, None if the column cannot be compared."""
+        """Return the cells that pass, or None if the column cannot be compared."""
         read = None if self.of_time else amounts(tuple(column), code)
         if read and self.amount:
             return self._larger_or_smaller(read, self.amount, name, code)
@@ -419,7 +419,7 @@ def _figure_of(
     start, end = bound.span(bound.lastindex or 0)
     unit = _unit_behind(bound)
     if unit_of(unit, code) == (1.0, ""):
-        # "between 5 and 20 kg"
+        # In "between 5 and 20 kg", the unit follows only one of the figures.
         beside = [m for m in every if m.start() < bound.end() and bound.start() < m.end()]
         unit = next((other for m in beside if (other := _unit_behind(m)) != unit), unit)
     before = re.sub(r"[^-−$£¥\u20a0-\u20cf]", "", bound.string[max(0, start - 1) : start])

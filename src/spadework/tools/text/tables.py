@@ -20,7 +20,7 @@ from spadework.tools.text.sentences import is_ended
 Span = tuple[int, int]
 
 _CELL = re.compile(r"(?<!\\)\|")
-#: Delimiter cells below a header, and below an ordinary first row. Markdown needs one of them.
+#: Delimiter cells below a header and below an ordinary first row. Markdown requires one of them.
 NAMES, NO_NAMES = "---", "--"
 LEAST_COLUMNS = 3
 #: A label's final colon, with any closing emphasis after it.
@@ -134,9 +134,8 @@ class Amount(NamedTuple):
 
 @lru_cache(maxsize=64)
 def amounts(column: tuple[str, ...], code: str) -> dict[str, Amount] | None:
-    """Return the amounts in a column by cell, or None if the column cannot be read as amounts. It
-    cannot if a cell is unreadable, if every figure may have either a decimal point or a decimal
-    comma, or if the cells measure different things.
+    """Return a column's amounts by cell. Return None if a cell is unreadable, if it is unclear
+    whether points or commas are decimal, or if the cells measure different things.
     """
     ways = [_amounts(column, code, swapped) for swapped in (False, True)]
     made = [way for way in ways if way]
@@ -188,7 +187,7 @@ def is_measure(word: str, code: str) -> bool:
 
 
 def unit_of(rest: str, code: str) -> tuple[float, str] | None:
-    """Return the factor and dimension of the text after a figure, or None if they are unclear."""
+    """Return the factor and dimension of the unit that `rest` begins with, or None if unclear."""
     scales = language(code).scales
     if language(code).unspaced:
         powers = [scales[sign] for sign in rest.strip()[:2] if sign in scales]
@@ -213,7 +212,7 @@ def unit_of_name(name: str, code: str) -> tuple[float, str]:
 
 def dates(column: Iterable[str]) -> dict[str, tuple[int, ...]] | None:
     """Return each cell's year, month and day, as far as given, in a column of dates or years.
-    Return None if a cell is no date, or if days and months cannot be told apart.
+    Return None if a cell is not a date, or if days and months cannot be told apart.
     """
     cells = list(filter(None, column))
     ways = [{cell: _date(cell, month_first) for cell in cells} for month_first in (False, True)]
@@ -254,7 +253,7 @@ class Table:
         return tuple(row[n] for _, row in self.rows)
 
     def is_numeric(self, n: int) -> bool:
-        """Return whether a column is meant to hold figures, readable or not."""
+        """Return whether a column seems to hold figures, even if they cannot be read."""
         filled = [value for value in self.column(n) if value]
         return 2 * sum(map(bool, map(_DIGIT_FIRST.match, filled))) >= len(filled)
 
@@ -279,7 +278,7 @@ def tables_of(text: str, code: str) -> tuple[Table, ...]:
 
 
 def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Drop a last row of totals. Return no rows if the last row may hold totals but need not."""
+    """Drop a trailing totals row. Return no rows if it is unclear whether the last row is one."""
     if not rows:
         return rows
     *others, (_, last) = rows
@@ -334,7 +333,7 @@ def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
             before = before if block.kind in _WITHIN else None
             continue
         items = list(ITEM.finditer(text, block.start, block.end))
-        # A block has no marker if it continues an item after code or a table.
+        # A block without items continues an item that code or a table interrupted.
         ends = [*(item.start() for item in items[1:]), block.end][: len(items)]
         for item, end in zip(items, ends, strict=True):
             column = len(item[0][: -len(item[0].lstrip())].expandtabs(4))

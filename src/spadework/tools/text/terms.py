@@ -61,17 +61,17 @@ _LETTER = (
     r"[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
 )
 _WORD = re.compile(rf"{RUN.pattern}|{_LETTER}(?:{_LETTER}|['’-](?={_LETTER}))*[+#]*")
-#: Characters near which a word may extend beyond `_PLAIN`, because they are not Latin, Greek,
-#: Cyrillic, Armenian, Georgian or punctuation.
+#: Characters outside Latin, Greek, Cyrillic, Armenian, Georgian and punctuation. In text with any
+#: of them, `_PLAIN` may not find whole words.
 _ODD = re.compile(r"[^\x00-\u02ff\u0370-\u058f\u10a0-\u10ff\u1e00-\u2e7f]")
 
 Stemming = Callable[[str], str]
 
 
 def terms(text: str, code: str) -> list[str]:
-    """Return the stems of a text's words, in order and with repeats, without stop words.
-    Text in a script without spaces is cut at stop words and returned as overlapping pairs of
-    characters, which match a word wherever it starts.
+    """Return the stems of a text's words, in order and with repeats, without stop words. Text in a
+    script without spaces is cut at stop words and returned as overlapping pairs of characters,
+    so that a word matches wherever it starts.
     """
     known = language(code)
     words, stop = _words(text, known), known.stop
@@ -83,12 +83,12 @@ def terms(text: str, code: str) -> list[str]:
 
 @lru_cache(maxsize=32)
 def stemmer(name: str) -> Stemming:
-    """Return a stemmer for lower-case words, given snowball's name of the language."""
+    """Return a stemmer for lower-case words, given Snowball's name for the language."""
     stemmer, lock = snowballstemmer.stemmer(name), Lock()
 
     @lru_cache(maxsize=50_000)
     def stem(word: str) -> str:
-        # The stemmer has state, and several threads rank passages.
+        # The stemmer is stateful, and several threads rank passages at once.
         with lock:
             return str(stemmer.stemWord(word))
 
@@ -97,7 +97,7 @@ def stemmer(name: str) -> Stemming:
 
 @lru_cache(maxsize=16)
 def run_splitter(code: str) -> Callable[[str], list[str]]:
-    """Return a function that splits an unspaced run at the language's stop words."""
+    """Return a function that splits a run of unspaced text at the language's stop words."""
     stop = sorted(language(code).stop, key=len, reverse=True) if language(code).unspaced else ()
     if not stop:
         return lambda run: [run]
@@ -127,7 +127,7 @@ def _words(text: str, known: Language) -> Iterable[str]:
     if text.isascii():
         words = _PLAIN.findall(text.lower())
     else:
-        # These characters are frequent, and NFKC is slow on text that it changes.
+        # Replace frequent characters first, because NFKC is slow on text that it changes.
         text = text.replace("\u2026", " ").replace("\u00a0", " ").replace("\u2019", "'")
         text = in_plain_signs(text).lower()
         if _ODD.search(text):

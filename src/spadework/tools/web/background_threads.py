@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: Idle threads to keep, because starting a thread delays a busy event loop.
+#: Maximum idle threads kept for reuse, because starting a thread delays a busy event loop.
 MOST_IDLE = 8
 _ENDS: set[Callable[[], None]] = set()
 
@@ -77,7 +77,7 @@ def begin(work: Callable[[], None]) -> None:
 
 
 def kill_group(process: subprocess.Popen[Any] | Process | psutil.Process) -> None:
-    """Kill a process and its group, on systems with groups. It may have ended already."""
+    """Kill a process and, on systems with process groups, its group. It may have ended already."""
     with suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
@@ -87,7 +87,7 @@ def kill_group(process: subprocess.Popen[Any] | Process | psutil.Process) -> Non
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Register `end`, which stops a child if this process exits inside the context."""
+    """Register `end` to stop a child process if this process exits inside the context."""
     _ENDS.add(end)
     try:
         yield

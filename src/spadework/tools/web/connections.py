@@ -1,7 +1,7 @@
 """Connect to servers: TLS certificates, proxies, and cleanup after cancellation.
 
-Look up host names in separate threads, one per name, each with a deadline. The system resolves
-names, because a DNS client would miss the hosts file, search domains and container name servers.
+Look up host names in separate threads, one per name, each with a deadline. The system resolves the
+names, because a DNS client would ignore the hosts file, search domains and container name servers.
 The event loop's own lookups would block threads that write files.
 """
 
@@ -37,7 +37,7 @@ from spadework.errors import SettingsError, must_be
 from spadework.tools.web.background_threads import begin, settle
 
 C = TypeVar("C")
-#: Environment variables of curl, Python or requests, read for additional certificate authorities.
+#: Environment variables that name extra certificate files, as used by curl, Python and requests.
 AUTHORITIES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 
 _MOST_HEAD = 65_536
@@ -66,8 +66,8 @@ certificates = cache(read_certificates)
 
 def proxy_for(url: str) -> str | None:
     """Return the proxy for a URL, from SPADEWORK_PROXY, or else HTTPS_PROXY and similar variables.
-    Return None without a proxy, for this machine, and for hosts in NO_PROXY. Raises SettingsError
-    unless the proxy speaks HTTP.
+    Return None if no proxy is set, for this machine, and for hosts in NO_PROXY. Raises
+    SettingsError if the proxy's address is not an HTTP URL.
     """
     parts = urlsplit(url)
     host, named = parts.hostname or "", getproxies()
@@ -162,7 +162,7 @@ class ClosingStream(httpcore.AsyncNetworkStream):
             raise
 
     def get_extra_info(self, info: str) -> Any:
-        """Return information about the connection under httpcore's name for it."""
+        """Return the detail of the connection that httpcore calls `info`."""
         return self._inner.get_extra_info(info)
 
 
@@ -215,9 +215,9 @@ async def ask_again(
     first: float = 0.1,
     jitter: float = 1.0,
 ) -> T:
-    """Return the result of `ask` within `most` attempts, or raise its last error. `worth` returns
-    whether to retry an error, or the seconds to wait before a retry. If it returns True, pauses
-    grow from `first` seconds, with up to `jitter` seconds added.
+    """Call `ask` up to `most` times and return its result, or raise its last error. `worth`
+    returns whether to retry after an error, or the seconds to wait first. If it returns True,
+    pauses grow from `first` seconds, with up to `jitter` seconds added.
     """
 
     def pause(state: RetryCallState) -> float:
@@ -228,7 +228,7 @@ async def ask_again(
         return min(LONGEST, first * 2.0 ** (state.attempt_number - 1) + random.uniform(0, jitter))
 
     retrying = AsyncRetrying(
-        # Zero seconds also means to retry.
+        # A wait of zero seconds also means to retry.
         retry=retry_if_exception(lambda error: worth(error) is not False),
         stop=stop_after_attempt(most),
         wait=pause,
@@ -277,7 +277,7 @@ def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
     return min(waits, default=None)
 
 
-#: Seconds for a lookup. glibc tries the second name server after five.
+#: Seconds allowed for a lookup. (glibc tries the second name server after five.)
 SECONDS = 10.0
 #: Maximum concurrent lookups. Further lookups wait, within their own deadline.
 MOST = 64

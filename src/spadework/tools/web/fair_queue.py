@@ -1,5 +1,5 @@
 """Share limited resources, such as hosts, fairly among all threads and event loops of a process.
-With a common database, machines share them, too. A user then needs two slots: one shared by all
+With a common database, machines share them too, and each use takes two slots: one shared by all
 machines and one of the process.
 """
 
@@ -47,15 +47,16 @@ class _Waiter(Waiter):
 
 
 class Room:
-    """A fair queue for one resource. A free slot goes to the party with the fewest slots, then to
-    the one served least recently. Within a party, it is first come, first served.
+    """A fair queue for one resource. A free slot goes to the party (such as a run) with the fewest
+    slots, then to the one served least recently. Within a party, it is first come, first
+    served.
     """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._inside: Counter[Hashable] = Counter()
         self._waiting: list[_Waiter] = []
-        #: The number of the call that last served each current party.
+        #: For each current party, the sequence number of the last slot it was given.
         self._called: dict[Hashable, int] = {}
         self._calls = 0
 
@@ -66,8 +67,8 @@ class Room:
 
     @asynccontextmanager
     async def place(self, party: Hashable, most: Callable[[], int]) -> AsyncIterator[None]:
-        """Hold a slot, after waiting while all parties together hold `most()` slots. `most` may be
-        called in any thread. When its result changes, call `look_again`.
+        """Wait until all parties together hold fewer than `most()` slots, then hold one. `most`
+        may be called in any thread. When its result changes, call `look_again`.
         """
         waiter = _Waiter(party, most)
         with self._lock:
@@ -158,13 +159,13 @@ async def place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-    """Hold a slot shared with other machines, then one within this process."""
+    """Hold a slot shared by all machines, and then one of this process."""
     async with shared_place(what, lambda: most), place(what, party, most):
         yield
 
 
 class Opening(NamedTuple):
-    """Seconds until the next slot may be taken, and seconds of a pause for all machines."""
+    """Seconds until the next slot may be taken, and until a pause for all machines ends."""
 
     opens: float
     shut: float
@@ -172,7 +173,7 @@ class Opening(NamedTuple):
 
 @dataclass
 class Visit:
-    """A slot that is held. Its holder may set `shut`, the seconds of a pause for all machines."""
+    """A held slot. Its holder may set `shut` to pause all machines for that many seconds."""
 
     shut: float = 0.0
 

@@ -13,7 +13,7 @@ from tld.utils import MozillaTLDSourceParser
 
 
 class _Installed(MozillaTLDSourceParser):
-    """The installed list of suffixes. The package would otherwise try to download one."""
+    """The suffix list installed with `tld`, which would otherwise try to download one."""
 
     uid = "spadework"
 
@@ -24,8 +24,8 @@ class _Installed(MozillaTLDSourceParser):
 
 @lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
-    """Return the registered domain of a lower-case host. IP addresses and names without a dot are
-    returned unchanged. Under an unknown suffix, it is the last two labels.
+    """Return the registered domain of a lower-case host: the last two labels if its suffix is
+    unknown. IP addresses and names without a dot are returned unchanged.
     """
     if is_address(host) or host.rpartition(".")[2].isdigit() or "." not in host:
         return host
@@ -42,7 +42,7 @@ _STATE = frozenset(("gov", "gob", "gouv", "govt", "gub", "gv", "go", "mil"))
 @lru_cache(maxsize=4096)
 def is_official(host: str) -> bool:
     """Return whether only governments and their organisations can register a lower-case host."""
-    # Add a label, because a suffix such as gov.uk may have pages itself.
+    # Add a label, because a suffix such as gov.uk may itself have pages.
     url = SplitResult("http", f"www.{host}", "", "", "")
     suffix = str(get_tld(url, fail_silently=True, parser_class=_Installed) or "")
     reserved = "." in host and (suffix == "int" or not _STATE.isdisjoint(suffix.split(".")))
@@ -209,7 +209,7 @@ def host_of(url: str) -> str:
 
 
 def hosts_for_urls(text: str) -> str:
-    """Replace each web address in a text by its host, so that no link can be followed."""
+    """Replace each web address in a text with its host, so that no link can be followed."""
 
     def host(match: re.Match[str]) -> str:
         return host_of(match[0] if "://" in match[0] else f"http://{match[0]}")
