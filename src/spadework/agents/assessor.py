@@ -138,8 +138,8 @@ async def assess(
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
-    # Do not ask the model if there is earlier evidence but no new passage to judge. If there is
-    # neither, it may still suggest other searches.
+    # If there is earlier evidence but no new passage to judge, do not ask the model. If there is
+    # neither evidence nor a passage, do ask it, because it may suggest other searches.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     return judgement, [*problems, *fell]
@@ -174,8 +174,8 @@ def leads_on(plan: Plan) -> bool:
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Put searches for names on the pages first, unless the judgement `found` by code probably has
-    the answer. While there are names to follow, the topic is not covered.
+    """Put searches for names on the pages first, and do not call the topic covered while there are
+    any. If the judgement `found` by code probably has the answer, change nothing.
     """
     if found.score > LIKELY:
         return judgement

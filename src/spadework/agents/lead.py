@@ -182,8 +182,8 @@ def _without_today(plan: Plan, question: Question) -> Plan:
 def topic_of(answer: TopicAnswer) -> Topic:
     """Convert a model's topic, dropping duplicate queries and any with operators or addresses."""
     name = answer.name.strip()
-    # Capitalize a name that begins with a function word, because small models write names in lower
-    # case. Leave other names alone, because they may be spelled that way.
+    # Small models write topic names in lower case. Capitalize only names that begin with a
+    # function word, because others may be spelled that way.
     if name.partition(" ")[0] in language(spoken(name)).stop:
         name = name[:1].upper() + name[1:]
     texts = {

@@ -124,8 +124,8 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model. Titles and tags come from the user's first message. For any
-    other chore, a list is empty, and a plain answer is the title.
+    """Do a chore without a model. Titles and tags come from the user's first message. Any other
+    chore gets an empty list if it asks for a list, and otherwise the title.
     """
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
@@ -190,7 +190,7 @@ def _first_question(shown: str) -> str:
 
 #: `research` goes to the graph, which recognizes follow-ups by itself.
 Kind = Literal["research", "talk", "chore"]
-#: A message with more words than this besides small talk is treated as a question.
+#: A message is treated as a question if it has more words than this, not counting small talk.
 FEW_WORDS = 6
 
 _SIGN = re.compile(r"[\W_]+")

@@ -2,8 +2,8 @@
 
 Code accepts verbatim quotes, and rejects code samples and addresses that are in no source. A model
 judges the other sentences by the quotes they cite, with title, heading, date and adjacent
-sentences, and is told what the code found doubtful. A sentence that no model judges is kept as
-"not checked", unless it has a figure, date or name that is on no cited page.
+sentences, and is told what the code found doubtful. If no model judges a sentence, it is rejected
+if a figure, date or name in it is on no cited page. Otherwise, it is kept as "not checked".
 """
 
 from __future__ import annotations
@@ -171,8 +171,8 @@ def _check_by_code(
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # A table cell also makes a claim about its row, so quoting its words verbatim is not
-        # enough.
+        # A table cell also makes a claim about its row. That its words are a verbatim quote does
+        # not prove this claim.
         own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")

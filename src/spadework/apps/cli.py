@@ -56,8 +56,8 @@ def as_command(
     - `options`: options that need no command.
 
     A subcommand of `sessions` gets `sessions` in front if it stands alone or precedes a session id
-    or an exported session. Raises SettingsError for a likely typo, for a session id or other
-    single word alone, and for a subcommand followed by a single word that is not a session id.
+    or an exported session. Raises SettingsError for a likely typo, a leading session id, any other
+    single word, and a subcommand followed by a single word that is not a session id.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]

@@ -1,6 +1,7 @@
 """Open the parts of a session: journal, models, search providers and their fallbacks, and pages. A
-replay reads the recording. Other runs look for a page among those of earlier runs before they
-fetch it from the web, and they store new pages. A failing store never stops a run.
+replay reads the recording. Any other run looks for each page among the pages of earlier runs
+before it fetches the page from the web, and stores new pages. A failing store never stops a
+run.
 """
 
 from __future__ import annotations
@@ -192,8 +193,8 @@ async def open_parts(
                 one = await Library.open(
                     paths, home=home, progress=progress, meaning=meaning, lazily=True
                 )
-                # Index the library now only if pages are gathered. Other runs index it later,
-                # after their forecast.
+                # Sessions that only gather pages index the library now. Other sessions index it
+                # later, after their forecast.
                 if isinstance(providers, PagesAlone):
                     await one.build()
             finally:

@@ -38,8 +38,8 @@ async def fetch_pictures(context: SessionContext, state: ResearchState) -> tuple
     time or budget is left for reading, return none. Skip pictures that cannot be fetched.
     """
     choose, shape = partial(_choose, context, state), tuple[Picture, ...] | None
-    # The default is None rather than (), so that an empty choice is recorded as well, and replaces
-    # that of an earlier attempt.
+    # A result equal to the default is not recorded. The default is None rather than (), so that an
+    # empty choice is recorded, too, and replaces the choice of an earlier attempt.
     chosen = await context.journal.moment("pictures", "", shape, choose, None)
     fetched = await asyncio.gather(*(_fetch(context, picture) for picture in chosen or ()))
     return tuple(picture for picture in fetched if picture)
@@ -70,8 +70,8 @@ def _fitting_figures(
     late: Late,
 ) -> list[tuple[float, Picture]]:
     """Return the figures that belong to a quote, best first, each with a score. A caption must
-    share a word with the question, and rare words with the quote. Any word shared with the
-    quote is enough if both are under the same heading.
+    share a word with the question. It must also share rare words with the quote, or any word if
+    both are under the same heading.
     """
     found: list[tuple[float, Picture]] = []
 

@@ -224,8 +224,8 @@ def _source(
 
 
 def _reasons_unused(state: ResearchState, told: AbstractSet[str]) -> dict[str, str]:
-    """Return, by content hash, why no sentence cites a page. The reason is "" for a cited page.
-    Pages without passages are left out.
+    """Map each page's content hash to the reason why no sentence cites the page, or to "" if a
+    sentence does. Pages without passages are left out.
     """
     found = [p for find in state.get("finds", []) for p in find.passages]
     return {

@@ -114,8 +114,9 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
 
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Divide the question into topics, and add pages from the session that is followed up. A broad
-    search comes first, unless a model plans at quick effort or sees earlier answers.
+    """Divide the question into topics after a broad search, and add pages of the followed-up
+    session. A model that plans at quick effort, or sees earlier answers, does without the
+    search.
     """
     context = await context_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
@@ -236,8 +237,8 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # Drop `unfit`: the rounds have already reported why code judges. Only a report that just
-        # changes its form has no rounds, and then `before` is set.
+        # Drop the problems in `unfit`, because the rounds have already reported them. If `before`
+        # is set, only the report's form changes, so no round has reported them.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)
@@ -263,7 +264,7 @@ async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     await keep(context, state, result)
     emit = emitter(context, runtime)
     emit(Wrote(markdown=result.report, final=True))
-    # Only stream this event, because a session records it once its files are written.
+    # Stream this event without recording it. The session records it after writing its files.
     runtime.stream_writer(Finished(result=result).model_dump(mode="json"))
     if context.owned_by_graph:
         await context.close()

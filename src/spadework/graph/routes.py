@@ -80,7 +80,7 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
     if found.covered:
         return price < ALL and bool(_falls_short(topic, state))
     expected = gain(found, lacks(topic, state), survey=survey)
-    # If a model judged, it named the gap, so the search has a target and needs no minimum gain.
+    # LEAST_GAIN applies only if code judged. A model names the gap, so the search has a target.
     least = LEAST_GAIN if found.judge == CODE else 0.0
     return expected >= max(least, WORTH * price)
 
@@ -95,9 +95,9 @@ def no_better(new: Coverage, old: Coverage) -> bool:
 
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
-    """Return the expected gain (0 to 1) of another round. It is 1 for open topics, surveys, and
-    evidence that leads to further searches; otherwise 1 minus the score, which shortfalls
-    lower.
+    """Return the expected gain (0 to 1) of another round. It is 1 for open topics, for surveys,
+    and if the evidence suggests further searches. Otherwise, it is 1 minus the score, after
+    each shortfall has reduced the score.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":
@@ -113,8 +113,8 @@ def lacks(topic: Topic, state: ResearchState) -> set[str]:
 
 
 def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
-    """Return the fixable shortfalls. Freshness counts only if news is wanted, and quality only if
-    the previous round improved it.
+    """Return the shortfalls that another round may fix. Freshness counts only if news is wanted.
+    Quality does not count if the previous round failed to improve it.
     """
     kinds = {str(s.kind) for s in state.get("shortfalls", []) if s.topic in ("", topic.name)}
     plan, rounds = state["plan"], state.get("rounds", [])
@@ -196,8 +196,8 @@ def gap_tasks(
     number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:
         return _tasks_after_known(state, budget, load)
-    # Without a shared limit, the last pages would go to the fastest worker, which varies between
-    # runs.
+    # The tasks share this limit. If each worker took pages until none were left, the fastest
+    # worker would get the last pages, and results would vary between runs.
     most = max(0, int(budget.limits.pages - budget.spent("pages")))
     going, broad = _gaps(state, load, price, number)[:most], plan.question_type == "list"
     return [
@@ -258,8 +258,8 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
 def _queries_unasked(
     topic: Topic, state: ResearchState, asked: set[tuple[str, tuple[str, ...]]], load: Workload
 ) -> tuple[Query, ...]:
-    """Return a topic's queries that were never sent. If only stored pages were read for the topic,
-    return all its queries.
+    """Return the queries of a topic that were never sent. If all its web pages came from the
+    knowledge store, return all its queries, sent or not.
     """
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
@@ -317,8 +317,8 @@ def after_review(state: ResearchState) -> list[Send] | str:
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """Return the input of a worker. This includes the topics whose workers share pages with it,
-    and the pages read before for its topic (for any topic if `task.own`).
+    """Return a worker's input. `among` names the topics of all workers that share pages with it.
+    `read_before` lists the pages already read for its topic, or for any topic if `task.own`.
     """
     before = [
         page.url

@@ -21,7 +21,7 @@ from spadework.tools.text.sentences import leads, sentences
 from spadework.tools.web.urls import hosts_for_urls, inert_addresses
 from spadework.values import Problem, Section, Sentence
 
-#: If a section has fewer sentences of its own, it may repeat some from other sections.
+#: A section with fewer sentences of its own than this may repeat sentences of earlier sections.
 LEAST_SAID = 4
 LEANING = "The sentence depended on one that was removed."
 LEADING = "Everything that the sentence introduced was removed."
@@ -29,8 +29,8 @@ AGAIN = "The sentence replaced an unsupported one and could not be checked itsel
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """Return a section with its repairs. Where a replacement fails, keep the original sentence if
-    it had passed.
+    """Return a section with its repairs. If the original sentence passed and its replacement
+    fails, keep the original.
     """
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
@@ -109,7 +109,7 @@ def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> di
 
 
 def _without_lead(sentence: Sentence) -> Sentence | None:
-    """Drop a sentence's last part, which is an introduction. Return None if nothing is left."""
+    """Drop the introduction at the end of a sentence. Return None if nothing is left."""
     start, _ = [(0, 0), *sentences(sentence.text)][-1]
     text = sentence.text[:start].rstrip()
     return sentence.model_copy(update={"text": text}) if text else None
@@ -126,9 +126,9 @@ def _without_context(sentence: Sentence) -> Sentence | None:
 
 
 def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
-    """Drop sentences that an earlier section has, but keep some if few would be left. Summaries
-    may repeat sentences. Steps stay, and so do sentences on which others depend. A repeated
-    table stays only in the last section that has it.
+    """Drop sentences that an earlier section contains, but keep some if few would be left. Later
+    sections may repeat a summary. Steps stay, and so do sentences on which others depend. A
+    repeated table stays only in the last section that contains it.
     """
     said: set[str] = set()
     made = []
@@ -179,7 +179,7 @@ def _steps(section: Section) -> set[int]:
 
 
 def unlinked(checked: Checked) -> Checked:
-    """Make a section's addresses unclickable, and shorten those in its heading to host names."""
+    """Make a section's addresses unclickable. In its heading, shorten addresses to host names."""
     section = checked.section
     told = {n: (without_addresses(one),) for n, one in enumerate(section.sentences)}
     parts = tuple(

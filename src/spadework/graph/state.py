@@ -81,8 +81,8 @@ class ResearchState(TypedDict, total=False):
     question: Required[str]
     attachments: list[str]
     session_id: Required[str]
-    #: The session that this thread opened last. A new run begins if `session_id` still has this
-    #: value.
+    #: The session that this thread opened last. If `session_id` has not changed since, the next
+    #: run gets a new id.
     opened: str
     follows: str
     earlier: list[str]
@@ -158,8 +158,8 @@ GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"}
 
 
 def proofs(state: ResearchState) -> list[Evidence]:
-    """Return the entries in use: those that a topic's judgement names, and all entries of topics
-    without a judgement.
+    """Return the evidence in use: the entries named by a topic's judgement, and all entries of
+    topics without a judgement.
     """
     coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
     judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]
@@ -265,9 +265,9 @@ OUR_VALUES = _stored_values()
 
 
 def register_values() -> None:
-    """Register our values as safe with all checkpointers of this process. Otherwise the
-    checkpointers of servers and enclosing graphs would warn about them. Creating these values
-    runs no code, because they are plain data.
+    """Register our values as safe with all checkpointers of this process, so that the
+    checkpointers of servers and enclosing graphs do not warn about them. They are safe because
+    they are plain data: creating them runs no code.
     """
     with contextlib.suppress(ImportError, AttributeError):
         from langgraph.checkpoint.serde import _msgpack

@@ -166,8 +166,8 @@ class PostgresKnowledge:
         }
 
     async def _put(self, entry: Entry, made: Sequence[Passage], database: Database) -> int:
-        """Store a page with its passages, unless it is too large or no newer than the
-        stored page.
+        """Store a page with its passages. Skip a page that is too large, or no newer than the
+        stored copy.
         """
         record = entry.page.model_dump_json()
         packed = zstandard.compress(entry.text.encode(errors="replace"), 3)

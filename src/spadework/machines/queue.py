@@ -1,7 +1,7 @@
 """Queue sessions for workers with procrastinate, and detect dead workers. A job only names its
 session, whose row holds the state. When a worker's heartbeats stop, its jobs are closed, and
-their sessions get new jobs. If the worker was merely slow, it then closes its old job rather
-than the new one.
+their sessions get new jobs. A worker that was merely slow later closes its old job, not the new
+one.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """A worker's departure from the queue. Once `requested`, the worker takes nothing new, and its
-    runs have `seconds` to end. `idle` returns the number of runs that it need not wait for.
+    """A worker's departure from the queue. Once `requested` is set, the worker takes nothing new,
+    and its runs have `seconds` to end. `idle` returns how many runs need no waiting.
     """
 
     seconds: float = 0.0

@@ -1,7 +1,7 @@
 """Hold slots at resources that all machines share. A slot (`place`) at a resource (`room`) is a
-database row, requested in one statement and announced when granted. To save statements, an
-unused slot is kept briefly for the next caller in this process, unless another process is
-waiting. Slots are returned in the background, many per statement.
+database row, requested in one statement and announced when granted. To save statements, a
+process keeps an unused slot briefly for its next caller if no other process is waiting. Slots
+are returned in the background, many per statement.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class AskingSoon:
     async def ask(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """Return the rows, or None if the database does not respond in time. `late` is called once
-        a query that took too long finally ends.
+        """Return the rows, or None if the database does not respond in time. `late` is called when
+        a query that took too long has ended.
         """
         return None if self.down else await self.try_again(statement, values, late)
 

@@ -137,8 +137,8 @@ LIST_SECONDS = 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
-    """Return whether a session is live on the workers, after copying it to this machine. Only the
-    metadata of a live session is copied. Raises SettingsError or DiskFailed.
+    """Copy a session to this machine, and return whether it is still live on the workers. If it
+    is, copy only its metadata. Raises SettingsError or DiskFailed.
     """
     if not is_session_id(session_id):
         return False

@@ -235,8 +235,8 @@ class Kept(NamedTuple):
 
 class Place(NamedTuple):
     """A session's position in the queue, and the number of live workers. `place` counts from 1 to
-    the queue length `of`. `most_runs` is the user's limit if it delays the session, otherwise
-    0.
+    the queue length `of`. `most_runs` is the limit on the user's runs if the session waits
+    because of this limit, otherwise 0.
     """
 
     workers: int
@@ -430,7 +430,7 @@ class CheckpointSaver(AsyncPostgresSaver):
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
-        """Open a cursor in a transaction. Writers set `pipeline`, which checks the claim first."""
+        """Open a cursor in a transaction. If `pipeline` (for writes), check the claim first."""
         async with (
             self._claim.database.pool.connection() as connection,
             connection.transaction(),

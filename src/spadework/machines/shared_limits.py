@@ -218,7 +218,7 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
 
 
 class ListTable(ListFile[Row]):
-    """A list in the database, which counts as created if the file `before` exists."""
+    """A list in the database. It also counts as created if the file `before` exists."""
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
         self._url, self._name, self._rows = url, name, rows

@@ -195,8 +195,8 @@ async def run_again(settings: Settings, question: str, before: Result | None) ->
     """Research a question again, fetching every page anew, and return the changes since `before`
     (none if `before` is None).
 
-    Until `mark_told` is called, the next run reports the same changes again. Raises SessionError
-    if the research fails.
+    Later runs report the same changes again until `mark_told` is called. Raises SessionError if
+    the research fails.
     """
     fresh = settings.with_(knowledge=False, cache_mb=0, clarify=False, approve=False)
     session = Session.start(question, settings=fresh)

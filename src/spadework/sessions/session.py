@@ -202,7 +202,7 @@ class Session:
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: A notice about stored settings that are ignored.
         self._set_aside = ""
-        #: Seconds that closing the run took until the result was ready, or None before that.
+        #: Seconds from the start of closing until the result was ready, or None until then.
         self._writing: float | None = None
         #: For a session run by workers, the number of events already recorded. None means all
         #: events up to the last `Ended`.

@@ -36,8 +36,8 @@ async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
     """Yield the parts of `stream`, the recorded events, and EMERGENCY when it is time to write.
-    Stop at the end of the stream or shortly after the deadline, or at the mark `unwritten` if
-    no report was started by then. Finally, cancel the graph's task.
+    Stop when the stream ends, or shortly after the deadline. If no report was started by the
+    mark `unwritten`, stop there. Finally, cancel the graph's task.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)

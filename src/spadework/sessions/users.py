@@ -156,8 +156,8 @@ class Token(Value):
 
 
 class Tokens:
-    """The tokens of a home, or of all servers that share a database. Revoking the last token does
-    not open the server to everyone, because a server that ever had a token has users.
+    """The tokens of a home, or of all servers that share a database. Once a server has had a
+    token, it counts as having users, so revoking the last token does not open it to everyone.
     """
 
     def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:

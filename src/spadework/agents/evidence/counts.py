@@ -91,9 +91,9 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Add the table rows that prove a computed value to a judgement made by code. If the judgement
-    does not cover the topic, its own quotes are dropped. A judgement by a model is returned
-    unchanged, and so is any judgement if several tables fit equally well.
+    """Add to a judgement made by code the table rows that prove a computed value, and drop its own
+    quotes if it does not cover the topic. Return the judgement unchanged if a model made it, or
+    if several tables fit equally well.
     """
     if judgement.judge != CODE:
         return judgement

@@ -52,9 +52,9 @@ class Hop:
 
 
 def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
-    """Return the names to search for next, from pages whose titles are in the question. Each
-    page's best name comes before all second-best names. Among names of equal rank, those from
-    pages about names in the question come first.
+    """Return the names to search for next, from pages whose titles are in the question. The best
+    name of each page comes first, then the second-best of each. Among names of equal rank,
+    those from pages whose titles are names in the question come first.
     """
     asked, named = stems(question), [stems(name) for name in names_in(question)]
     found: dict[str, dict[str, Hop]] = {}
@@ -78,7 +78,7 @@ class Trail:
     """The hops of a question.
     - `ahead`: hops to search for next, if there is no evidence yet.
     - `via`: hops that were searched for.
-    - `titles`: titles of pages that the evidence names.
+    - `titles`: titles of shown pages, if the evidence mentions them.
     - `further`: the `titles` that are not in the question.
     """
 

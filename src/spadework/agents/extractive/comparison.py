@@ -13,7 +13,7 @@ from spadework.tools.text.language import Language, language
 
 #: The maximum number of words in a list item, and in an aspect. Anything longer is a clause.
 MOST_WORDS, MOST_OF_ASPECT = 6, 3
-#: The minimum number of items in a list with commas. "nets, and say which is better" is not one.
+#: A list with commas needs at least this many items. "Nets, and say which is better" is no list.
 LEAST_LISTED = 3
 _COMMA = r"\s*,\s*"
 #: Separators that end a side. `_END` matches those that end the criteria.
@@ -129,8 +129,8 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split a side from its criteria. A preposition that is also in `before` does not begin any
-    criteria: the second "in" of "living in Oslo and working in Bergen" is part of a side.
+    """Split a side from its criteria. A preposition that the first side (`before`) has too begins
+    no criteria: the second "in" of "living in Oslo and working in Bergen" is part of a side.
     """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]

@@ -42,7 +42,7 @@ IN_LIST = (0.5, 1.0)
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
 #: With over FEW candidates, words often co-occur by chance: 124 of 127 answers were right over
 #: notes and news (at most 382 candidates, 369 questions), 13 of 37 over manuals (980 to 6,000, 72
-#: questions). A proof must then state the answer; values on over MOST_STATING pages prove nothing.
+#: questions). Then, proofs must state the answer; a value on over MOST_STATING pages is no proof.
 FEW, MOST_STATING = 500, 2
 #: A candidate repeats another if it shares this fraction of the shorter one's words.
 SAME = 0.7
@@ -70,8 +70,8 @@ _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Scored:
-    """A candidate with its own stems, the stems that include its headings (`near`), and its score.
-    `proves` means that the subject and the requested thing occur together.
+    """A candidate with its score, the stems of its text (`own`), and those of its text and
+    headings (`near`). `proves` means that the subject and the requested thing occur together.
     """
 
     candidate: Candidate
@@ -110,7 +110,7 @@ class Pool:
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
         """Return the URLs of pages about modules that the question names. If there are none,
-        return those of pages with words of its names (`named`), or else of all pages.
+        return the URLs of pages with words of the question's names (`named`), or else all URLs.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}

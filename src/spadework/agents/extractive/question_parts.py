@@ -15,8 +15,8 @@ from spadework.tools.text.language import DEFAULT, Language, language, language_
 from spadework.tools.text.sentences import sentences
 from spadework.values import Expected, Query, Question, QuestionType, Topic
 
-#: The minimum number of content words in a part that names nothing but can still be understood
-#: alone ("owns the ingestion service").
+#: A part without a name must have at least this many content words to be understood alone ("owns
+#: the ingestion service").
 LEAST_WORDS = 3
 #: A sentence with the separator after it. `_CLAUSE` matches the boundary between clauses.
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？；]|\n|\Z)\s*", re.DOTALL)
@@ -143,8 +143,8 @@ def read(text: str) -> Asked:
 
 def aspects(text: str, code: str) -> list[str]:
     """Return the aspects to search for separately. For a comparison, each aspect is the question
-    with only one side. Other questions are split into parts, unless a later part has only one
-    content word ("what does it cost") and so cannot be checked alone.
+    with only one side. Other questions are split into parts, but not if a later part cannot be
+    checked alone, because it has only one content word ("what does it cost").
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]

@@ -25,13 +25,13 @@ from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
 
-#: In questions with more words than this, a candidate may lack one word, unless it is a name or
-#: says what is asked for.
+#: In questions with more words than this, a candidate may lack one word, but not a name or a word
+#: that says what is asked for.
 LEAST_HELD = 3
 #: The minimum fraction of the question's words that a candidate's own text, without its headings,
 #: must contain.
 LEAST_OWN = 1 / 3
-#: If one word is missing, a candidate's own text must have more than this fraction of the words.
+#: A candidate that lacks a word must have more than this fraction of the words in its own text.
 MOST_LACKING = 1 / 2
 #: Only stems with at least this many letters are matched with their derivations.
 LEAST_STEM = 7
@@ -76,8 +76,8 @@ class Slot:
         typed = [word for word in question.split() if not word.strip("?!.,;:¿¡").isalpha()]
         named = [*names_in(question), *typed]
         self._kept = stems(" ".join([*named, *_cue_words(text, code)]), code).union(first)
-        # If the aspect contains a pronoun, all names in the question count, because it may stand
-        # for any of them.
+        # If the aspect contains a pronoun, count all names in the question, because the pronoun
+        # may stand for any of them.
         said = {*_plain(question if known.pronouns & {*_plain(text).split()} else text).split()}
         self._named = [name for name in map(_plain, named) if said.intersection(name.split())]
         self._language = code
@@ -126,8 +126,8 @@ class Slot:
         return one.kind in _FORMS.get(self.kind, ())
 
     def admits(self, one: Candidate, own: Stems, fits: bool) -> bool:
-        """Return whether a candidate may be quoted. A list may not if the question asks for a
-        value, and a sentence must say something that the question does not.
+        """Return whether a candidate may be quoted. A list may not be quoted if the question asks
+        for a value. A sentence must say something that the question does not.
         """
         if one.kind == "list":
             return self.kind not in VALUES
@@ -220,9 +220,9 @@ class Slot:
         return any(self.words & stems(words, one.language) for words in denied)
 
     def _may_lack(self, missing: Stems, one: Candidate, own_share: float) -> bool:
-        """Return whether a candidate may lack a single word of the question: usually the verb of a
-        question for a thing ("which spark plug"), or of a long question for a number or list.
-        Questions for names, dates and reasons need their verb.
+        """Return whether a candidate may lack the `missing` words. It may lack only one, usually
+        the verb, and only if the question asks for a thing ("which spark plug"), or is long and
+        asks for a number or list. Questions for names, dates and reasons need their verb.
         """
         if len(missing) != 1:
             return False
@@ -278,7 +278,7 @@ def _form_words(text: str, code: str) -> Stems:
     asks = [
         _ends(m[0])
         for name, m in found
-        # Like "which" and "how", "List the …" and "… steps" only say what form is wanted.
+        # Cues such as "which", "how", "List the …" and "… steps" only say what form is wanted.
         if m[0].split()[0].casefold() in known.stop
         or (name == "items" and not m.start())
         or (name == "steps" and m.end() == len(text.rstrip(" ?.")))

@@ -85,8 +85,8 @@ def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
 
 
 def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
-    """Return whether a text is a cell of a cited row. If `row` is "", it must be the first cell.
-    Otherwise, it must be the cell in the row and column that `row` names.
+    """Return whether a text is a cell of a cited row: the first cell if `row` is "", otherwise the
+    cell in the row and column that `row` names.
     """
     for e in (row for one in cited for row in rows_in(one)):
         columns = columns_of(e, cited)

@@ -287,8 +287,8 @@ class Model:
         if place in self._rungs:
             rungs = (self._rungs[place],)
         elif before := await self._journal.noted("rung", place.name, before=True):
-            # A resumed run may use another server, so the recorded method is only tried first. The
-            # other methods follow.
+            # A resumed run may use another server, so try the recorded method first, and then the
+            # other methods.
             rungs = sorted(rungs, key=lambda rung: rung != before)
         said = ""
         for rung in rungs:

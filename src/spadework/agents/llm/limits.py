@@ -131,8 +131,8 @@ class Lessons:
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
-        """Return whether the server silently dropped part of a request: its count (`theirs`) is
-        far below `ours`, but at least LEAST_CONTEXT and its highest count before. A smaller
+        """Return whether the server silently dropped part of a request. Its count (`theirs`) must
+        be far below `ours`, but at least LEAST_CONTEXT and its highest count before: a smaller
         count may cover only the uncached part. The highest count is remembered.
         """
         before, self._most = self._most, max(self._most, theirs)

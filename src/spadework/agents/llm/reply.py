@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: An `empty` reply contains at most reasoning. A `cut` reply reached its token limit.
 Kind = Literal["answered", "withheld", "empty", "cut", "error"]
 MOST_TOKENS = 1_000_000_000
-#: The longest wait, in seconds, at a server's request. By then, it may have restarted.
+#: The longest pause (seconds) that a server may request. By then, the server may have restarted.
 LONGEST_PAUSE = 3_600.0
 
 NOT_JSON = "not_json"
@@ -92,8 +92,8 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerRe
 
 
 def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
-    """Return the message, status and code of an error in a response body, or None. The status is
-    the response's own, or the one in the body if the response claims success.
+    """Return the message, status and code of an error in a response body, or None. If the `status`
+    of the response claims success, the status is taken from the body instead.
     """
     body = data if isinstance(data, dict) else {}
     failed = status >= 300 or body.get("object") == "error"

@@ -237,8 +237,8 @@ def _put_together(named: str, shown: Sequence[Known]) -> bool:
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
-    """Return the figures, dates and names in a text that are missing from `there`. If the language
-    of the text is unclear, assume `home` (the report's) or, without one, that of the sources.
+    """Return the figures, dates and names in a text that are missing from `there`. If the text's
+    language is unclear, assume the report's (`home`) or, if `home` is "", that of `there`.
     """
     said = plain(text)
     own = language_of(said) or home or _spoken(there)
@@ -331,13 +331,13 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
-    # Look for the word too, because "May" without a number beside it is not read as a month.
+    # Search for the month's name too: without a number beside it, "May" is not read as a month.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return the names in a sentence that no source contains. If its language (`own`) is not the
-    sources' or capitalizes nouns, only words with capitals or digits inside count as names.
+    """Return the names in a sentence that no source contains. If its language (`own`) capitalizes
+    nouns or differs from the sources' language, count only words with inner capitals or digits.
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
@@ -365,8 +365,8 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return the first words of sentences that are probably names, in lower case. A word before a
-    comma or colon ("Meanwhile,", "Trade-offs:") is taken for an ordinary word.
+    """Return those first words of sentences that are probably names, in lower case. A word before
+    a comma or colon ("Meanwhile,", "Trade-offs:") is taken for an ordinary word.
     """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans

@@ -85,8 +85,8 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Remove and return the numbered list that a list starting at `first` continues, or return
-        None. Anything between the two lists is added to the last step of the earlier one.
+        """If a list starting at `first` continues a numbered list, remove and return that earlier
+        list, else return None. Anything in between is added to the earlier list's last step.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:

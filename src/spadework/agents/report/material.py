@@ -47,9 +47,9 @@ class Entry(NamedTuple):
 def entries_of(evidence: Sequence[Evidence], *, around: bool = False) -> list[Entry]:
     """Return the entries for one prompt, with their pages' title, heading, author, host and date.
 
-    No text or claim is shown twice. Unless `around` is set, the sentence before a quote is shown
-    only if the quote depends on it, and the sentence after only if it depends on the quote
-    ("However, …").
+    No text or claim is shown twice. Without `around`, the sentence before a quoted text is shown
+    only if the quote depends on it. The sentence after is shown only if that sentence depends on
+    the quote ("However, …").
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
@@ -109,9 +109,9 @@ def speaks_of(evidence: Evidence, must: str) -> bool:
 
 
 def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
-    """Map each entry's id to the entry that represents it. Equal quotes share the first entry. A
-    quote contained in another that is at most one sentence longer shares the longer quote's
-    entry. The shared entry keeps each claim that says something new.
+    """Map each entry's id to the entry that represents it. Equal quotes share the first entry. If
+    a quote is contained in one that is at most a sentence longer, both share the entry of the
+    longer quote. The shared entry keeps each claim that says something new.
     """
     alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:
@@ -221,8 +221,8 @@ class Material:
         return find_unfounded(sentence, cited, known, self.home)
 
     def with_code(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
-        """Return a copy that also accepts the code in the sections and the file names in `names`.
-        Files that readers are told to create are named in no source.
+        """Return a copy that also accepts file names in `names` and the code in the sections. The
+        names are needed because files that readers are told to create are named in no source.
         """
         told = (one.text for section in sections for one in section.sentences if one.code)
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))

@@ -39,7 +39,7 @@ from spadework.values import Value
 T = TypeVar("T")
 #: Maximum seconds for each check.
 HEALTH_SECONDS = 5.0
-#: A "slow" check timed out. A "hint" reports nothing wrong, but something worth knowing.
+#: A "slow" check timed out. A "hint" means that nothing is wrong, but tells something useful.
 State = Literal["works", "slow", "broken", "hint"]
 
 
@@ -77,7 +77,7 @@ async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "
 async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
-    """Run an attempt that returns a check, or a text that describes its success."""
+    """Run an attempt. If it returns a text instead of a check, the text describes its success."""
     found = await attempt(name, trying, seconds, hint)
     return found if isinstance(found, Check) else Check(state="works", text=found)
 
@@ -257,7 +257,7 @@ _HOME = "the home"
 
 
 class Readiness:
-    """The readiness of a server or worker. `stopping` returns True once it takes no more work."""
+    """The readiness of a server or worker. `stopping` returns True if no new work is taken."""
 
     def __init__(
         self, settings: Settings, stopping: Callable[[], bool] = lambda: admission.here().closed

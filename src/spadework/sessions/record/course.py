@@ -213,8 +213,8 @@ def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
 
 
 def draw(folder: Path) -> Drawn:
-    """Return a session's figures and alerts for `statistics`. The value is None if there is no
-    report, or an error message if the session is damaged.
+    """Return a session's figures and alerts for `statistics`. If there is no report, the value is
+    None. If the session is damaged, the value is an error message.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)

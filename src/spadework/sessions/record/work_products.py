@@ -358,7 +358,7 @@ def _of_reading(course: Course) -> Measures:
     tried: dict[str, list[Read]] = {}
     for read in course.reads:
         tried.setdefault(canonical_url(read.url), []).append(read)
-    # Count each page once across all topics, and as read if any of its fetches succeeded.
+    # Count each page once across all topics. It counts as read if any of its fetches succeeded.
     came = [min(some, key=lambda read: bool(read.reason)) for some in tried.values()]
     pages = course.pages.values()
     cleaning = [*(read.cleaning for read in pages), *(e.seconds for e in course.cleanings)]

@@ -50,7 +50,7 @@ class _Summed(JsonPlusSerializer):
 
 
 class AfterTelling(BaseCheckpointSaver[str]):
-    """Saves each step after its events are recorded. Keeps the last state if the disk hangs."""
+    """Saves steps after recording their events. Keeps the last state in case the disk hangs."""
 
     _record: Record
     _last: Mapping[str, Any] = {}

@@ -35,7 +35,7 @@ LEAST_SECONDS = 1.0
 
 
 class Late:
-    """The files of a session that were not written in time. After the first such file, nothing is
+    """Writes a session's files, and notes which are late. After the first late file, nothing is
     written until `try_again` is called. `left` returns the remaining seconds of the run.
     """
 

@@ -149,8 +149,8 @@ Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase of a round. `began` is its start time, `after` its start in seconds since the run
-    began, and `seconds` its duration. Planning is in round 0, and writing is in the last round.
+    """A phase of a round. `began` is its start time, `after` the seconds from the run's start to
+    then, and `seconds` its duration. Planning is in round 0, and writing is in the last round.
     """
 
     name: Name

@@ -61,7 +61,7 @@ class Set:
 
 def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
     """Return a section's blocks in order. Each sentence occurs in exactly one of them. If a table
-    by the writer has empty cells, a sentence after it explains the sign shown in them.
+    that is not quoted has empty cells, a sentence after it explains the sign in these cells.
     """
     made: list[Set] = []
     at = 0
@@ -89,8 +89,8 @@ def _with_sentences(block: Set, sentences: Iterator[Sentence]) -> Set:
 
 def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
     """Remove repeated citation marks from a block. If all sentences of a paragraph, item or table
-    row cite the same pages, only the last sentence keeps its marks. Otherwise, only the last of
-    consecutive conclusions keeps the sign.
+    row cite the same pages, only the last sentence keeps its marks. Otherwise, the sign of a
+    conclusion (∴) stays only on the last of consecutive conclusions.
     """
     width = max(1, len(block.columns)) if block.form == "table" else 1
     made: list[Sentence] = []

@@ -278,7 +278,7 @@ def chart_of(table: Block, language: str) -> Chart | None:
 
 
 def _sizes(values: Sequence[Item], language: str) -> list[float]:
-    """Return the figures in the cells, or [] unless all are cited, unambiguous and in one unit."""
+    """Return the figures in the cells, or [] if any is uncited, ambiguous or in another unit."""
     units, sizes = set(), []
     for value in values:
         text = " ".join(words(said.runs) for said in value)

@@ -188,7 +188,7 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """Unpack a member until `limit` is exceeded. Return its bytes and an error message or ""."""
+    """Unpack a member until `limit` is exceeded. Return its bytes, and an error ("" if none)."""
     body = bytearray()
     try:
         for piece in pieces:

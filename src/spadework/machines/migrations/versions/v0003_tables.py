@@ -232,8 +232,8 @@ BEGIN
         WHERE s.owner = own.owner AND s.day = own.day AND s.process <> own.process;
 END $$;;
 """
-#: Waiting sessions in queue order: first those of the users with the fewest runs, and last those
-#: of users at their limit.
+#: Waiting sessions in queue order. Sessions of users with the fewest runs come first, and sessions
+#: of users at their limit come last.
 _RUNS = """
 CREATE VIEW queued AS
     SELECT id, owner, most_runs, ahead, most_runs > 0 AND ahead >= most_runs AS held_back,
