@@ -106,8 +106,8 @@ class Coverage(Value):
 
 
 class Round(Value):
-    """The evidence, mean score (0..1) and mean quality (0..10) before and after a round.
-    A topic that was not judged again keeps its score, so the difference is the gain of the round.
+    """The evidence, mean score (0..1) and mean quality (0..10) before and after a round. A topic
+    not judged again keeps its score, so that the means differ only by the round's gain.
     """
 
     number: int

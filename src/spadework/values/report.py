@@ -24,7 +24,7 @@ from spadework.values.value import CODE, NOBODY, Value
 
 PUBLISHER_CHARS = 80
 _SIGN = re.compile(r"[\W_]+")
-#: A publisher that is an address, which would repeat the host and be rendered as a link.
+#: An address in place of a publisher's name. It would repeat the host and be rendered as a link.
 _ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
 
 
@@ -52,8 +52,8 @@ Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
 class Sentence(Value):
-    """A sentence of the report, or code, with its evidence. `maker` is the name of a model, or
-    `CODE`. An `inferred` sentence is a conclusion from its evidence.
+    """A sentence of the report, or a piece of code, with its evidence. `maker` is the name of a
+    model, or `CODE`. An `inferred` sentence is a conclusion from its evidence.
     """
 
     text: str

@@ -163,10 +163,12 @@ class Evidence(Value):
     - `heading`: the path of headings above it; `before`, `after`: the adjacent sentences.
     - `claim`: a model's rewording of the quote as a self-contained sentence, if any.
     - `origin`: shared by near-copies, which count once.
-    - `language`: that of code.
-    A "row" has its column names in another entry, at `columns` of the page. "cells" come from a
-    table with two columns or no header, and the first cell names the others. The table's first
-    row, at `columns`, is a header only if rows follow. An "item" is number `step` (from 1) of the
+    - `language`: the programming language of code.
+    A "row" has its column names in another entry, at `columns` of the page. "cells" are a
+    row of a table with two columns or no header. The first cell says what the others mean. The
+    table's first
+    row, at `columns`, is a header only if rows follow. An "item" is number `step` (from 1) of
+    the
     list that starts at `steps`.
     """
 

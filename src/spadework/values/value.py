@@ -13,8 +13,8 @@ CODE, NOBODY = "code", "nobody"
 
 
 class Visible(BaseModel):
-    """A model whose texts have no invisible characters. Titles, snippets, quotes and model answers
-    could otherwise bring them into files or onto the screen.
+    """A model whose texts have no invisible characters. Otherwise, titles, snippets, quotes and
+    model answers could bring such characters into files or onto the screen.
     """
 
     def model_post_init(self, context: Any) -> None:

@@ -155,8 +155,9 @@ def _opens(statement: Statement, title: str) -> bool:
 def _values_apart(
     a: Statement, b: Statement, asked: frozenset[str]
 ) -> Literal["date", "number", ""]:
-    """Return "date" or "number" if statements about the same thing, or what was asked, differ in
-    such a value, else "". Ignore values in both statements, and figures for different years.
+    """Return on which kind of value two statements differ, or "" if on none. They must be about
+    the same thing or about what was asked. Ignore values in both, and figures for different
+    years.
     """
     alike = _is_alike(a, b)
     likes = [(x, y, _differ(x, y)) for x, y in _likes(a, b)]
@@ -209,9 +210,9 @@ def _overlap(one: tuple[Quantity, Quantity], other: tuple[Quantity, Quantity]) -
 
 
 def _contrast(a: Statement, b: Statement) -> bool:
-    """Return whether parallel sentences are about two things ("adults pay", "children pay"). They
-    are if a word in one is replaced by another word in the other. A replaced verb before a
-    figure does not count, nor do words far after the last value.
+    """Return whether parallel sentences are about two things ("adults pay", "children pay"), which
+    a replaced word shows. Ignore a replaced verb before a figure, and words far after the last
+    value.
     """
     values = [n for n, word in enumerate(a.frame) if word in (DATE, FIGURE)]
     last = max(values, default=len(a.frame)) + 2
@@ -394,9 +395,9 @@ class _Weighing:
         return _Voice(origin, page.weight * (SUSPECT if injection_spans(page.text) else 1.0), said)
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
-        """Return the numbers of the claims that a page supports, each with a supporting sentence.
-        Such a sentence agrees with one claim and contradicts another. Only lines that contain a
-        figure or name on which the claims differ are read.
+        """Return the positions of the claims that a page supports, each with a sentence that
+        agrees with this claim and contradicts another. Read only lines that contain a figure or
+        name on which the claims differ.
         """
         of = numbers if kind in ("number", "date") else names
         told: list[set[str]] = [of(claim) for claim in claims]

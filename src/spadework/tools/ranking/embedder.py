@@ -149,8 +149,8 @@ class EndpointEmbedder:
 
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
-    """Return the embedder that the settings name, or None.
-    Raises SettingsError if its key or numpy is missing.
+    """Return the embedder that the settings name, or None if they name none. Raises SettingsError
+    if numpy or the embedder's key is missing.
     """
     name = settings.embeddings.strip().removeprefix("openai:")
     if not name:

@@ -39,8 +39,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query consists only of words. In a model's query, addresses and operators
-    may have been planted by a page that wants to be visited.
+    """Return whether a query has only words, no addresses or operators. In a model's query, a page
+    may have planted these, so that certain pages are visited.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))

@@ -232,8 +232,8 @@ def bare(title: str) -> str:
 
 
 def fits(hit: Hit, least: float) -> bool:
-    """Return whether a hit is worth reading. Library documents always are, because they cost
-    nothing.
+    """Return whether a hit is worth reading. A library document always is, because reading it
+    costs nothing.
     """
     return hit.relevance >= least or hit.url.startswith(LOCAL)
 
@@ -247,8 +247,9 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
 
 
 def _spread(hits: Sequence[Hit], most: int) -> list[int]:
-    """Return the positions of the selected hits, in order. A hit beyond its domain's limit counts
-    less. Library documents have no limit, because their collections are not publishers.
+    """Return the positions of the selected hits, in order. Hits beyond a domain's limit count
+    less. Library documents have no limit, because a collection does not stand for one
+    publisher.
     """
     taken: Counter[str] = Counter()
     worth: list[float] = []

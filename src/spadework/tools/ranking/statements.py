@@ -139,7 +139,7 @@ class _Reader:
 
     def _label(self, figure: Figure) -> str:
         """Return the name that contains the figure ("section 4.2"). Return "" if the figure is a
-        value, which has a unit or does not follow a name.
+        value, because it has a unit or follows no name.
         """
         before = next((t for t in reversed(self.telling) if t.end == figure.start - 1), None)
         measured = any(reading.dimension for reading in figure.readings)

@@ -93,7 +93,7 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
 
 #: Maximum number of passages to compare. In a larger index, only word matches are compared.
 MOST_PLACES = 100_000
-#: Maximum duration of a scan in seconds, because the hits found by words wait for it.
+#: Maximum duration of a scan in seconds. Hits found by words are not returned before it ends.
 SCAN_SECONDS = 2.0
 #: Number of vectors compared at a time, so that they fit into a CPU cache.
 _BLOCK = 256
@@ -160,8 +160,8 @@ class Vectors:
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
         """Store the vectors in `made` (keyed by text) and the places of the passages in one
-        transaction. A document is skipped, to be embedded later, if another process has deleted
-        one of its vectors. Raises ModelError if the vectors differ in size.
+        transaction. If another process has deleted a vector of a document, skip the document,
+        to be embedded later. Raises ModelError if the vectors differ in size.
         """
         with open_to_write(self.path) as db, transaction(db):
             size = self._size(db)

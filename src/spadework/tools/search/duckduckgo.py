@@ -144,7 +144,7 @@ def _answer(
 
 
 def _main() -> None:
-    """Run one search as the child process. Exit soon after the deadline, even without a parent."""
+    """Run one search in a child process. Exit soon after the deadline, even if the parent died."""
     asked = json.load(sys.stdin)
     watch = threading.Timer(asked["seconds"] + 1, os._exit, (1,))
     watch.daemon = True

@@ -70,8 +70,8 @@ class OwnSearch:
 
 
 class LangChainSearch:
-    """Searches with a LangChain tool or retriever. A blocking one runs in its own thread, because
-    LangChain would use one of the event loop's few. The thread is abandoned at the deadline.
+    """Searches with a LangChain tool or retriever. Blocking ones run in a thread of their own,
+    because the event loop has only a few threads. The thread is abandoned at the deadline.
     """
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
@@ -130,8 +130,8 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return the input for a tool or retriever. A tool that returns an artifact gets a tool call,
-    because it returns no artifact for plain text.
+    """Return the text, or a tool call if the tool returns an artifact, because LangChain omits the
+    artifact when a tool is called with plain text.
     """
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
@@ -238,10 +238,10 @@ async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
     """Choose the providers named in `settings.search`, and those of the caller (`own`). "auto"
-    means the caller's providers or, if there are none, all with a key, address or path, with
-    DuckDuckGo as a fallback. If these do not exist either, "auto" means DuckDuckGo, or the
-    library (with a notice) if the web is unreachable. `open_library` is called only if needed.
-    Raises SettingsError for an unknown name, or a provider without its key or address.
+    means the first of these that is available: the caller's providers; all providers with a
+    key, address or path, with DuckDuckGo as a fallback; DuckDuckGo; the library, with a notice
+    that the web is unreachable. `open_library` is called only if needed. Raises SettingsError
+    for an unknown name, or a provider without its key or address.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []

@@ -193,8 +193,8 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
 
 
 def tongue(query: Query) -> str:
-    """Return the language that web engines should prefer, or "" for their default. A requested
-    language comes first, then that of the question, unless the query is in another language.
+    """Return the language that web engines should prefer, or "" for their default. This is the
+    requested language or, without one, that of the question if the query may be in it.
     """
     if query.language or not query.asked_in:
         return query.language

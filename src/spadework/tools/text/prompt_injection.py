@@ -16,7 +16,7 @@ from spadework.tools.text.sentences import sentences
 
 #: Minimum words outside quotation marks for a sentence to count as only reporting the quote.
 REPORTS = 4
-#: Minimum words of a stuffed sentence, and the upper limit of its share of distinct words.
+#: Minimum number of words in a stuffed sentence, of which less than this share are distinct.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
 #: Length of the shortest order, "[inst]".
 LEAST = 6

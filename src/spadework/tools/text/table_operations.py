@@ -155,8 +155,8 @@ class _Asked:
         return Computed(kind, value, tuple(rows), len(self.table.rows), name, told, score)
 
     def _columns(self, kind: Kind, keys: set[str], used: set[int]) -> list[int]:
-        """Return the columns to compute with. If there are several, leave out any named by the
-        words after "how many", which only say what is counted ("how many places are booked").
+        """Return the columns to compute with. If there are several, leave out those named after
+        "how many", where "places" in "how many places are booked" only says what is counted.
         """
         named = [
             n
@@ -176,7 +176,7 @@ class _Asked:
         return _stems(self.table.names[column], self.known)
 
     def _measured(self, columns: Sequence[int]) -> set[str]:
-        """Return the stems of words that ask for a dimension ("heavy"); none without `columns`."""
+        """Return stems of words that ask for a dimension ("heavy"), or none if no `columns`."""
         words = [
             w for w in re.findall(r"\w+", self.question.casefold()) if w in self.known.dimensions
         ]
@@ -235,7 +235,7 @@ class _Asked:
             return (str(len(kept)), [span for span, _ in kept], -1) if fits and not reads else None
         if kind == "row":
             named = [n for n in columns if kept[0][1][n]]
-            # "Which oil" names its column, so the table need not contain the question's verb.
+            # "Which oil" names the column, so words of the question may be missing from the table.
             sure = score == 1 or any(
                 self._amounts(n) or self._names(n) <= self.listed for n in named[:1]
             )
@@ -471,8 +471,8 @@ def _stems_of_days(text: str, known: Language) -> set[str]:
 
 
 def _form_words(question: str, known: Language) -> set[str]:
-    """Return the stems of words that only name the operation. This leaves out words such as
-    "population", which ask for a count but may name a column.
+    """Return the stems of words that only name the operation. Exclude words such as "population",
+    which ask for a count but may also name a column.
     """
     found: Iterator[str] = (
         match[0]

@@ -68,7 +68,7 @@ def settle(outcome: Future[T], work: Callable[[], T]) -> None:
 
 
 def begin(work: Callable[[], None]) -> None:
-    """Run `work` in a thread. It must not raise, and its result is ignored."""
+    """Run `work`, which must not raise, in a thread, and ignore its result."""
     try:
         helper = _idle.pop()
     except IndexError:

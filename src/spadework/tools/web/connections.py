@@ -316,7 +316,7 @@ class Resolver:
 
     async def addresses(self, host: Any, port: Any, **how: int) -> list[Any]:
         """Return the result of `socket.getaddrinfo`, or raise its error. Raises socket.gaierror
-        (EAI_AGAIN) if no answer comes in time, or at once if the same lookup is overdue.
+        (EAI_AGAIN) if no answer comes in time. If the same lookup is overdue, do not wait.
         """
         look_up = self._joined((host, port, *(how.get(name, 0) for name in _HOW)))
         try:
