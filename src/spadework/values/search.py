@@ -164,12 +164,10 @@ class Evidence(Value):
     - `claim`: a model's rewording of the quote as a self-contained sentence, if any.
     - `origin`: shared by near-copies, which count once.
     - `language`: the programming language of code.
-    A "row" has its column names in another entry, at `columns` of the page. "cells" are a
-    row of a table with two columns or no header. The first cell says what the others mean. The
-    table's first
-    row, at `columns`, is a header only if rows follow. An "item" is number `step` (from 1) of
-    the
-    list that starts at `steps`.
+    A "row" has its column names in another entry, at `columns` of the page. "cells" are a row of a
+    table with two columns or no header, whose first cell says what the others mean. The table's
+    first row, at `columns`, is a header only if rows follow. An "item" is number `step` (from 1)
+    of the list that starts at `steps`.
     """
 
     id: str

@@ -155,9 +155,8 @@ def _opens(statement: Statement, title: str) -> bool:
 def _values_apart(
     a: Statement, b: Statement, asked: frozenset[str]
 ) -> Literal["date", "number", ""]:
-    """Return on which kind of value two statements differ, or "" if on none. They must be about
-    the same thing or about what was asked. Ignore values in both, and figures for different
-    years.
+    """Return on which kind of value two statements about one thing, or about what was asked,
+    differ, or "". Ignore values in both, and figures for different years.
     """
     alike = _is_alike(a, b)
     likes = [(x, y, _differ(x, y)) for x, y in _likes(a, b)]

@@ -248,8 +248,7 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
 
 def _spread(hits: Sequence[Hit], most: int) -> list[int]:
     """Return the positions of the selected hits, in order. Hits beyond a domain's limit count
-    less. Library documents have no limit, because a collection does not stand for one
-    publisher.
+    less. Library documents have no limit, because a collection is not one publisher.
     """
     taken: Counter[str] = Counter()
     worth: list[float] = []

@@ -30,9 +30,8 @@ _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
 
 def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-    """Return the span of the row of column names, or None if the table has none. A first row is
-    not a header if it contains figures, has fewer than `least` columns, or is followed by
-    NO_NAMES cells.
+    """Return the span of the row of column names, or None if there is none. A first row is no
+    header if it contains figures, has fewer than `least` columns, or NO_NAMES cells follow.
     """
     lines = list(islice(_lines(text, table.start, table.end), 2))
     ruled = text[slice(*lines[1])] if len(lines) > 1 else ""
