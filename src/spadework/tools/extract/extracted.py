@@ -29,8 +29,8 @@ class Link:
 class Extracted:
     """A document's content as Markdown, without navigation, and its metadata. `kind` is a page
     type (article, documentation, forum, listing, collection, product, service) or the name of a
-    format. `source` is the kind of source that the page says it is. `figures` holds the
-    addresses and captions of the images in the Markdown.
+    format. `source` is the kind of source that the page declares itself to be. `figures` holds
+    the addresses and captions of the images in the Markdown.
     """
 
     title: str

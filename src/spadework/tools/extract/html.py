@@ -1,5 +1,5 @@
-"""Convert a web page to Markdown without its navigation, and read its metadata. The content blocks
-come from a known content container if it is clean. Otherwise, they are chosen by probability.
+"""Convert a web page to Markdown without navigation, and read its metadata. A known container with
+few links, labels and copies provides the blocks. Otherwise, they are chosen by probability.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def content(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
 
 
 def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
-    """Add the last h1 before the first long block, unless an h1 was kept."""
+    """If no h1 was kept, add the last h1 above the first long block as the title."""
     if not kept or any(block.kind == "h1" for block in kept):
         return kept
     first = next((block for block in kept if block.chars >= TITLED_CHARS), kept[0])
@@ -219,8 +219,8 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
 
 
 def _outside_frame(blocks: list[Block]) -> list[Block]:
-    """Return the blocks outside boilerplate markup. Blocks that are mostly links are dropped,
-    unless only headings would be left.
+    """Return the blocks outside boilerplate markup. Blocks that are mostly links are dropped too,
+    but not if nothing except headings would be left.
     """
     inside = [block for block in blocks if not _is_furniture(block)]
     told = [block for block in inside if block.link_chars * 2 <= block.chars]

@@ -152,8 +152,8 @@ else:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
-        """Request SIGIO, which kills this process, when the reader closes the pipe. Never use this
-        on a pipe that this process reads, because SIGIO may follow the last read.
+        """Have SIGIO kill this process when the reader closes the pipe. Never use this on a pipe
+        that this process reads, because SIGIO may still arrive after the last read.
         """
         if hasattr(fcntl, "F_SETOWN"):
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
@@ -302,8 +302,8 @@ async def read_apart(
             try:
                 return answer(await _ask(waited or _new(), request, body))
             except Ended:
-                # Retry with a new process, because an idle process that was killed accepts
-                # requests until it is fully dead.
+                # Retry with a new process. The idle one may have been killed earlier, and such a
+                # process accepts requests until it is fully dead.
                 if waited is None or loop.time() - began > DYING_SECONDS:
                     raise
                 return answer(await _ask(_new(), request, body))
@@ -328,7 +328,7 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
         # Kill the process even on cancellation, because unfinished work would delay the next
         # document.
         process.kill()
-        # Clean up here, because no other thread does so if the reply has just arrived.
+        # Clean up here, because `ask` does not do so if its reply has just arrived.
         begin(process.end)
         raise
     finally:

@@ -13,11 +13,11 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import printable_url
 
-#: A page longer than this many characters is not recognized as a wall by its text.
+#: Maximum characters of a page that may be recognized by its text as a wall, such as a login.
 MAX_CHARS = 600
 #: Loose patterns apply only to texts up to this length, because they also match in articles.
 FEW_CHARS = 200
-#: A page longer than this many characters is not recognized as a wall by its markup.
+#: Maximum characters of a page that may be recognized as a wall by its markup.
 MARKED_CHARS = 1_500
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
@@ -189,8 +189,8 @@ _NOTICES = {
 
 
 def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
-    """Raise Blocked for a wall or a notice, and Unreadable for an empty page. The error has
-    `turned_away` set to True if a browser may succeed.
+    """Raise Blocked if the page is a wall (such as a login) or a notice (such as a domain for
+    sale), and Unreadable if it is empty. Set `turned_away` if a browser may succeed.
     """
     page, chars = printable_url(fetched.url), len(found.markdown.translate(_INVISIBLE).strip())
     empty = chars < MIN_CHARS

@@ -269,7 +269,7 @@ class Pool(httpcore.AsyncConnectionPool):
 
 class _Connection(httpcore.AsyncHTTPConnection):
     def has_expired(self) -> bool:
-        """Also return True if unread bytes remain, because they could be a forged response."""
+        """Treat a connection with unread bytes as expired: they could be a forged response."""
         parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public API for it
         return super().has_expired() or (
             self.is_idle() and parser is not None and bool(parser.trailing_data[0])

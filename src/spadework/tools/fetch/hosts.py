@@ -196,7 +196,7 @@ class Turns:
             self._next = {}
 
     def take(self, host: str, delay: float, until: float) -> float | None:
-        """Take the host's next turn and return its time, or None if it is not before `until`."""
+        """Take the host's next turn and return its time, or return None if `until` comes first."""
         now = time.monotonic()
         with self._lock:
             self._next = {name: moment for name, moment in self._next.items() if moment > now}

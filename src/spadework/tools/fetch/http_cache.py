@@ -180,7 +180,7 @@ class HttpCache:
             return usable[0].answer
         answer = await send(headers | _preconditions(state))
         outcome = _keep_state(state.next(_response_of(answer)))
-        # If the 304 does not match the stored copy, request the page again without conditions.
+        # If a 304 is not about the stored copy, request the page again without conditions.
         if isinstance(outcome, hishel.CacheMiss):
             answer = await send(headers)
             outcome = _keep_state(outcome.next(_response_of(answer)))

@@ -60,7 +60,7 @@ class Failed(Generic[C]):
 
 @dataclass(frozen=True)
 class Left(Generic[C]):
-    """A candidate abandoned because of the deadline, a stop, enough results or a spent budget."""
+    """A candidate whose read was abandoned: too late, stopped, not needed or out of budget."""
 
     candidate: C
     why: Why
@@ -81,9 +81,9 @@ async def read_many(
     """Read candidates concurrently, best first, and yield outcomes until enough have been read.
 
     - `read` takes a candidate and its time limit in seconds. After a FetchError, another candidate
-      is read, but none after BudgetSpent.
-    - At most `limits.per_group` candidates of a `group` (such as a host) are read at once, unless
-      the group is "".
+      is read. After BudgetSpent, none is.
+    - At most `limits.per_group` candidates of a `group` (such as a host) are read at once. The
+      group "" has no limit.
     - Results with the same `key` count once. Results whose key is None do not count.
 
     Close the iterator (`contextlib.aclosing`) to cancel everything.
@@ -149,8 +149,8 @@ class _Pool(Generic[C, R]):
             yield candidate
 
     def _next(self, places: int, now: float) -> C | None:
-        """Take the best candidate whose group may start another read. A better candidate whose
-        group is full reserves a slot, unless every read of its group is slow.
+        """Take the best candidate whose group may start another read. For each better candidate,
+        whose group is full, keep a slot free if a read of that group is not slow yet.
         """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
         quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}

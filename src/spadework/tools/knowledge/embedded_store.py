@@ -180,8 +180,7 @@ _PROPOSED = 40, 20, 10
 #: store would seem common, and a word that the store lacks would outweigh all others.
 _OTHERS = 10_000
 LOCK_SECONDS = 10.0
-#: The index is rebuilt after more deletions than this, if they also exceed the number of pages
-#: kept.
+#: The index is rebuilt when its deletions exceed both this number and the number of pages kept.
 MOST_REMOVED = 500
 _BATCH = 50
 
@@ -277,8 +276,8 @@ class EmbeddedKnowledge:
         return [n for n in _numbers(db, "pages ORDER BY id DESC") if n not in known]
 
     def _without_pages(self, db: sqlite3.Connection) -> None:
-        # Read the vectors first, because a page added in the meantime would otherwise seem
-        # deleted.
+        # Read the vectors before the pages, because a page added between the two reads would
+        # otherwise seem deleted.
         known = self._vectors.numbers()
         self._vectors.forget(known - {*_numbers(db, "pages")})
 

@@ -48,8 +48,8 @@ class Entry:
 @dataclass(frozen=True)
 class Recalled:
     """A page that matches a question. `passages` holds its matching spans, merged and in order.
-    `share` is the fraction of the question in title and best passage, reduced for short
-    questions.
+    `share` is the weighted fraction of needed terms that title and best passage contain,
+    reduced for short questions.
     """
 
     entry: Entry
@@ -159,7 +159,7 @@ class Knowledge(Protocol):
 #: A page is relevant if its title and a passage have at least this fraction of the needed terms.
 #: The value is the lowest in `benchmarks/poison.py` at which no page of an unrelated store passes.
 RELEVANT = 0.8
-#: The minimum number of domains of relevant pages, so that no single site replaces the web.
+#: Stored pages replace a web search only if relevant ones are from at least this many domains.
 DOMAINS = 3
 ASPECTS = 0.6
 

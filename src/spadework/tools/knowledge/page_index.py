@@ -24,8 +24,8 @@ from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, 
 from spadework.tools.ranking.vectors import Near
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: Coverage is reduced for questions with fewer words than this, because unrelated pages often
-#: contain every word of a short question.
+#: A page's `share` is reduced for questions with fewer needed terms than this, because unrelated
+#: pages often contain every word of a short question.
 FEW_WORDS = 3
 
 

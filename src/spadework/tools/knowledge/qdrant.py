@@ -398,8 +398,8 @@ async def _with_timeout(seconds: float, request: Any, send: Callable[[Any], Awai
 
 
 def _without_warnings(connect: Callable[[], AsyncQdrantClient]) -> AsyncQdrantClient:
-    """Connect without warnings. Whether a key may be sent over plain HTTP is up to the owner of
-    the server.
+    """Connect without warnings, such as that about a key sent over plain HTTP. The server's owner
+    decides whether to allow that.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -387,7 +387,7 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Hide standard output from the workers: one that outlives this process would keep it open."""
+    """Hide standard output from workers: a worker outliving this process would keep it open."""
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)

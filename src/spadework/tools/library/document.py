@@ -140,7 +140,7 @@ def _near(above: str, below: str) -> bool:
 
 
 def packages_of(url: str) -> set[str]:
-    """Return the distribution and import names in a package's URL, or none without a version."""
+    """Return the distribution and import names in a URL, or none if it has no package version."""
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)
@@ -291,7 +291,7 @@ class StoreReader:
             return self._db.execute(query, values).fetchall()
 
 
-#: Texts are compared by the letters of their clauses. Clauses shorter than _CLAUSE are ignored.
+#: Characters that end a clause. Texts are compared by clauses of at least _CLAUSE letters.
 _ENDS = b".!?,;:()\n"
 _AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
 _LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)

@@ -104,8 +104,9 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """Open the only writer of an index, starting with a dummy deletion. Until the next commit,
-    merges in tantivy 0.27 lose the deletion that has the same number as the last commit.
+    """Open the only writer of an index, and make a dummy deletion first. In tantivy 0.27, a merge
+    before the next commit loses the first deletion, whose number equals that of the last
+    commit.
     """
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
@@ -159,7 +160,7 @@ def _split_ascii(text: str) -> tuple[str, str]:
 
 
 def _stem_pattern(stem: str) -> re.Pattern[str]:
-    """Return a pattern for words that may have this stem. Letters come first for speed."""
+    """Return a pattern for words that may have this stem. For speed, it starts with letters."""
     letters = re.escape(stem[:1] if stem in _IRREGULAR else stem[: max(2, len(stem) - 1)])
     return re.compile(rf"{letters}(?<![a-z0-9]{letters})[a-z0-9]*")
 
@@ -248,7 +249,7 @@ class Asked:
 
 
 def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked:
-    """Parse a question. Words in `understood` are optional, unless it has no other words."""
+    """Parse a question. Words in `understood` are optional if the question has other words."""
     text = text.encode(errors="replace").decode()[:MAX_CHARS]
     words = word_analyzer().analyze(space_signs(text))
     optional = _INTENT | understood

@@ -254,7 +254,7 @@ class Shelved:
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
-        """Read in full the packages that a text names, or all packages if none has been named yet.
+        """Read in full the packages named by a text, or all if no text has named any so far.
         Callers share one build, which continues even if they are cancelled. Raises
         SettingsError or SearchError.
         """

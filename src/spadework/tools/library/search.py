@@ -89,10 +89,10 @@ class Match:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A document with its best passage and score. `share` (0..1) is the weighted fraction of
-    needed terms that the title and best passage contain. `own` is that fraction before the
-    sides of a comparison are balanced. `introduces` is true for a README, top-level module or
-    page whose exact title is in the question.
+    """A document with its best passage and score. `own` (0..1) is the weighted fraction of needed
+    terms that the title and best passage contain. `share` is the same, but may be raised for
+    one side of a comparison. `introduces` is true for a README, top-level module or page whose
+    exact title is in the question.
     """
 
     document: Document
@@ -156,8 +156,8 @@ def _side(each: Ranked, question: Asked) -> str:
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Return whether the question consists only of subjects that documents introduce. In a
-    comparison, several subjects may cover it together. Otherwise, a single one must cover it.
+    """Return whether the question consists only of subjects that documents introduce. A comparison
+    may be covered by several subjects together, any other question only by one.
     """
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named
@@ -444,8 +444,8 @@ class Searcher:
 def propose_passages(
     searcher: tantivy.Searcher, question: Asked, most: tuple[int, int, int], kept: Limits
 ) -> Iterator[Match]:
-    """Yield passages with any term, with all needed terms, and about a named subject. `most` holds
-    the maximum size of each of these three groups.
+    """Yield passages in three groups: with any term, with all needed terms, and about a named
+    subject. `most` holds the maximum size of each group.
     """
     yield from find_passages(searcher, any_of(question.terms), most[0], kept)
     if sum(term.needed for term in question.terms) > 1:

@@ -292,7 +292,7 @@ def _try_reading(read: Callable[[], T]) -> T | str:
 
 @contextlib.contextmanager
 def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
-    """End this process if the block takes too long. Only a C thread can stop a stuck parser."""
+    """End this process if the block takes too long. faulthandler can stop even a stuck parser."""
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:

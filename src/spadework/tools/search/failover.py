@@ -273,7 +273,7 @@ class Search:
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
         """Wait for a turn and search. Retry after QuotaSpent while there is time. A busy provider
-        gets `Manners.asks` attempts. Any other gets two if it says how long to wait.
+        gets `Manners.asks` attempts. Other providers get two if they say how long to wait.
         """
         name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
         # The name of the queue that machines share, or "" if only this machine uses the provider.

@@ -122,7 +122,7 @@ class _Values:
             if tag(cell) == "c":
                 cells[column] = self._value(cell)
         width = max((column for column, value in cells.items() if value), default=-1) + 1
-        # Keep all cells of the widest row so far, so that `sheet_table` can count the cut columns.
+        # Do not cut a row wider than all before, so that `sheet_table` can count the cut columns.
         shown = width if width > self._widest else min(width, MAX_COLUMNS)
         self._widest = max(self._widest, width)
         return [cells.get(column, "") for column in range(shown)]

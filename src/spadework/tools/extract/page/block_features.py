@@ -44,7 +44,7 @@ def as_parent(traits: tuple[str, ...]) -> list[str]:
 
 
 class PageView:
-    """The names of a page's block features. The scorer ignores names without a weight."""
+    """Holds a page's blocks and names their features. The scorer ignores unweighted names."""
 
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks = blocks

@@ -207,7 +207,7 @@ def _source_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
 
 def hidden_tex(node: LexborNode, before: str) -> str:
     """Return the formula in a `<math>`, script, image or drawing. Return "" if there is none, or
-    if a fallback image repeats the formula `before` it.
+    if the node is a fallback image of the formula `before` it.
     """
     attributes = node.attributes
     if node.tag == "math":

@@ -115,8 +115,8 @@ def types_of(thing: Json) -> list[str]:
 
 
 def title_of(found: Metadata) -> str:
-    """Return the headline: the heading that comes first in the title or, if the title contains
-    none, the part of it that is most similar to a heading.
+    """Return the headline: the heading that appears earliest in the title. If no heading appears
+    there, return the part of the title that is most similar to a heading.
     """
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
     site = found.meta.get("og:site_name", "").lower()

@@ -118,8 +118,8 @@ def callout_kind(classes: str) -> str:
 
 
 def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
-    """Return whether to drop an element of APART.
-    Table cells are dropped only if they hold line numbers, and footers only outside content.
+    """Return whether to drop an element whose tag is in APART. A table cell is dropped only if it
+    holds line numbers, and a footer only outside content.
     """
     if tag == "td":
         return not NUMBERS.isdisjoint((attributes.get("class") or "").split())
@@ -200,8 +200,8 @@ def _inside(block: Block) -> tuple[Item, ...]:
 
 
 def _going_on(blocks: Sequence[Block]) -> set[int]:
-    """Return the indices of paragraphs that continue the previous one. A paragraph after an
-    unfinished sentence continues it if most such paragraphs in its run start in lower case.
+    """Return the indices of paragraphs that continue the previous one. Of adjacent paragraphs,
+    those after an unfinished sentence count if most of them start in lower case.
     """
     found: set[int] = set()
     run: list[int] = []

@@ -37,8 +37,8 @@ Numbers = tuple[float, ...]
 
 
 class Surroundings:
-    """Computes input rows for the decision trees from the surroundings of a page's blocks. Means
-    are of scores squashed by tanh, weighted by the square root of block length.
+    """Computes input rows for the decision trees from the surroundings of a page's blocks. For
+    means, scores are squashed by tanh and weighted by the square root of block length.
     """
 
     def __init__(

@@ -58,7 +58,7 @@ def is_scan(page: Any, lines: list[Line]) -> bool:
 
 
 def scan_page(page: Any) -> list[Line] | None:
-    """Read a page by OCR. Return its lines, [] if it is blank, or None if nothing was read."""
+    """Read a page by OCR. Return its lines, [] if it is blank, or None if OCR gave no text."""
     if not has_pillow():
         return None
     width, height = page.get_size()
@@ -96,7 +96,7 @@ SHORT_LINE = 0.7
 LARGER, SMALLER = 1.12, 0.97
 #: Two headings share a level if the smaller size is at least this share of the larger size.
 SAME = 0.94
-#: Maximum length in letters of a heading, and of a heading that is bold but not larger.
+#: Maximum letters in a heading, and in a heading that is bold but no larger than the text.
 LONGEST, LONGEST_BOLD = 200, 100
 #: Lines of code more than this many line heights apart get a blank line between them.
 CODE_GAP = 1.9

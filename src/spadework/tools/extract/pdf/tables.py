@@ -21,7 +21,7 @@ THICK = 3.0
 LONG = 6.0
 #: Maximum distance between rules that meet, in points.
 NEAR = 3.0
-#: Maximum number of objects to examine on a page, and of rules. More rules make it a drawing.
+#: Maximum objects to examine on a page, and rules on it. A page with more rules is a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 

@@ -21,7 +21,7 @@ from spadework.tools.extract.notation import lowered, raised
 
 #: The maximum nesting depth. Deeper text is shown unchanged.
 MAX_DEPTH = 8
-#: Headings from this level on become bold labels, because they are inside a function or attribute.
+#: Headings from this level on belong to a function or attribute, and become bold labels.
 LABEL_LEVEL = 3
 
 _FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")

@@ -146,8 +146,8 @@ class _Writer:
             self.pictured = True
 
     def _image(self, token: Token) -> None:
-        # Images in links or at the start are badges and logos. The text of other images is kept,
-        # because they may belong to a sentence.
+        # Images in links or at the start are badges and logos. The alt text of other images is
+        # kept, because it may belong to a sentence.
         self.pictured = True
         if not self._open and self.unlinked:
             self._add(token.content)
@@ -291,7 +291,7 @@ class _Reader:
         found = self._words(cursor)
         cursor.next()
         only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
-        # A paragraph of links is navigation before the first section or if it has only anchors.
+        # A paragraph of links is navigation if it is above all sections or has only anchors.
         navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 

@@ -177,8 +177,8 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """Return how many sample rows have the most common number of cells if `sign` is the delimiter.
-    Rows with a single cell do not count.
+    """Split sample rows at `sign`, and return how many have the most common number of cells. Rows
+    with a single cell do not count.
     """
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)

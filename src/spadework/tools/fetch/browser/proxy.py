@@ -151,8 +151,8 @@ def parse_request(head: bytes) -> Request:
 
 
 def answer_head(head: bytes) -> bytes:
-    """Return the response head to send to the browser. A 407 becomes a 403, because only this
-    proxy may send a 407.
+    """Return the response head to send to the browser. A server's 407 becomes a 403, because only
+    this proxy may ask for proxy credentials.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     if first[8:13].strip() == b"407":
@@ -328,7 +328,7 @@ async def _up(
     permission: Permission,
     body: int | None = None,
 ) -> None:
-    """Forward bytes, at most `body` if given, until the browser hangs up or sends more."""
+    """Forward bytes until the browser hangs up, or tries to send more than `body` if given."""
     while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
         if body == 0:
             return

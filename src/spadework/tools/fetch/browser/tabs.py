@@ -59,8 +59,8 @@ async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> As
     """Authenticate a context to the proxy during its first visit. Chromium remembers the
     credentials.
 
-    Playwright's own method would pause every request and disable the cache. Interception stays on
-    until `empty_context`, because ending it while a script navigates can hang the page.
+    Playwright's own method would pause every request and disable the cache. Here, only documents
+    are paused, until `empty_context`: ending it during a navigation can hang the page.
     """
     given = {"response": "ProvideCredentials"}
     given |= {"username": permission.user, "password": permission.password}
@@ -214,9 +214,9 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a context for its next visit, or close it.
-        The context is closed if emptying it fails, and after MOST_VISITS visits. Otherwise the
-        page is kept, because a new process would take longer than reading most pages.
+        """Empty a context for its next visit, or close it. It is closed if emptying fails, and
+        after MOST_VISITS visits. Otherwise its page is kept: a new one needs a new process,
+        which takes longer to start than most pages to read.
         """
         tab.visits += 1
         try:

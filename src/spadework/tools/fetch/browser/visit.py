@@ -50,7 +50,7 @@ _CHARS = "document.body ? document.body.innerText.trim().length : 0"
 _BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
 _ERROR_PAGE = "chrome-error:"
 _GONE = ("Execution context was destroyed", "frame was detached", "Cannot find context")
-#: Errors from converting a script's result, which is invalid only if the page tampers with it.
+#: Errors raised when a script's result is invalid, which only tampering by the page can cause.
 _ODD = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 T = TypeVar("T")
 
