@@ -116,7 +116,6 @@ SHOWN: dict[str, dict[str, Any]] = {
         "columns": ("Tool", "Use"),
         "words": 80,
         "evidence": ENTRIES,
-        "lines": ["E9 · A shovel moves earth. · Shovels"],
         "others": ["A shovel is wider."],
         "asked_on": "2026-03-04",
         "names": ("spade.py: the tool",),
@@ -326,8 +325,7 @@ def _hostile(text: str) -> dict[str, dict[str, Any]]:
         "lead": SHOWN["lead"] | {"titles": [text], "answers": [text or "x"]},
         "doubt": SHOWN["doubt"] | {"hits": [hit]},
         "assessor": SHOWN["assessor"] | {"known": [entry], "passages": [passage]},
-        "writer": SHOWN["writer"]
-        | {"evidence": [entry], "lines": [text], "others": [text], "names": [text]},
+        "writer": SHOWN["writer"] | {"evidence": [entry], "others": [text], "names": [text]},
         "reader": SHOWN["reader"] | {"passages": [passage | {"topics": [1]}]},
         "ledger": SHOWN["ledger"] | {"lines": [text]},
         "outline": SHOWN["outline"] | {"lines": [text], "conflicts": [text]},

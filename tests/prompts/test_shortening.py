@@ -123,7 +123,6 @@ def test_a_writer_keeps_whole_entries_and_its_task() -> None:
         columns=(),
         words=0,
         evidence=evidence,
-        lines=(),
         others=[],
     )
     made = shorten_prompt(prompt, len(prompt.user) // 2)

@@ -11,7 +11,7 @@ from spadework.agents.llm.client import Model, first_of
 from spadework.agents.llm.structured_output import Reply, at_most
 from spadework.agents.outline import Outline, Outlined
 from spadework.agents.report.marked_text import bare_code, parse_sentences, section_of
-from spadework.agents.report.material import entries_of, lines_of
+from spadework.agents.report.material import entries_of
 from spadework.agents.report.sentence_context import Stated, state_sentences
 from spadework.agents.verifier import Checked
 from spadework.errors import BadReply
@@ -21,8 +21,6 @@ from spadework.tools.text.sentences import leads
 from spadework.values import Evidence, Plan, Problem, Section, Sentence, Visible
 
 MOST_MENDED = 20
-#: The forms of sections that draw on the evidence of other sections.
-JOINING = ("table", "advice")
 
 
 class SectionAnswer(Reply):
@@ -90,7 +88,6 @@ async def _section(
             columns=section.columns,
             words=section.words,
             evidence=entries_of(section.evidence),
-            lines=_lines_beside(outline, section),
             names=outline.names,
             others=[
                 f"{other.heading}: {other.shows}"
@@ -109,14 +106,6 @@ async def _section(
         written,
         lambda: extractive.section(section.heading, section.evidence),
     )
-
-
-def _lines_beside(outline: Outline, section: Outlined) -> list[str]:
-    """Return the entries of other sections, as lines, for a section with a table or advice."""
-    if section.form not in JOINING:
-        return []
-    entries = dict.fromkeys(e for other in outline.sections for e in other.evidence)
-    return lines_of(e for e in entries if e not in section.evidence)
 
 
 async def mend(
