@@ -1,7 +1,6 @@
 """Open the parts of a session: journal, models, search providers and their fallbacks, and pages. A
-replay reads the recording. Any other run looks for each page among the pages of earlier runs
-before it fetches the page from the web, and stores new pages. A failing store never stops a
-run.
+replay reads the recording. Any other run looks for each page among those of earlier runs before
+fetching it from the web, and stores new pages. A failing store never stops a run.
 """
 
 from __future__ import annotations
@@ -55,8 +54,8 @@ _NOBODY = ("", "")
 
 
 class Opened(Value):
-    """A record of a session's model, providers and settings. Secrets and the path of the home are
-    left out.
+    """A record of a session's model, providers and settings. Secrets and the path of the home
+    folder are left out.
     """
 
     model: str = ""
@@ -174,7 +173,7 @@ async def open_parts(
     progress: Callable[[str], None] | None,
     providers: Sequence[Any] | Replay | PagesAlone,
 ) -> Parts:
-    """Open a folder's journal, then choose and open the providers and the model."""
+    """Open the journal in a folder, then choose and open the providers and the model."""
     replay = providers if isinstance(providers, Replay) else None
     libraries: list[Library] = []
     await asyncio.to_thread(private_folder, folder / "pages")

@@ -81,7 +81,7 @@ def _fitting_figures(
 
     @cache
     def captions(url: str, text: PageText, code: str) -> list[tuple[str, str, str]]:
-        """Return URL, opening words and heading of each caption that shares a question word."""
+        """Return the URL, opening words and heading of captions that share a question word."""
         return [
             (figure.url, caption, text.heading_above(start))
             for figure in figures[url]

@@ -1,11 +1,12 @@
 """Run the research loop. Start reading here: this module has only nodes and edges.
 
-open ─▶ receive ─▶ clarify? ─▶ plan ─▶ approve? ─▶ worker × topic ─▶ fuse ─▶ assess ─┬─▶ write ─▶
-verify ─▶ edit ─▶ save │                            ▲                                │   ▲   ▲  │
-│                            ├──────── gap tasks only ◀───────┘   │   │  │                        │
-└──────── what the editor misses ◀─ once ┼──┘                        ├─▶ revise: another form of
-the report that is followed up ───────────┘                        └─▶ write: what was proven
-before answers a follow-up
+open ─▶ receive ─▶ clarify ─▶ plan ─▶ approve ─▶ worker × topic ─▶ fuse ─▶ assess
+                                                       ▲                     │
+                                                       └──── gaps only ◀─────┤
+                                                                             ▼
+                                          save ◀─ edit ◀─ verify ◀───────── write
+A follow-up may go from `receive` to `write`, or to `revise` and then `verify`. Once, `edit` may
+return to the workers or to `write`.
 """
 
 from __future__ import annotations
@@ -115,8 +116,7 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
     """Divide the question into topics after a broad search, and add pages of the followed-up
-    session. A model that plans at quick effort, or sees earlier answers, does without the
-    search.
+    session. The search is skipped if a model plans at quick effort or sees earlier answers.
     """
     context = await context_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
@@ -237,8 +237,8 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # Drop the problems in `unfit`, because the rounds have already reported them. If `before`
-        # is set, only the report's form changes, so no round has reported them.
+        # Drop the problems in `unfit`, because the rounds have already reported them. Keep them if
+        # `before` is set: then only the report's form changes, and there were no rounds.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)

@@ -33,7 +33,7 @@ from spadework.values import (
 
 #: Minimum expected gain of another round when code judges.
 LEAST_GAIN = 0.17
-#: Scores by code are inexact, so they must improve by this much. Smaller values lost facts.
+#: Scores given by code are inexact, so they must improve by this much. Smaller values lost facts.
 CLEARLY = 0.1
 #: Each shortfall multiplies the score by this factor.
 LACKING = 0.5
@@ -113,8 +113,8 @@ def lacks(topic: Topic, state: ResearchState) -> set[str]:
 
 
 def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
-    """Return the shortfalls that another round may fix. Freshness counts only if news is wanted.
-    Quality does not count if the previous round failed to improve it.
+    """Return the shortfalls that another round may fix. Include freshness only if news is wanted,
+    and omit quality if the previous round failed to improve it.
     """
     kinds = {str(s.kind) for s in state.get("shortfalls", []) if s.topic in ("", topic.name)}
     plan, rounds = state["plan"], state.get("rounds", [])
@@ -126,10 +126,10 @@ def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
     return kinds & RAISING
 
 
-#: Share of the page limit for the first round. The rest is kept for gaps.
+#: Share of the page limit for the first round. The rest is reserved for closing gaps.
 FIRST_ROUND_PAGES = 0.87
 LEAST_PAGES = 2
-#: The round before any search. It judges the pages of the session that is followed up.
+#: The round before any search, which judges the pages of the followed-up session.
 KNOWN = 0
 
 
@@ -148,7 +148,7 @@ def question_of(state: ResearchState) -> Question:
 
 
 def received(state: ResearchState) -> str:
-    """Return the node that comes after `receive`. It changes the form of the report, answers from
+    """Return the node after `receive`: the one that changes the form of the report, answers from
     known evidence, or begins the research.
     """
     return {"form": "revise", "known": "write"}.get(state["turn"].kind, "clarify")
@@ -160,8 +160,8 @@ def known_tasks(plan: Plan) -> list[Task]:
 
 
 def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
-    """Return one task per topic, with its queries and number of pages.
-    If the tasks could exceed the page limit, they share it.
+    """Return one task per topic, with its queries and number of pages. If the tasks together could
+    exceed the page limit, they share it.
     """
     topics, share = len(plan.topics), int(budget.limits.pages * FIRST_ROUND_PAGES)
     most, broad = max(LEAST_PAGES * topics, share), load.broad or plan.question_type == "list"
@@ -258,8 +258,8 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
 def _queries_unasked(
     topic: Topic, state: ResearchState, asked: set[tuple[str, tuple[str, ...]]], load: Workload
 ) -> tuple[Query, ...]:
-    """Return the queries of a topic that were never sent. If all its web pages came from the
-    knowledge store, return all its queries, sent or not.
+    """Return the topic's queries that were never sent, or all its queries if all its web pages
+    came from the knowledge store.
     """
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages

@@ -116,8 +116,8 @@ def _without_lead(sentence: Sentence) -> Sentence | None:
 
 
 def _without_context(sentence: Sentence) -> Sentence | None:
-    """Return a sentence that makes sense on its own, shortened if necessary. Return None if this
-    is impossible.
+    """Return the sentence, shortened if necessary so that it makes sense on its own. Return None
+    if this is impossible.
     """
     if not leans(sentence):
         return sentence
@@ -127,8 +127,8 @@ def _without_context(sentence: Sentence) -> Sentence | None:
 
 def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
     """Drop sentences that an earlier section contains, but keep some if few would be left. Later
-    sections may repeat a summary. Steps stay, and so do sentences on which others depend. A
-    repeated table stays only in the last section that contains it.
+    sections may repeat a summary. Steps, and sentences on which others depend, are kept. A
+    repeated table is kept only in the last section that contains it.
     """
     said: set[str] = set()
     made = []

@@ -92,7 +92,7 @@ class ResearchState(TypedDict, total=False):
     most_words: int
     #: The start date of the run. Prompts use it, because they must not read the clock.
     asked_on: str
-    #: The classified follow-up, and the earlier report if that is to be revised.
+    #: The classified follow-up, and the earlier report if it is to be revised.
     turn: Required[Turn]
     before: Earlier | None
     #: Maps the new heading of each rewritten section to its position in the earlier report.
@@ -176,8 +176,8 @@ def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
 
 
 def checked_input(state: ResearchState) -> dict[str, Any]:
-    """Return a run's validated input, without the question and session. Null counts as omitted.
-    Raises SettingsError for an empty question or a wrong shape.
+    """Return a run's validated input, without the question and session. Null values count as
+    omitted. Raises SettingsError for an empty question or a wrong shape.
     """
     asked = {name: state.get(name) for name in ResearchInput.model_fields}
     if not isinstance(asked["question"], str) or not asked["question"].strip():

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     _checked: Backend = _this
 
 
-#: The oldest supported PostgreSQL, as its `server_version_num`, and the maximum number of
+#: The oldest supported PostgreSQL version, as its `server_version_num`, and the maximum number of
 #: connections per worker.
 OLDEST, OF_A_WORKER = 130_000, 14
 AWAY = "The database does not answer."
@@ -131,7 +131,7 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return the list called `name`. It counts as created if the file `before` exists."""
+    """Return the list called `name`. It is considered created if the file `before` exists."""
     return ListTable(url, name, rows, before)
 
 

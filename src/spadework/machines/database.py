@@ -29,7 +29,7 @@ from spadework.machines.rooms import PLACES, AskingSoon, PostgresRooms
 from spadework.tools.stores.private_files import DatabaseDown, why
 
 CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0
-#: A transaction that is idle for more seconds ends, so that a frozen process releases its locks.
+#: A transaction idle for more seconds is ended, so that a frozen process releases its locks.
 OPEN_SECONDS = 20.0
 #: A worker counts as live if its last heartbeat is at most this many seconds old.
 ALIVE_SECONDS = 30
@@ -229,7 +229,7 @@ class Listening:
             await asyncio.gather(self._task, return_exceptions=True)
 
     def tell(self, channel: str, receive: Callable[[str], None]) -> None:
-        """Call `receive` with every notification on a channel."""
+        """Call `receive` with the payload of every notification on a channel."""
         self._receivers[channel] = receive
 
     @contextmanager

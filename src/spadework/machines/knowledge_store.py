@@ -36,8 +36,8 @@ T = TypeVar("T")
 WHOLE_SECONDS = 10.0
 #: Maximum candidate passages for a question.
 PROPOSED = 60
-#: The number of unrelated passages assumed to exist (see `embedded_store`). Counts of the passages
-#: that contain a word stop at this number, too.
+#: The number of unrelated passages assumed to exist (see `embedded_store`). Counting the passages
+#: that contain a word also stops at this number.
 OTHERS = 10_000
 _FIELDS = "record, packed, own"
 _PUT = (

@@ -1,5 +1,5 @@
-"""Migrate our own tables with Alembic, and the tables of the queue and of the checkpoints with the
-packages that define them. Only one process migrates at a time.
+"""Migrate our own tables with Alembic, and the queue and checkpoint tables with the packages that
+define them. Only one process migrates at a time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from psycopg.rows import DictRow, dict_row
 #: The key of the advisory lock for migrations.
 LOCK = 0x5ADE
 LOCK_SECONDS = 60.0
-#: Seconds between attempts to lock. A statement that waits would block the creation of indexes.
+#: Seconds between attempts to lock. A waiting statement would block the creation of indexes.
 AGAIN_SECONDS = 0.2
 MIGRATIONS = Path(__file__).parent / "migrations"
 #: The latest migration, which this version needs.

@@ -30,7 +30,7 @@ LEASE_SECONDS = 30.0
 #: Seconds between sweeps for orphaned sessions.
 SWEEP_SECONDS = 3.0
 LOOK_SECONDS = 5.0
-#: Seconds that a stopping worker's sessions have to end.
+#: Seconds that a stopping worker gives its sessions to end.
 STOP_SECONDS = 5.0
 DRAIN_LOOK_SECONDS = 0.2
 SWEEP_LOCK = 0x5AFE
@@ -70,7 +70,7 @@ _BEAT = (
 @dataclass
 class Leaving:
     """A worker's departure from the queue. Once `requested` is set, the worker takes nothing new,
-    and its runs have `seconds` to end. `idle` returns how many runs need no waiting.
+    and its runs have `seconds` to end. `idle` returns how many runs it need not wait for.
     """
 
     seconds: float = 0.0
@@ -216,7 +216,7 @@ class Queue:
 
 
 def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log queue errors in one line, such as a slow worker closing its job a second time."""
+    """Log queue errors on one line, such as a slow worker closing its job a second time."""
     if isinstance(error := context.get("exception"), ConnectorException):
         said = str(error.__cause__ or error).partition("\n")[0]
         _log.warning("Error in the queue: %s", said)

@@ -48,7 +48,7 @@ class AskingSoon:
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
         """Return the rows, or None if the database does not respond in time. `late` is called when
-        a query that took too long has ended.
+        a query that took too long finally ends.
         """
         return None if self.down else await self.try_again(statement, values, late)
 
@@ -147,10 +147,10 @@ class PostgresRooms:
         self._waiting: dict[str, asyncio.Future[None]] = {}
         self._here: Counter[str] = Counter()
         self._kept: defaultdict[str, list[_Place]] = defaultdict(list)
-        #: Resources that this process uses while others wait for a slot.
+        #: Resources that this process uses while other processes wait for a slot.
         self._wanted: set[str] = set()
-        #: Tickets being returned, each with its resource and the seconds to keep the resource
-        #: shut.
+        #: Tickets being returned, each with its resource and the seconds for which the resource
+        #: then stays closed.
         self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
 
@@ -238,7 +238,7 @@ class PostgresRooms:
         self._work.set()
 
     def _notified(self, payload: str) -> None:
-        """Wake our waiter if its slot was granted, else note that someone waits elsewhere."""
+        """Wake our waiter if its slot was granted, else note that another process is waiting."""
         if called := self._waiting.get(payload):
             if not called.done():
                 called.set_result(None)
@@ -292,7 +292,7 @@ class PostgresRooms:
 
 def name_of(what: str) -> str:
     """Return a name that means the same resource on all machines. Names of loopback addresses
-    include the host, because the same address is another server on each machine.
+    include the host, because the same address is a different server on each machine.
     """
     said = f"{what} on {socket.gethostname()}" if _LOOPBACK.search(what) else what
     plain = said.isascii() and said.isprintable() and not set(said) & {"@", "?"}

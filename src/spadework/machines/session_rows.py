@@ -398,7 +398,7 @@ async def _copy_rows(database: Database, session_id: str, rows: SqliteRows) -> N
 
 class _Cursor(AsyncCursor[DictRow]):
     """Executes many statements one by one. In a psycopg pipeline, PostgreSQL (15) never ends an
-    idle transaction. A frozen worker would keep its locks, and no other worker could take over.
+    idle transaction, so a frozen worker would keep its locks, and no other could take over.
     """
 
     async def executemany(

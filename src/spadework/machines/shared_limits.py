@@ -1,4 +1,4 @@
-"""Share the limits of providers, hosts and models with all machines while a session runs."""
+"""Share the limits of providers, hosts and models across all machines while a session runs."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class SharedDayLimit(DayLimit):
         self._held_elsewhere = 0.0
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left for today. If `settled`, ignore running calls on all machines."""
+        """Return what is left for today. If `settled`, ignore calls running on any machine."""
         left = super().free(settled=settled)
         return left if settled else left._replace(money=left.money - self._held_elsewhere)
 
@@ -218,7 +218,7 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
 
 
 class ListTable(ListFile[Row]):
-    """A list in the database. It also counts as created if the file `before` exists."""
+    """A list in the database. It is also considered created if the file `before` exists."""
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
         self._url, self._name, self._rows = url, name, rows

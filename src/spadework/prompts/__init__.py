@@ -161,10 +161,10 @@ class _Piece(NamedTuple):
 
 def shorten_prompt(prompt: Prompt, chars: int) -> str:
     """Shorten the user message to at most `chars` characters, if possible. Pages are shortened
-    first, then evidence. The lower-ranked half is dropped, long pages are cut to a common
-    length of at least ESSENTIAL, and then all but the first are dropped. If that is not enough,
-    blocks outside the parts are cut, then the remaining parts. A message without parts or
-    blocks is cut just before its last paragraph, which is the task.
+    first, then evidence: the lower-ranked half is dropped, long pages are cut to a common
+    length of at least ESSENTIAL, and finally all but the first are dropped. If that is not
+    enough, blocks outside the parts are cut, then the remaining parts. A message without parts
+    or blocks is cut just before its last paragraph, which is the task.
     """
     pieces = _pieces(prompt)
     own = {kind: [n for n, piece in enumerate(pieces) if piece.kind == kind] for kind in _ORDER}
@@ -210,7 +210,7 @@ def _leave_out(pieces: list[_Piece], candidates: Sequence[int], chars: int) -> N
 
 
 def _cut_blocks(pieces: list[_Piece], own: Sequence[int], chars: int, least: int) -> None:
-    """Cut the longest blocks in pieces `own` to a common length of at least `least`."""
+    """Cut the longest blocks in the `own` pieces to a common length of at least `least`."""
     lengths = [len(found) for n in own for found in _BLOCK.findall(pieces[n].text)]
     over = _over(pieces, chars)
     if over > 0 and lengths:

@@ -38,7 +38,7 @@ class Stock:
     _before: int = field(default=0, init=False)
 
     def empty(self) -> None:
-        """Record the usage while no session runs."""
+        """Record the current usage. Call this while no session runs."""
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:

@@ -1,4 +1,4 @@
-"""Changes between two runs of a question, as Markdown, Atom feed or webhook call. Only the cited
+"""Changes between two runs of a question, as Markdown, an Atom feed or a webhook call. Only cited
 quotes are compared, so rewording a report or choosing other quotes does not count as a change.
 """
 

@@ -19,7 +19,7 @@ from spadework.values import Page, Result, Value
 
 
 class Indexed(Value):
-    """A description of the index, and the skipped files with reasons."""
+    """A description of the index, and the skipped files, each with a reason."""
 
     holds: str
     skipped: tuple[str, ...] = ()

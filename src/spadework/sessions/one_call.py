@@ -114,9 +114,9 @@ DESCRIPTION = (
 
 
 def research_tool(settings: Settings | None = None) -> StructuredTool:
-    """Return the tool `deep_research(question)` for LangChain. The tool returns the report as
-    content, and the result as an artifact in JSON. In a LangGraph run, events go to the custom
-    stream. Errors reach the model as one sentence.
+    """Return the tool `deep_research(question)` for LangChain. The tool returns the report as its
+    content and the result as a JSON artifact. In a LangGraph run, events are written to the
+    custom stream. Errors are reported to the model in one sentence.
     """
 
     async def deep_research(question: str) -> tuple[str, dict[str, Any]]:

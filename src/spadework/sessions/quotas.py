@@ -126,7 +126,7 @@ STOPPING = "This server is stopping and accepts no new questions."
 
 
 def check_open() -> None:
-    """Raise Stopping if this process accepts no more questions."""
+    """Raise Stopping if this process no longer accepts questions."""
     if admission.here().closed:
         TALLY.refused["stopping"] += 1
         raise Stopping(STOPPING, hint="Ask again in a moment.")
@@ -174,7 +174,7 @@ def _whose(settings: Settings) -> Whose:
 
 
 def why_waiting(most: int) -> str:
-    """Return why a session is waiting. `most` is the user's limit if reached, otherwise 0."""
+    """Return why a session is waiting. `most` is the user's limit if it is reached, else 0."""
     if most:
         many = "1 of your questions is" if most == 1 else f"{most} of your questions are"
         return f"{many} being researched, the most allowed at once"

@@ -31,8 +31,8 @@ CANCEL_SECONDS = 5.0
 
 
 class Run:
-    """A running session and its events so far.
-    Event n is `recorded[n - 1]`, or None if damaged. `notes` go only to current watchers.
+    """A running session and its events so far. Event n is `recorded[n - 1]`, or None if it is
+    damaged. Only current watchers get `notes`.
     """
 
     def __init__(self, session: Session, recorded: list[Event | None]) -> None:

@@ -34,8 +34,8 @@ __all__ = ["SEARCH_SECONDS", "Looked", "Ranked", "search", "usable"]
 
 
 class Ranked(Value):
-    """A ranked hit. `parts` scores its title, snippet and position (0 to 1), `shape` is its
-    probable document type, and `reason` says why a run would or would not read it.
+    """A ranked hit. `parts` holds the scores (0 to 1) of its title, snippet and position, `shape`
+    is its probable document type, and `reason` says why a run would or would not read it.
     """
 
     hit: Hit
@@ -73,10 +73,10 @@ async def search(
     providers: Sequence[Any] = (),
     tell: Callable[[str], None] = lambda text: None,
 ) -> Looked:
-    """Search with the providers of the settings, or with `providers`, and fuse the hits.
+    """Search with the providers from the settings, or with `providers`, and fuse the hits.
 
-    - `limit`: the maximum number of hits to request from each provider (0: 15, deep 30).
-    - `sites`: the domains to search, which can only narrow the domains of the settings.
+    - `limit`: the maximum hits to request per provider (0 means 15, or 30 at deep effort).
+    - `sites`: the domains to search. They can narrow the settings' domains, but not widen them.
     - `providers`: see `Session.search_with`.
     - `tell`: receives messages about slow steps.
 

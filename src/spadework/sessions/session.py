@@ -101,7 +101,7 @@ def by_workers(session_id: str, brief: Brief, settings: Settings) -> bool:
     return wanted and not _inside.get() and claim_on(session_id) is None
 
 
-#: Maximum steps of the graph. A run's budget is used up long before it reaches this limit.
+#: Maximum steps of the graph. A run exhausts its budget long before it needs this many.
 MOST_STEPS = 200
 #: Maximum seconds to wait for the user's answer. The run's clock is paused meanwhile.
 USER_SECONDS = 3600.0
@@ -202,7 +202,7 @@ class Session:
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: A notice about stored settings that are ignored.
         self._set_aside = ""
-        #: Seconds from the start of closing until the result was ready, or None until then.
+        #: Seconds from the start of closing to the result, or None while there is no result.
         self._writing: float | None = None
         #: For a session run by workers, the number of events already recorded. None means all
         #: events up to the last `Ended`.
@@ -225,9 +225,9 @@ class Session:
         earlier: Sequence[str] = (),
     ) -> Self:
         """Return a new session. If `follows` is the id of an earlier session, the new one searches
-        only for facts that the earlier pages lack. Without `follows`, `earlier` holds the
-        previous questions, oldest first. Raises SettingsError for an empty question or a model
-        without a key, and SessionNotFound if `follows` is unknown.
+        only for facts that are missing from the earlier pages. Without `follows`, `earlier`
+        holds the previous questions, oldest first. Raises SettingsError for an empty question
+        or a model without a key, and SessionNotFound if `follows` is unknown.
         """
         question = " ".join(visible(question).split())
         if not question:
@@ -247,8 +247,8 @@ class Session:
         common: Path | None = None,
         **changed: Any,
     ) -> Self:
-        """Return a stored session to continue with `changed` settings. If the session belongs to a
-        server's user, `common` is the server's home. Raises SessionNotFound or SessionUnreadable.
+        """Return a stored session to continue with `changed` settings. If it belongs to a server's
+        user, `common` is the server's home. Raises SessionNotFound or SessionUnreadable.
         """
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
@@ -375,7 +375,7 @@ class Session:
 
     @property
     def elsewhere(self) -> bool:
-        """True if workers run the session. A session with added providers or a replay runs here."""
+        """True if workers run the session. With added providers or in a replay, it runs here."""
         own = bool(self._replay or self._providers)
         return not own and by_workers(self.session_id, self.brief, self.settings)
 

@@ -22,13 +22,13 @@ from spadework.sessions.storage.files import JOURNAL
 from spadework.tools.stores.disk import in_time
 from spadework.values import Result
 
-#: Seconds past the deadline after which a run is cut off and finished without a model.
+#: Seconds after the deadline at which a run is cut off and finished without a model.
 GRACE_SECONDS = 0.3
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
-#: A stream part meaning that the report must be written now.
+#: A stream part that means that the report must be written now.
 EMERGENCY = object()
-#: A stream part meaning that the stream has ended.
+#: A stream part that means that the stream has ended.
 _END = object()
 
 
@@ -36,8 +36,8 @@ async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
     """Yield the parts of `stream`, the recorded events, and EMERGENCY when it is time to write.
-    Stop when the stream ends, or shortly after the deadline. If no report was started by the
-    mark `unwritten`, stop there. Finally, cancel the graph's task.
+    Stop when the stream ends, shortly after the deadline, or at the mark `unwritten` if no
+    report has been started by then. Finally, cancel the graph's task.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
@@ -64,7 +64,7 @@ async def parts_until_deadline(
     finally:
         task.cancel()
         await asyncio.wait({task}, timeout=ANSWER_SECONDS)
-        # Do not wait for the task if the journal hangs, because the task may be waiting for the
+        # If the journal hangs, do not wait for the task, which may itself be waiting for the
         # journal.
         if not task.done() and await journal.answers(ANSWER_SECONDS):
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
@@ -149,7 +149,7 @@ def tell_beginning(
     )
     for notice in (*(f"{p.reason} {p.effect}" for p in context.problems), *context.notices):
         record.tell(Notice(text=notice))
-    # Record what the log lacks, because a killed run may have logged less than its state holds.
+    # Log what is missing: a killed run may have saved more in its state than it had logged.
     proven = records.proven
     untold = [entry for entry in before.get("evidence", []) if entry.id not in proven]
     for event in _of_change({"evidence": untold, "problems": before.get("problems", [])}):
@@ -191,7 +191,7 @@ def _of_change(change: Any) -> list[Event]:
     ]
 
 
-#: Maximum seconds for a run to close its files and connections, and minimum for a finished run.
+#: Maximum seconds for closing a run's files and connections, and minimum if the run finished.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
 
 Tell = Callable[[Event], None]
@@ -213,7 +213,7 @@ async def handed_on(
         await running
     finally:
         try:
-            # A finished run may use the time left until its deadline for closing.
+            # A finished run may spend the time left until its deadline on closing.
             rest = max(LEAST_CLOSING, min(CLOSING_SECONDS, budget.seconds_left()))
             await asyncio.wait({running}, timeout=rest if over else 0)
         finally:

@@ -1,7 +1,7 @@
-"""All settings in one frozen class, set by environment variables or keywords. `SPADEWORK_MINUTES`
-or `Settings(minutes=…)` sets the field `minutes`. The providers' own variables
-(`OPENAI_API_KEY`, …) work too. `docs/settings.md` and Studio's form show the fields' docstrings
-and bounds.
+"""All settings in one frozen class, set by environment variables or keyword arguments. For
+example, `SPADEWORK_MINUTES` or `Settings(minutes=…)` sets the field `minutes`. The providers'
+own variables (`OPENAI_API_KEY`, …) work too. `docs/settings.md` and Studio's form show the
+fields' docstrings and bounds.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_sites)]
 
 
 PREFIX = "SPADEWORK_"
-#: Prefixed variables that other modules read.
+#: Variables with the prefix SPADEWORK_ that other modules read.
 _OTHERS = frozenset({"PROXY", "MCP_CONNECTION"})
 #: Variables of other research servers, with the setting to use instead, or "" if there is none.
 _ELSEWHERE = {

@@ -22,8 +22,8 @@ SECONDS = 20.0
 
 
 class Greeted(Value):
-    """How to handle a message: research it, or send `answer`. `task` is set for requests of the
-    chat client itself, such as for a title.
+    """How to handle a message: research it, or send `answer`. `task` is set if the chat client
+    itself sent the request, for example to get a title.
     """
 
     research: bool
@@ -34,7 +34,7 @@ class Greeted(Value):
 
 async def receive(said: str, settings: Settings, wishes: str = "", most_tokens: int = 0) -> Greeted:
     """Answer a message, or decide that it needs research. `wishes` are the system messages, and
-    `most_tokens` limits the answer (0: no limit). If rules can decide, no model is needed.
+    `most_tokens` limits the answer (0: no limit). If rules can decide, no model is called.
     Raises SettingsError.
     """
     chore, budget = chore_of(said, wishes, most_tokens), Budget.of(settings)

@@ -25,7 +25,7 @@ from spadework.tools.text.facts import nearest
 from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Citation, Evidence, Review, Section, Weakness, models_among
 
-#: Maximum entries not cited by a section that are shown to the writer who rewrites it.
+#: Maximum entries shown to a writer who rewrites a section, besides those that it cites.
 MOST_NEAR = 8
 
 
@@ -74,8 +74,9 @@ async def whole(
 async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Verify the changed sections, and return the report as channel updates. A section keeps its
-    earlier text if it loses all its sentences or, with `base.better`, any of them.
+    """Return the report with its changed sections verified, as channel updates. A section keeps
+    its earlier text if all new sentences fail or, with `base.better`, if fewer than before
+    remain.
     """
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]
@@ -216,8 +217,8 @@ def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
 def _home(
     entry: Evidence, review: Review, sections: Sequence[Section], ledger: Sequence[Evidence]
 ) -> str:
-    """Return the heading of the section that an entry belongs to: the section that the editor
-    named, or else the section that cites the entry's topic most. Return "" if there is none.
+    """Return the heading of the section that an entry belongs to: the section named by the editor,
+    or else the one with the most citations of the entry's topic. Return "" if there is none.
     """
     for point in review.weaknesses:
         if point.query and point.section and point.topic == entry.topic:

@@ -42,7 +42,7 @@ from spadework.values import Plan, Problem, Question, Section, models_among
 #: The value of `stopped_by` if only the form of the report was changed.
 REVISED = "revised"
 STAYED = "The report is unchanged."
-#: The reason and effect of the problem if the user asks to revise a report that does not exist.
+#: The reason and effect of the problem reported if the user asks to revise a missing report.
 NO_REPORT = "There is no report to revise."
 INSTEAD = "Researching the previous question in the requested form."
 _NOTICES: dict[TurnKind, str] = {
@@ -96,7 +96,7 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 
 def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
     """Return the state changes for researching the previous question in the requested form. Return
-    {} if the question does not ask for another form.
+    {} if the new question does not ask for another form.
     """
     asked, before = state["question"], state.get("earlier", [])
     questions = [n for n, text in enumerate(before) if not sure_turn(text)]
@@ -115,8 +115,8 @@ def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
 
 
 def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
-    """Return the earlier questions and answers, without requests for another form. The last pair
-    is the question that the report answers, and its answer.
+    """Return the earlier questions and answers, leaving out requests for another form. The last
+    pair is the report's question and its answer.
     """
     asked = state.get("earlier", [])[:-1]
     answers = [*state.get("answers", []), *[""] * len(asked), ""]

@@ -169,8 +169,8 @@ async def _by_topic(
 
 
 async def _room(context: SessionContext, topics: int, number: int, seconds: float) -> int:
-    """Return how many page tokens to show a model for each topic (0 without a model). Time and
-    money limit the number.
+    """Return how many page tokens a model may be shown per topic, within the limits of time and
+    money (0 without a model).
     """
     if context.judging is None:
         return 0
@@ -308,8 +308,8 @@ def _why(old: Coverage | None, coverage: Coverage, new: int) -> str:
 
 
 async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """Return the pages read so far, and the passages of each topic from the latest round. After
-    the first round, there may also be a new plan.
+    """Return the pages read so far, the passages of each topic from the latest round and, after
+    the first round, possibly a new plan.
     """
     number = max(task.round for task in state["tasks"])
     tasks = [task for task in state["tasks"] if task.round == number]

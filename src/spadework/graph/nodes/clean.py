@@ -26,7 +26,7 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
     """Return whether another page may be cleaned. Enough calls must be left for assessing,
     writing, verifying and editing.
 
-    `left` of `ceiling` model calls remain, and `cleanings` are done or running.
+    `left` of `ceiling` model calls remain, and `cleanings` pages have been or are being cleaned.
     """
     return CALLS * (cleanings + 1) <= MOST_SHARE * ceiling and left - CALLS >= 2 * topics + 3
 
@@ -34,7 +34,7 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the pages after cleaning the noisy ones, which get a new text and hash. Skip local
+    """Clean the noisy pages, giving them a new text and hash, and return all pages. Skip local
     documents, pages with clean passages, and all pages if the `topics` need the model calls.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
@@ -149,6 +149,6 @@ async def _shorten(
             seconds=round(time.monotonic() - began, 3),
         )
     )
-    # Write the event now, because it is not sent again once the journal contains the cleaning.
+    # Write the event now, because it is not sent again if the journal has the cleaning.
     await context.record.written()
     return digest, failed

@@ -80,7 +80,7 @@ PAGE_PRIOR = 0.5
 #: Maximum passages per page, so that a long page does not crowd out others.
 PER_PAGE = 12
 #: Passages below this share of the best score are not shown to a model. On the two halves of
-#: benchmarks/answers.py (146 questions), this loses no fact: the passages shown hold 324 of 329
+#: benchmarks/answers.py (146 questions), no fact is lost: the passages shown contain 324 of 329
 #: and 331 of 338 facts, with 75 % and 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
 FLOOR = 0.15
 #: Minimum tokens to show, even from passages with a low score, because contradictions are rarely
@@ -90,9 +90,9 @@ FILL = 3_000
 #: In three recorded runs at 0.5, all cited passages are still shown for some topic, with 86 % of
 #: the tokens.
 SHARED = 0.6
-#: In a later round, each search shows the best new passage of this many pages, whatever its score.
-#: In three recorded runs, all 149 cited quotes are still shown. If the searches of a topic are
-#: joined into one, four of these quotes are not shown.
+#: In a later round, each search contributes the best new passage of each of this many pages,
+#: whatever its score. In three recorded runs, all 149 cited quotes are still shown. If a topic's
+#: searches are joined into one, four of these quotes are missing.
 NEW_PAGES = 3
 TOKEN_CHARS = 4
 #: Maximum share of the room that one passage may take, so that a long code listing does not fill
@@ -106,8 +106,8 @@ SPLITTING = 0.25
 
 class Room(NamedTuple):
     """Limits for the passages to show: `chars` in total and `per_page` passages per page. Beyond
-    `fill` characters, a passage needs `floor` times the best score. A passage closer to another
-    topic always needs `shared` times it. With `each`, every page's best passage comes first.
+    `fill` characters, passages must score `floor` times the best, and those closer to another
+    topic always `shared` times. With `each`, every page's best passage comes first.
     """
 
     chars: int
@@ -156,8 +156,8 @@ async def pool_passages(
 ) -> tuple[dict[str, list[Passage]], list[Problem]]:
     """Return the best passages for each topic that has a task in the latest round. In the first
     round, or without a judging model, these are the workers' passages. In later rounds, a model
-    gets passages of all pages that fit the new searches and were not shown before. Return a
-    problem if there was no time to split all pages.
+    gets those passages of all pages that fit the new searches and were not shown before. Return
+    a problem if there was no time to split all pages.
     """
     by_model = context.judging is not None
     rounds = [find.round for find in finds] or [0]
@@ -188,8 +188,8 @@ async def pool_passages(
 def rank_new(
     tasks: Sequence[Task], cuts: Sequence[Cut], seen: Collection[tuple[str, str]]
 ) -> dict[str, list[Passage]]:
-    """Return, by topic, the best new `cuts` for each search of a later round.
-    The cuts for one search come from different pages. Texts already `seen` are left out.
+    """Return the best new `cuts` for each search of a later round, by topic. The cuts for one
+    search come from different pages. Texts already `seen` are left out.
     """
     index, found = _index(cuts), dict[str, list[Passage]]()
     for task in tasks:
@@ -225,8 +225,8 @@ def _cut_pages(
 
 
 def _informative(cuts: Sequence[Cut], room: Room) -> list[Cut]:
-    """Drop passages that tell a model nothing (headings, tables of contents, menus), and long ones
-    that would leave no room for others (see benchmarks/window.py).
+    """Drop passages that are useless to a model (headings, tables of contents, menus), and long
+    ones that would leave no room for others (see benchmarks/window.py).
     """
     most = MOST_OF_ONE * room.chars
     return [one for one in cuts if len(one.text) <= most and tells(one.text)]
@@ -235,7 +235,7 @@ def _informative(cuts: Sequence[Cut], room: Room) -> list[Cut]:
 def rank_passages(
     topics: Sequence[Topic], cuts: Sequence[Cut], room: Room
 ) -> dict[str, list[Passage]]:
-    """Return for each topic the best passages that fit."""
+    """Return the best passages that fit, by topic."""
     index = _index(cuts)
     near = {topic.name: keep_near(_passages(topic, cuts, index), room) for topic in topics}
     return {
@@ -279,8 +279,8 @@ def _distinct(cuts: Sequence[Cut]) -> list[Cut]:
 
 
 async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
-    """Return the limits for a topic's assessor, halved if time is short.
-    They are higher at deep effort, where several calls share the reading.
+    """Return the limits on passages for a topic's assessor, halved if time is short. The limits
+    are higher at deep effort, where several calls share the reading.
     """
     room = EXTRACTIVE
     if by_model:
@@ -323,7 +323,7 @@ def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
 
 
 def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:
-    """Return the passages with a score close to the best, and enough others to fill the minimum."""
+    """Return the passages that score close to the best, and enough others to reach the minimum."""
     least = room.floor * max((p.score for p in passages), default=0.0)
     before = accumulate((p.end - p.start for p in passages), initial=0)
     return [
@@ -349,8 +349,8 @@ def _first_passages(passages: Sequence[Passage], room: Room) -> list[Passage]:
 
 
 class Cut(NamedTuple):
-    """A span of a page with its text and the headings above it, and with the page's rank (from 0)
-    and language.
+    """A span of a page, with its text, the headings above it, and the page's rank (from 0) and
+    language.
     """
 
     content_hash: str

@@ -89,8 +89,8 @@ def _too_late(context: SessionContext, state: ResearchState) -> str:
 
 
 def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:
-    """Return a task for each topic that the editor found lacking.
-    The editor's reasons become points that the topic must cover.
+    """Return a task for each topic that the editor found lacking. The editor's reasons are added
+    as points that the topic must cover.
     """
     wanted: dict[str, list[Weakness]] = defaultdict(list)
     for point in points:

@@ -1,4 +1,4 @@
-"""Run a worker, which handles one task in a subgraph, and sessions that only gather pages.
+"""Run workers, each of which handles one task in a subgraph, and sessions that only gather pages.
 The subgraph is search ▸ select ▸ read ▸ clean ▸ distil.
 """
 
@@ -235,7 +235,7 @@ class Gathered(Value):
 
     @classmethod
     def of(cls, state: WorkerState) -> Gathered:
-        """Return the result so far, from the state after any step."""
+        """Return the result so far, given the state after any step."""
         pages: Sequence[Page] = state.get("pages", state.get("drafts", []))
         return cls(
             pages=tuple(

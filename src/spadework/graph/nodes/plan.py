@@ -1,4 +1,4 @@
-"""Make a question's plan, ask the user what is meant, and get the plan approved."""
+"""Plan a question, ask the user what is meant, and get the plan approved."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from spadework.values import CODE, Forecast, Hit, Plan, Problem, Question
 
 #: Minimum seconds for planning, because all other steps depend on the plan.
 LEAST_SECONDS = 6.0
-#: Most runs have a plan within this many seconds, not counting the model's time. A longer start,
-#: for example to index a library, is added to the forecast.
+#: Most runs have a plan within this many seconds, not counting the model's time. If the start
+#: takes longer, for example to index a library, its time is added to the forecast.
 START_SECONDS = 5.0
 _AGAIN = (
     "The plan is reused from an earlier session with the same question. To plan afresh, delete that"
@@ -47,7 +47,7 @@ async def make_plan(
     context: SessionContext, question: Question, emit: Emit
 ) -> tuple[Plan, list[Problem], float]:
     """Return a question's plan, the problems, and the seconds that the model took (0 without one).
-    Only a model's plan is stored, because a plan by code depends on the hits of the day.
+    Only a model's plan is stored, because a plan made by code depends on the current hits.
     """
     store = PlanStore(context.settings.home / "plans")
     key = _key(context, question)
@@ -81,13 +81,13 @@ async def plan_again(
 ) -> tuple[Plan | None, list[Problem], float]:
     """Return a new plan based on the first round's pages (or None), the problems, and the seconds
     that the model took. There is no new plan without a model, or if users approve plans. If the
-    model may not judge, code plans. If it may, it replaces only a plan that code made.
+    model may not judge, code makes the plan. Otherwise, the model replaces only a plan by code.
     """
     if context.model is None or context.settings.approve:
         return None, [], 0.0
     if context.judging is None:
-        # A model that may not judge does not plan well either. The report must not be worse than
-        # without a model.
+        # A model that may not judge does not plan well either, and the report must not be worse
+        # than one made without a model.
         return await asyncio.to_thread(extractive.plan, question, hits), [], 0.0
     if plan.maker != CODE:
         return None, [], 0.0
@@ -286,7 +286,7 @@ def _form_of(asked: Asked) -> dict[str, Any]:
 
 def _in_words(answer: Any, asked: Asked) -> str:
     """Return an answer as text. Clients may also send true, topics, an object with topics or an
-    answer, or a form's decision. Text in a decision about a plan is a requested change.
+    answer, or a form's decision. Text in a decision about a plan is taken as a change request.
     """
     made = answer.get("decisions", answer) if isinstance(answer, dict) else answer
     if isinstance(made, list) and made and isinstance(made[0], dict) and "type" in made[0]:

@@ -143,8 +143,8 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """Return the page of a hit, with the hit's metadata. Each page is read once per session. It
-    comes from the knowledge store if it was fetched after `since`.
+    """Return the page of a hit, with the hit's metadata. Each page is read only once per session,
+    from the knowledge store if it was fetched after `since`.
     """
 
     async def work() -> Page:

@@ -115,8 +115,8 @@ async def _ask_store(
 
 
 async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> list[Page]:
-    """Add the pages of the session `follows` to this one, and return them. For a plan about the
-    present, only pages fetched within the last day are added.
+    """Add the pages of the session `follows` to this session, and return them. For a plan about
+    the present, only pages fetched within the last day are added.
     """
     if not follows:
         return []

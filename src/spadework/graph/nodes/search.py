@@ -17,7 +17,7 @@ from spadework.tools.search.result_rows import add_filters
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
-#: Minimum words in a snippet to be compared, and minimum resemblance to count as a copy.
+#: Minimum words for a snippet to be compared, and minimum similarity for it to count as a copy.
 LEAST_TOLD, SPREAD = 12, 0.3
 #: The weight of the original question when hits are fused. Its variants have weight 1.
 ORIGINAL_WEIGHT = 2.0
@@ -33,7 +33,7 @@ class Answers(NamedTuple):
 
 
 class Telling(NamedTuple):
-    """Reports searches for a topic in a round. Before the plan, `topic` is "" and `round` is 0."""
+    """Reports searches for a topic in a round. Before planning, `topic` is "" and `round` is 0."""
 
     emit: Emit
     topic: str = ""
@@ -133,8 +133,8 @@ async def _everywhere(
 async def found_before(
     context: SessionContext, task: Task, before: AbstractSet[str]
 ) -> list[list[Hit]]:
-    """Return the hits of a topic's earlier searches from the journal. For a survey, return
-    separate lists, otherwise one fused list.
+    """Return the hits of a topic's earlier searches from the journal, as separate lists for a
+    survey, otherwise as one fused list.
     """
     providers = (*context.search.providers, *context.stand_ins.opened)
     asked = [kept_hits(context, provider, query) for query in task.again for provider in providers]

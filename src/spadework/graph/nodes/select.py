@@ -114,7 +114,7 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
     most = context.browser.max_level
     if any(level >= BROWSER for level in level_of.values()) and context.browser.what_is_missing:
         most = min(most, BROWSER - 1)
-    # So far, these hosts need a reading level (such as a browser) that is not available here.
+    # So far, these hosts have needed a reading level (such as a browser) unavailable here.
     shut = {url for url, level in level_of.items() if level > most}
     worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)
@@ -131,9 +131,9 @@ _ALONG = "Fetched for another topic and read for this one too."
 
 @dataclass(frozen=True)
 class Choosing:
-    """A selection from `hits`, with the reasons `against` some of them by URL. `before` (read
-    earlier) and `taken` (by other topics) hold canonical URLs. `asked` is the selection before
-    lack of time or other topics reduced it.
+    """A selection from `hits`. `against`: reasons against some of them, by URL; `before` (already
+    read) and `taken` (by other topics): canonical URLs; `asked`: the selection before it was
+    reduced for lack of time or because of other topics.
     """
 
     task: Task

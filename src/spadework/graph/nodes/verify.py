@@ -27,8 +27,8 @@ from spadework.graph.sentence_pruning import (
 )
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
-#: Share of the remaining time that the repairs may take. Afterwards, checking the repairs may take
-#: the same share of the time still left.
+#: Share of the remaining time that the repairs may take. Checking them afterwards may take the
+#: same share of the time then left.
 MENDING = 0.6
 #: A report with at most this many sentences needs no summary.
 SUMMED_UP = 4
@@ -100,8 +100,8 @@ class _Draft:
 async def verify_sections(
     model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
 ) -> Verified:
-    """Return the sections with only the sentences that pass. If none pass, a section shows the
-    quotes that it cited.
+    """Return the sections, each reduced to the sentences that pass. A section in which none pass
+    shows the quotes that it cited.
     """
     until = time.monotonic() + check.seconds
     questions = {topic.name: topic.question for topic in plan.topics}
@@ -213,8 +213,8 @@ async def summed_up(
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
     """Return a summary of verified sections. The writer receives `first`, the short answer in the
-    outline, with its findings. If every sentence of `first` holds, or the sections need no
-    summary (see `summable`), return an empty one.
+    outline, with its findings. If every sentence of `first` passed, or the sections need no
+    summary (see `summable`), return an empty section.
     """
     proven = first and all(
         finding.holds and finding != UNCHECKED for each in first for finding in each.findings
@@ -227,7 +227,7 @@ async def summed_up(
 
 def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
     """Return the best summary, and problems for the sentences removed from it. The best is the
-    first that keeps its opening sentence, otherwise the first with any sentence.
+    first that keeps its opening sentence, otherwise the first that has any sentence left.
     """
     kept = [(each, *keep_what_holds(each, findings)) for each in made]
     left = [(one, lost) for _, one, lost in kept if one.section.sentences]

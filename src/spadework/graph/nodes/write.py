@@ -73,7 +73,7 @@ PLAIN = ("fact",)
 BESIDE = 3
 #: Share of the writing time spent on finding disagreements.
 COMPARING = 0.2
-#: An outline needs time for this many consecutive calls that each take as long as planning did.
+#: An outline requires time for this many consecutive calls, each as long as the planning call.
 LEAST_CALLS = 3
 
 

@@ -73,7 +73,7 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
 
 
 async def fetch_recorded(context: SessionContext, request: Request, fetch: Fetch) -> Fetched:
-    """Return the response of `fetch`, charged and recorded unchanged. Raises FetchError."""
+    """Return `fetch`'s response, charging it and recording it unchanged. Raises FetchError."""
 
     async def ask(tape: Tape) -> Fetched:
         made: Sequence[Attempt] = (Attempt(),)  # Used if the fetch is cancelled.
@@ -126,7 +126,7 @@ async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted)
 
 
 async def from_knowledge(context: SessionContext, url: str, since: datetime | None) -> Page | None:
-    """Return a page that an earlier run fetched since `since`, with that fetch date, or None."""
+    """Return the page if an earlier run fetched it after `since`, dated by that fetch, or None."""
 
     async def work() -> Kept | None:
         entry = await context.page_cache.page(url, since)

@@ -26,7 +26,7 @@ from spadework.visible import one_line
 
 def date_queries(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
     """Return the queries limited to the planned age. For "now", the first query searches news, and
-    the others search the past year. A single query is sent twice, once each way.
+    the others search the past year. A single query is sent both ways.
     """
     if freshness == "any" or not queries:
         return tuple(queries)

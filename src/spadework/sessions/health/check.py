@@ -39,7 +39,7 @@ from spadework.values import Value
 T = TypeVar("T")
 #: Maximum seconds for each check.
 HEALTH_SECONDS = 5.0
-#: A "slow" check timed out. A "hint" means that nothing is wrong, but tells something useful.
+#: A "slow" check timed out. A "hint" check found nothing wrong, but something worth knowing.
 State = Literal["works", "slow", "broken", "hint"]
 
 
@@ -63,7 +63,7 @@ class Check(Value):
 
 
 async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "") -> T | Check:
-    """Return the result of `trying`, or a failed check. `hint` is for errors that have none."""
+    """Return the result of `trying`, or a failed check. Errors without a hint get `hint`."""
     try:
         async with asyncio.timeout(seconds):
             return await trying
@@ -257,7 +257,7 @@ _HOME = "the home"
 
 
 class Readiness:
-    """The readiness of a server or worker. `stopping` returns True if no new work is taken."""
+    """The readiness of a server or worker. `stopping` returns True if no new work is accepted."""
 
     def __init__(
         self, settings: Settings, stopping: Callable[[], bool] = lambda: admission.here().closed
@@ -268,7 +268,7 @@ class Readiness:
         self._since = 0.0
 
     async def fault(self) -> str:
-        """Return a sentence that says why no question is accepted, or "" if the server is ready."""
+        """Return a sentence that says why questions are refused, or "" if the server is ready."""
         if self._stopping():
             return STOPPING
         trying = self._trying

@@ -186,8 +186,8 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
         # Give the provider more time than the check, so that the check times out first.
         found = await search.ask(provider, Query(text=QUERY), limit=HITS, seconds=seconds + 1)
         if not found:
-            # Finding nothing is not an error, because an engine may have little content, or have
-            # no other engines to search.
+            # Finding nothing is not an error, because an engine may have little content, or may be
+            # a metasearch engine with no engines to query.
             text = f"{provider.name} answers, but found nothing for “{QUERY}”"
             return Check(state="hint", text=text, hint=_mend_search(provider))
         hits.extend(hit for hit in found if hit.url.startswith(_WEB))

@@ -30,7 +30,7 @@ def reserve(home: Path) -> float:
     CLOSING_SECONDS are reserved.
     """
     known = _load_known(home)
-    # Take the second slowest time, so that one outlier does not enlarge the reserve.
+    # Take the second-longest time, so that one outlier does not enlarge the reserve.
     slow = (sorted(each)[-2] if len(each) > 1 else sum(each) for each in known.values())
     taken = SAFETY * sum(slow)
     few = len(known["closing"]) < ENOUGH
@@ -62,7 +62,7 @@ def _seconds(found: object) -> list[float]:
 #: Maximum number of sessions to read, newest first, and maximum seconds for reading them while a
 #: question waits.
 NEWEST, SECONDS = 600, 1.0
-#: A run stopped by its user says nothing about durations.
+#: A run stopped by its user says nothing about how long runs take.
 _OVER = ("completed", "time_limited", "budget_limited")
 
 

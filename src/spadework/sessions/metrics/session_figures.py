@@ -1,4 +1,4 @@
-"""The figures of a session, on which the statistics are based, and its alerts."""
+"""A session's figures, on which the statistics are based, and its alerts."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ class _Patience:
 
 
 class _Index:
-    """The SQLite index. It counts as empty if it cannot be used, and is deleted if damaged."""
+    """The SQLite index. It is treated as empty if it cannot be used, and deleted if damaged."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

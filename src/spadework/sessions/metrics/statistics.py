@@ -22,8 +22,8 @@ MOST_ALERTS = 50
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """All sessions' figures, newest first, and the newest alerts. `alerted` counts the sessions
-    with alerts.
+    """The figures of all sessions (newest first) and the newest alerts. `alerted` is the number of
+    sessions with alerts.
     """
 
     sessions: Sequence[Figures] = ()

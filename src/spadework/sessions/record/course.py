@@ -1,4 +1,4 @@
-"""The course of a run, derived from its record in an order unaffected by concurrency."""
+"""The course of a run, derived from its record in an order that concurrency does not affect."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Course:
 
     @property
     def attempts(self) -> list[Attempt]:
-        """All fetch attempts, counting those for a page shared by several topics once."""
+        """All fetch attempts. If several topics share a page, its attempts are listed once."""
         made = dict.fromkeys((canonical_url(read.url), read.attempts) for read in self.of(Read))
         return [attempt for _, attempts in made for attempt in attempts]
 
@@ -141,7 +141,7 @@ class Course:
 
     @property
     def rounds(self) -> list[Assessed]:
-        """The assessed rounds."""
+        """The assessments of all rounds, sorted by round."""
         return sorted(self.of(Assessed), key=lambda e: e.round)
 
     @property
@@ -213,8 +213,8 @@ def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
 
 
 def draw(folder: Path) -> Drawn:
-    """Return a session's figures and alerts for `statistics`. If there is no report, the value is
-    None. If the session is damaged, the value is an error message.
+    """Return a session's figures and alerts for `statistics`: None if there is no report, or an
+    error message if the session is damaged.
     """
     try:
         metadata, result = read_metadata(folder), read_result(folder)

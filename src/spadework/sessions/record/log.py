@@ -1,4 +1,4 @@
-"""The record of a session on disk, with one event per line, and the session's logs."""
+"""A session's record on disk, with one event per line, and its logs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def log_event(folder: Path, event: Event) -> None:
 
 
 def log_lines(folder: Path, lines: bytes) -> None:
-    """Append lines to the record, on a new line if a killed process left a partial one."""
+    """Append lines to the record, starting a new line if a killed process left a partial one."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
         end = os.lseek(file.fileno(), 0, os.SEEK_END)

@@ -64,7 +64,7 @@ class Records:
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """Open a session's records, writing its metadata if new. Raises SessionUnreadable."""
+        """Open a session's records, writing a new session's metadata. Raises SessionUnreadable."""
         fresh = not (folder / METADATA).exists()
         try:
             metadata = await begin_metadata(folder, brief, settings, limits)
@@ -98,7 +98,7 @@ class Records:
         return Course(self.record.events)
 
     async def discard(self) -> None:
-        """Delete a new session that could not start."""
+        """Delete the session if it is new. Call this if it could not start."""
         if self._fresh:
             await on_disk(shutil.rmtree, self.folder, ignore_errors=True)
 
@@ -215,7 +215,7 @@ def course_of(folder: Path) -> Course:
 
 
 def draft_of(folder: Path) -> str:
-    """Return a session's latest draft, or a list of the pages tried if there is none, or ""."""
+    """Return a session's latest draft, else a list of the pages tried, or "" if there are none."""
     course = course_of(folder)
     return course.draft or drawn_pages(course)
 

@@ -47,8 +47,8 @@ class Providers(NamedTuple):
 
 def providers() -> Providers | None:
     """Return this process's OpenTelemetry providers, or None if no endpoint is set or the
-    OpenTelemetry packages are not installed. Providers that the process has not set are created
-    here, and send OTLP over HTTP.
+    OpenTelemetry packages are not installed. A provider that the process has not set is created
+    here and sends OTLP over HTTP.
     """
     if not os.environ.get(ENDPOINT):
         return None
@@ -133,7 +133,7 @@ def _measure(course: Course, provider: MeterProvider) -> None:
             tools.record(event.seconds or 0.0, known)
 
 
-#: Span attributes that metrics carry too. Each takes only a few values.
+#: Span attributes that metrics have too. Each has only a few possible values.
 _APART = (
     "gen_ai.operation.name",
     "gen_ai.provider.name",

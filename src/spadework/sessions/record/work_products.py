@@ -147,7 +147,7 @@ def _or_none(lines: Iterator[str]) -> list[str]:
     return list(lines) or ["None."]
 
 
-#: A function that returns the text of the page with this content hash, or None.
+#: A function that returns the text of the page with the given content hash, or None.
 TextOf = Callable[[str], str | None]
 
 
@@ -293,7 +293,7 @@ def drawn_ledger(evidence: list[Evidence]) -> bytes:
 
 
 def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
-    """Return a result's files, by name: report, result and, if there are topics, review."""
+    """Return a result's files, keyed by name: report, result and, if there are topics, review."""
     reviewed = {stamp_name(REVIEW, metadata): review(result).encode()} if result.topics else {}
     return {
         stamp_name(REPORT, metadata): result.report.encode(),
@@ -387,7 +387,7 @@ def _of_models(course: Course) -> Measures:
 
 
 def _sum(seconds: Iterable[float | None]) -> float:
-    # Use fsum, so that the total does not depend on the order and a rewritten file is identical.
+    # Use fsum: its total does not depend on the order, so a rewritten file is identical.
     return round(math.fsum(one or 0.0 for one in seconds), 3)
 
 

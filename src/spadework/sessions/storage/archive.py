@@ -93,7 +93,7 @@ def _extract(archive: zipfile.ZipFile, draft: Path) -> Path:
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
-    """Return up to `most` bytes. Raises BadZipFile if encrypted or unusually compressed."""
+    """Return up to `most` bytes. Raises BadZipFile if they are encrypted or oddly compressed."""
     plain = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     if not plain or member.flag_bits & _ENCRYPTED:
         raise zipfile.BadZipFile

@@ -35,8 +35,8 @@ LEAST_SECONDS = 1.0
 
 
 class Late:
-    """Writes a session's files, and notes which are late. After the first late file, nothing is
-    written until `try_again` is called. `left` returns the remaining seconds of the run.
+    """Writes a session's files and records which are late. After the first, nothing is written
+    until `try_again` is called. `left` returns the remaining seconds of the run.
     """
 
     def __init__(self, session_id: str) -> None:
@@ -63,7 +63,7 @@ class Late:
         self._hangs = False
 
     def sentences(self) -> list[str]:
-        """Return a sentence about each file that was not written in time since the last call."""
+        """Return a sentence for each file that was not written in time since the last call."""
         untold, self._untold = self._untold, []
         return [
             f"{name} could not be written because the disk does not answer. Nothing more of this"

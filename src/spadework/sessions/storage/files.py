@@ -1,5 +1,5 @@
-"""Read a session's files. Any of them may be truncated, edited or missing, in which case only that
-session fails.
+"""Read a session's files. Any of them may be truncated, edited or missing; then only that session
+fails.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from spadework.visible import visible
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 JOURNAL = "session.sqlite"
-#: Name of the file that marks an imported session, or one whose changes are not yet delivered.
+#: Name of the file that marks an imported session, or one with undelivered changes.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"
@@ -149,8 +149,8 @@ Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase of a round. `began` is its start time, `after` the seconds from the run's start to
-    then, and `seconds` its duration. Planning is in round 0, and writing is in the last round.
+    """A phase of a round. `began` is when it started, `after` how many seconds into the run that
+    was, and `seconds` its duration. Planning is in round 0, and writing in the last round.
     """
 
     name: Name

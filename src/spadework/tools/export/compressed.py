@@ -107,8 +107,8 @@ class _Material:
     sources: Sequence[Source]
     evidence: Mapping[str, Sequence[Evidence]]
     texts: Mapping[str, str]
-    #: The excerpts of sources shown in full, by source number, cached because many levels of
-    #: shortening are tried.
+    #: The excerpts of sources shown in full, keyed by source number. They are cached because many
+    #: levels of shortening are tried.
     cut: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 

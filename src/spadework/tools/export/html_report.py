@@ -86,8 +86,8 @@ def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
     # Chromium may still write files while the folder is being removed.
     with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
         page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
-        # Chromium has no sandbox as root. Leave out pictures then, because they might exploit a
-        # decoder. The rest is safe, because the page has no scripts and makes no requests.
+        # As root, Chromium runs without a sandbox. Leave out the pictures then, because they might
+        # exploit a decoder. The rest is safe: the page has no scripts and makes no requests.
         rootly = ["--no-sandbox"] if runs_as_root() else []
         page.write_text(to_html(result, pictures=not rootly), encoding="utf-8")
         places = (f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri())

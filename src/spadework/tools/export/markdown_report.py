@@ -28,7 +28,7 @@ from spadework.visible import visible
 FRAGMENT_WORDS = 5
 #: Characters to escape in text. A tilde is escaped only if it can end a strike-through.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: Characters that are always escaped in a mark, whatever precedes or follows them.
+#: Characters that are escaped in an inline mark such as `**`, whatever precedes or follows them.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
@@ -65,7 +65,7 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
 
 
 def sentences_markdown(section: Section) -> list[str]:
-    """Return a section's sentences as in the report, but without marks, emphasis and fences."""
+    """Return a section's sentences as in the report, but without marks, emphasis or fences."""
     takes = [(part.form == "table", sum(part.takes)) for part in section.parts]
     in_cells = [cell for cell, count in takes for _ in range(count)]
     told = [one.text if one.code else escape_markdown(one.text) for one in section.sentences]
@@ -76,8 +76,8 @@ def sentences_markdown(section: Section) -> list[str]:
 
 
 def escape_markdown(text: str, *, emphasis: bool = False) -> str:
-    """Escape text for one line of Markdown, except code and, if requested, `emphasis`. Links are
-    replaced by their text. Invisible characters are removed.
+    """Escape text for one line of Markdown. Code is kept, and so is emphasis if `emphasis` is set.
+    Links are replaced by their text. Invisible characters are removed.
     """
     text = visible(text)
     marks = scan(text)
@@ -229,7 +229,7 @@ class _Drawn:
 
 
 def place_of(source: Source, quotes: Iterable[Evidence], say: Phrases) -> str:
-    """Return a source's place, its kind and, if it differs from the report's, its language."""
+    """Return a source's place and kind, and its language if that differs from the report's."""
     told = language_of(" ".join(e.quote for e in quotes if e.kind in ("text", "item")))
     foreign = language(told).own_name or told if told and told != say.language else ""
     kind = say(f"kind_{source.kind}") if source.kind else ""

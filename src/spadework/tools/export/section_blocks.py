@@ -15,8 +15,8 @@ from spadework.values import Evidence, Form, Report, Section, Sentence
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
-    """Return each numbered list's items, by the index of its first sentence. A list's steps come
-    from one page and count up from 1. Code between steps belongs to the preceding step.
+    """Return each numbered list's items, keyed by the index of its first sentence. A list's steps
+    come from one page and count up from 1. Code between steps belongs to the preceding step.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for n, one in enumerate(told):
@@ -60,8 +60,8 @@ class Set:
 
 
 def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
-    """Return a section's blocks in order. Each sentence occurs in exactly one of them. If a table
-    that is not quoted has empty cells, a sentence after it explains the sign in these cells.
+    """Return a section's blocks in order. Each sentence occurs in exactly one of them. An unquoted
+    table with empty cells is followed by a sentence that explains the sign shown in them.
     """
     made: list[Set] = []
     at = 0

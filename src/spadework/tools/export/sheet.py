@@ -244,7 +244,7 @@ def words(runs: tuple[Run, ...]) -> str:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of a chart: the cells with its label and cited value, and its length in percent."""
+    """A bar of a chart: its label and its cited value as cells, and its length in percent."""
 
     label: Item
     value: Item
@@ -278,7 +278,7 @@ def chart_of(table: Block, language: str) -> Chart | None:
 
 
 def _sizes(values: Sequence[Item], language: str) -> list[float]:
-    """Return the figures in the cells, or [] if any is uncited, ambiguous or in another unit."""
+    """Return the cells' figures, or [] if any is uncited or ambiguous or the units differ."""
     units, sizes = set(), []
     for value in values:
         text = " ".join(words(said.runs) for said in value)

@@ -71,7 +71,7 @@ def _load(name: str) -> Any:
 
 #: Nesting depth that each kind of container adds.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
-#: Maximum depth at which a container is opened. It allows a .tar.gz, but no nested archive.
+#: Maximum depth at which a container is opened, which allows a .tar.gz but no nested archive.
 _OPENED = 1
 #: Maximum characters of a document's Markdown. Repeated cells can make a small file very long.
 MAX_CHARS = 20_000_000
@@ -80,8 +80,8 @@ MAX_CHARS = 20_000_000
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
     """Return a document as Markdown with its metadata. `media_type` and `charset` come from the
     server. Text beyond MAX_CHARS is cut, and the last line says so. Raises Unreadable if the
-    document is damaged, unsupported or (except HTML) empty, and TooLarge beyond a reader's
-    limit.
+    document is damaged, unsupported or (except HTML) empty, and TooLarge if it exceeds a
+    reader's limit.
     """
     kind = kind_of(body, media_type, url)
     found = _read(body, kind, url, charset=charset)

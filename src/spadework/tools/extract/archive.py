@@ -1,5 +1,5 @@
-"""Convert archives and EPUB books to Markdown. An archive is unpacked in memory and has one
-section per member. Each chapter of a book is read like a web page.
+"""Convert archives and EPUB books to Markdown. An archive is unpacked in memory, and each member
+becomes a section. Each chapter of a book is read like a web page.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from spadework.tools.extract.office.xlsx import extract_xlsx
 from spadework.tools.extract.xml import Element, attribute, below, tag, text
 
 MAX_CHAPTERS = 500
-#: Maximum bytes of all unpacked chapters together.
+#: Maximum total bytes of all unpacked chapters.
 MAX_BOOK_BYTES = 100_000_000
 
 _PAGES = ("application/xhtml+xml", "text/html")
@@ -218,7 +218,7 @@ _OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
 
 def extract_zip(body: bytes, url: str, read: ReadMember | None) -> Extracted:
     """Return the contents of an Office file, e-book or archive. `read` reads an archive's members;
-    with None, archives are refused. Raises Unreadable if the file is damaged, locked or
+    if it is None, archives are refused. Raises Unreadable if the file is damaged, locked or
     refused, and TooLarge if it exceeds a limit.
     """
     package = Package(body, "file")

@@ -1,5 +1,5 @@
-"""Detect a document's kind and decode its text. Tell apart Office files from before 2007 by the
-streams they contain.
+"""Detect a document's kind and decode its text. Office files from before 2007 are told apart by
+the streams they contain.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 STORAGE = "application/x-ole-storage"
 #: Offset and size in bytes of an OLE file's directory entries.
 _HEADER, _ENTRY = 512, 128
-#: Program and file extension of unsupported formats, by the name of a stream they contain.
+#: Program and file extension of unsupported formats, keyed by a stream that they contain.
 _STREAMS = {"WordDocument": ("Word", "doc"), "PowerPoint Document": ("PowerPoint", "ppt")}
-#: Readers of the supported OLE formats, by the name of a stream they contain.
+#: Readers of the supported OLE formats, keyed by a stream that they contain.
 _OFFICE = {"Workbook": "xls", "Book": "xls", "__properties_version1.0": "msg"}
 _LOCKED = ("EncryptedPackage", "EncryptionInfo")
 
@@ -60,7 +60,7 @@ _SUPERSETS = {
     "shift_jis": "cp932", "euc_kr": "cp949",
 }  # fmt: skip
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-#: Number of leading bytes checked for UTF-16-encoded ASCII, with which markup and e-mail begin.
+#: Number of leading bytes checked for ASCII in UTF-16, since markup and e-mail begin with ASCII.
 _FIRST = 8
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})",
@@ -78,8 +78,8 @@ _LOOKED_FOR = (
 )  # fmt: skip
 #: Maximum bytes examined when guessing, and minimum non-ASCII bytes needed for a guess.
 _LOOKED_AT, _LEAST_LETTERS = 60_000, 6
-#: A declared charset is accepted if its likelihood is at most CLOSE below the best guess. A guess
-#: with a likelihood below SURE is doubtful.
+#: A declared charset is accepted if its likelihood is at most CLOSE below that of the best guess.
+#: A guess with a likelihood below SURE is doubtful.
 CLOSE, SURE = 0.02, 0.1
 #: Escape sequence before Japanese letters in ISO-2022-JP.
 _SHIFT = b"\x1b$"

@@ -41,7 +41,7 @@ _OLD = frozenset({"doc", "ppt"})
 _MARK = re.compile(r"^\s*[\[(](pdf|docx?|xlsx?|pptx?|odt|rtf)[\])]", re.IGNORECASE)
 #: Addresses of pages that display a file.
 _SHOWN = re.compile(r"/(?:blob|wiki|blame|src/branch)/|/[^/]*:[^/]*$", re.IGNORECASE)
-#: Score factor of hits that need OCR, which is slow.
+#: Score factor for hits that need OCR, which is slow.
 SLOW = 0.5
 #: Names of unsupported media types, by prefix.
 _TYPES = (
@@ -107,7 +107,7 @@ def refused_type(media_type: str) -> str:
 
 
 def shape_of_type(media_type: str) -> Shape:
-    """Return the document shape that a media type implies, by default "text"."""
+    """Return the document shape that a media type implies ("text" by default)."""
     named = media_type.partition(";")[0].strip().lower()
     main, _, kind = named.partition("/")
     by_main: dict[str, Shape] = {"image": "image", "audio": "sound", "video": "video"}

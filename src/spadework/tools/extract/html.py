@@ -1,5 +1,5 @@
-"""Convert a web page to Markdown without navigation, and read its metadata. A known container with
-few links, labels and copies provides the blocks. Otherwise, they are chosen by probability.
+"""Convert a web page to Markdown without navigation, and read its metadata. The blocks come from a
+known container if it has few links, labels and copies. Otherwise, probability decides.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def read_fragment(source: str) -> str:
 
 
 def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
-    """Return the chosen blocks as Markdown, plus text from embedded data if they hold little."""
+    """Return the chosen blocks as Markdown. If they are short, add text from embedded data."""
     shown = assemble(chosen)
     if sum(block.chars for block in chosen) >= THIN_CHARS:
         return shown

@@ -114,8 +114,8 @@ class Grid:
 
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
-    """Return a sheet's first rows and columns as a table, without empty ones, or "" if the sheet
-    is empty. Lines below the table say how much was cut, counting `behind` unread rows.
+    """Return a sheet's first rows and columns as a table, leaving out empty ones, or "" if the
+    sheet is empty. Lines below the table say how much was cut, including `behind` unread rows.
     """
     source = iter(rows)
     widest = 0

@@ -124,7 +124,7 @@ def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:
 
 
 def written(base: str, text: str, following: str, place: Place) -> str:
-    """Format `text` for its vertical position, with spaces where digits would run together."""
+    """Format `text` for its vertical position, adding spaces where digits would run together."""
     core = text.strip()
     if place == Place.LEVEL or not core:
         return text

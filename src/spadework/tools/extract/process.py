@@ -121,8 +121,8 @@ else:
     import signal
 
     def limit_memory(size: int) -> None:
-        """Limit this process's memory in bytes.
-        Beyond the limit, Python raises MemoryError and libraries fail.
+        """Limit this process's memory to `size` bytes. Beyond the limit, Python raises MemoryError
+        and libraries fail.
         """
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_DATA, (size, size))
@@ -274,7 +274,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 #: Maximum number of reading processes.
 WORKERS = 2
 
-#: Seconds for which a process that was killed may still appear alive.
+#: Seconds for which a killed process may still appear alive.
 DYING_SECONDS = 0.25
 #: Idle processes, with the most recently used last. They outlive event loops.
 _idle: list[Process] = []

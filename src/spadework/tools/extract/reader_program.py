@@ -23,9 +23,9 @@ from spadework.tools.extract.process import (
 
 #: The maximum memory of this process in bytes.
 MEMORY = 1_000_000_000
-#: After a document, the process ends to free its memory if its peak exceeded this many bytes.
+#: To free memory, the process ends after a document if its peak usage exceeded this many bytes.
 SPENT = MEMORY // 2
-#: The process ends itself this many seconds after the deadline of a request.
+#: The process terminates itself this many seconds after a request's deadline.
 GRACE = 1.0
 
 

@@ -19,7 +19,7 @@ Element = Any  # lxml has no types.
 
 def xml_tree(xml: bytes, what: str) -> Element:
     """Parse XML, repairing it if necessary. `what` names the document in errors. Raises TooLarge
-    beyond MAX_NODES tags and attributes, and Unreadable if the XML is beyond repair.
+    for more than MAX_NODES tags and attributes, and Unreadable if the XML is beyond repair.
     """
     if xml.count(b"<") + xml.count(b"=") > MAX_NODES:
         raise TooLarge(f"The {what} has more than {MAX_NODES:,} tags and attributes.")

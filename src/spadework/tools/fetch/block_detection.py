@@ -13,11 +13,11 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import printable_url
 
-#: Maximum characters of a page that may be recognized by its text as a wall, such as a login.
+#: The maximum length in characters of a page whose text is checked for a wall, such as a login.
 MAX_CHARS = 600
 #: Loose patterns apply only to texts up to this length, because they also match in articles.
 FEW_CHARS = 200
-#: Maximum characters of a page that may be recognized as a wall by its markup.
+#: The maximum length in characters of a page whose markup is checked for a wall.
 MARKED_CHARS = 1_500
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (

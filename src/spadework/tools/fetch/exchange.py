@@ -35,7 +35,7 @@ class Fetched:
     """A fetched page: its URL after redirects, and its decoded body.
     - `charset`: the charset in the Content-Type header, if any.
     - `dated`: the Date header of a cached copy.
-    - `stale`: True if the server was unreachable.
+    - `stale`: true if this is an old copy, because the server was unreachable.
     - `attempts`: all attempts, including failed ones.
     """
 
@@ -147,7 +147,7 @@ def reason(error: BaseException) -> str:
 
 
 def certificate_fault(error: BaseException) -> str:
-    """Describe the fault of the server's certificate, or return "" if there is none."""
+    """Describe what is wrong with the server's certificate, or return "" if nothing is."""
     return reason(error) if is_permanent(error) else ""
 
 

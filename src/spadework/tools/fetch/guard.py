@@ -73,7 +73,7 @@ def _public_v6(address: IPv6Address) -> bool:
 
 
 def may_connect(host: str, address: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether `address` is public, or the owner allows the address or its `host`."""
+    """Return whether `address` is public or the owner allows it, directly or by its `host`."""
     return is_owned(host, allow_hosts) or is_owned(address, allow_hosts) or is_public(address)
 
 
@@ -89,10 +89,10 @@ def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
 
 
 def check_url(url: str) -> str:
-    """Return the URL as it will be requested. The host becomes lower-case ASCII, IP addresses get
-    standard notation, and the fragment and default port are removed. Raises NotAllowed for
-    other schemes, a missing host, a user name or a URL over MAX_URL_CHARS. Whether the address
-    is public is checked later, when the name is resolved.
+    """Return the URL as it will be requested. The host is converted to lower-case ASCII and IP
+    addresses to standard notation, and the fragment and default port are removed. Raises
+    NotAllowed for a scheme other than http(s), a missing host, a user name or a URL over
+    MAX_URL_CHARS. Whether the address is public is checked later, when the name is resolved.
     """
     url = url.strip()
     if len(url) > MAX_URL_CHARS:
@@ -205,8 +205,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         raise failure
 
     async def check(self, host: str) -> None:
-        """Check a host that a proxy will resolve, as far as this machine can resolve it. Raises
-        NotAllowed for a refused address, and for an unknown name without a dot (an internal host).
+        """Check a host that a proxy will resolve, if this machine can resolve it too. Raises
+        NotAllowed for a refused address, and for an unknown name without a dot (internal).
         """
         try:
             await self._addresses(host)

@@ -84,7 +84,7 @@ class Hosts:
         return known.level if known and self._clock() < known.level_until else 0
 
     def check(self, url: str) -> None:
-        """Raise Blocked if the page or its host has asked for a pause that is not over."""
+        """Raise Blocked if the pause requested for the page or its host is not over yet."""
         for name in (urlsplit(url).netloc, url):
             known = self._known.get(name)
             if known and self._clock() < known.blocked_until:
@@ -111,7 +111,7 @@ class Hosts:
             await self._learn(host, level=level, level_until=until)
 
     async def let_in(self, host: str) -> None:
-        """Record that the host served a page, so that it no longer counts as refusing."""
+        """Record that the host served a page, and forget its refusals."""
         self._given.add(host)
         self._refused.pop(host, None)
         if (known := self._known.get(host)) and known.refused_until:
@@ -285,7 +285,7 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Wait in the queue shared by all machines. Raises TooSoon for a turn after `deadline`."""
+    """Wait in the queue of all machines. Raises TooSoon if the turn comes after `deadline`."""
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

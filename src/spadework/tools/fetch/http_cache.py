@@ -194,7 +194,7 @@ class HttpCache:
         return answer
 
     async def stale(self, url: str, levels: Collection[int]) -> Answer | None:
-        """Return the copy of an unreachable page, marked as stale, or None if none may be used."""
+        """Return a usable copy of an unreachable page, marked as stale, or None."""
         for level in levels:
             copy = await self._load(url, level)
             # Measure the age from the Date header, because a 304 renews that header.

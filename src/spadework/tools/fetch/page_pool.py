@@ -60,7 +60,7 @@ class Failed(Generic[C]):
 
 @dataclass(frozen=True)
 class Left(Generic[C]):
-    """A candidate whose read was abandoned: too late, stopped, not needed or out of budget."""
+    """A candidate given up: time or budget ran out, reading stopped, or it was not needed."""
 
     candidate: C
     why: Why
@@ -149,8 +149,8 @@ class _Pool(Generic[C, R]):
             yield candidate
 
     def _next(self, places: int, now: float) -> C | None:
-        """Take the best candidate whose group may start another read. For each better candidate,
-        whose group is full, keep a slot free if a read of that group is not slow yet.
+        """Take the best candidate whose group may start another read. For each better candidate in
+        a full group, keep a slot free if a read of that group is not slow yet.
         """
         busy = Counter(self._group(candidate) for candidate in self.running.values())
         quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}

@@ -33,13 +33,13 @@ class Way(NamedTuple):
     media_type: str = ""
 
 
-#: Returns a page's alternative URLs, best first; none for pages of other sites.
+#: Returns a page's alternative URLs, best first, or none if the page is on another site.
 Site = Callable[[str], Sequence[Way]]
 _PREPRINT = r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
 _ARXIV = rf"(?P<form>abs|pdf)/(?P<id>{_PREPRINT})(?:\.pdf)?"
 _WIKIPEDIAS = r"[a-z-]{2,12}\.(?:m\.)?wikipedia\.org"
-#: The path of an article. Pages in namespaces such as Special: or Talk:, in whatever language, do
-#: not match.
+#: The path of an article. Pages in namespaces such as Special: or Talk:, in any language, do not
+#: match.
 _ARTICLE = re.compile(r"/wiki/(?!\w+(?: \w+)?:[^_ ])[^/].*")
 _REPOSITORY = r"(?P<owner>[\w-]+)/(?P<name>[\w.-]+)"
 #: First path segments on GitHub that do not name the owner of a repository.
@@ -95,8 +95,8 @@ def github(
 def npm(
     url: str, base: str = "https://npmjs.com", *, registry: str = "https://registry.npmjs.org"
 ) -> Sequence[Way]:
-    """Return the URLs of an npm package's metadata, which include its README. The package's own
-    page turns programs away. See
+    """Return the URLs of an npm package's metadata, which contains its README. The package's own
+    page refuses automated clients. See
     https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md.
     """
     if not (found := _match(_PACKAGE, url, base)):
@@ -166,7 +166,7 @@ class Reader:
         self, web: Web, browser: Browser | None = None, *, sites: Sequence[Site] = SITES
     ) -> None:
         self._web, self._browser, self._sites = web, browser, sites
-        #: The number of refusals by host. A single refusal may concern only one page.
+        #: The number of refusals per host. A single refusal may concern only one page.
         self._refusals: Counter[str] = Counter()
 
     def level_at(self, url: str) -> int:
@@ -183,7 +183,7 @@ class Reader:
     ) -> Read:
         """Read the page at `url` within `seconds`, starting at `level`. `had(level, fetch)`
         returns a stored response, or the result of `fetch`, which it may store. Alternative
-        URLs have the levels -1, -2 and so on, but their pages keep `url`. Raises what
+        URLs are read at levels -1, -2 and so on, but their pages keep `url`. Raises what
         `Web.fetch` raises, plus Blocked for a captcha or login, and Unreadable for a page
         without text.
         """

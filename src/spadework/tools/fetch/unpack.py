@@ -97,8 +97,8 @@ class Unpacker:
         self._plain = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Decode the next bytes. As in browsers, bytes after the end are ignored.
-        Raises TooLarge above the limit or MAX_RATIO, and Unreachable for corrupt data.
+        """Decode the next bytes. As in browsers, bytes after the end are ignored. Raises TooLarge
+        for output above the limit or MAX_RATIO, and Unreachable for corrupt data.
         """
         try:
             self._pass_on(chunk, 0)

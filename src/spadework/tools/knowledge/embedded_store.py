@@ -1,6 +1,6 @@
 """Store pages without a server, in a catalogue and an index that all processes share. Pages enter
 the catalogue at once, but only the process that holds the lock indexes them. If a process
-cannot get the lock, the next process to hold it indexes the pages.
+cannot get the lock, its pages are indexed by the next process that does.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Catalogue:
 
     @contextmanager
     def opened(self) -> Iterator[sqlite3.Connection]:
-        """Open a connection on which each statement commits."""
+        """Open a connection that commits each statement."""
         private_file(self._path)
         with closing(sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)) as db:
             (made,) = db.execute("PRAGMA user_version").fetchone()
@@ -134,7 +134,7 @@ class Catalogue:
         return len(numbers)
 
     def use(self, db: sqlite3.Connection, url: str, since: float) -> Entry | None:
-        """Return the page at a URL, marked as used, or None if unknown or older than `since`."""
+        """Mark a URL's page as used and return it, or None if unknown or older than `since`."""
         row = db.execute(
             "SELECT record, text, own FROM pages WHERE url = ? AND fetched_at >= ?", (url, since)
         ).fetchone()
@@ -174,7 +174,7 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: Maximum number of passages to fetch with any term, with all terms, and about a named subject.
+#: Maximum numbers of passages with any term, with all terms, and about a named subject.
 _PROPOSED = 40, 20, 10
 #: The number of unrelated passages assumed when computing rarity. Otherwise the subject of a small
 #: store would seem common, and a word that the store lacks would outweigh all others.

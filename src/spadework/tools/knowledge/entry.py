@@ -48,7 +48,7 @@ class Entry:
 @dataclass(frozen=True)
 class Recalled:
     """A page that matches a question. `passages` holds its matching spans, merged and in order.
-    `share` is the weighted fraction of needed terms that title and best passage contain,
+    `share` is the weighted fraction of needed terms that its title and best passage contain,
     reduced for short questions.
     """
 
@@ -140,7 +140,7 @@ class Knowledge(Protocol):
         ...
 
     async def forget(self, which: Which) -> int:
-        """Delete pages with all their words, and return the number of pages."""
+        """Delete pages and all their words, and return the number of pages."""
         ...
 
     def pages(self, which: Which) -> AsyncIterator[Page]:
@@ -165,7 +165,7 @@ ASPECTS = 0.6
 
 
 def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> datetime | None:
-    """Return the time from which stored pages are fresh enough for the queries, or None."""
+    """Return the cutoff after which stored pages are fresh enough, or None if none can be."""
     wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {"any": KEPT_DAYS, "recent": RECENT_HOURS / 24, "now": 0.0}
     allowed = min((days[freshness] for freshness in wanted), default=0.0)

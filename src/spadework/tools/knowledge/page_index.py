@@ -125,7 +125,7 @@ class Passage(NamedTuple):
 
 
 def passages_of(entry: Entry, owner: str) -> list[Passage]:
-    """Return a page's passages, with the owner's mark among their words."""
+    """Return a page's passages, each with the owner's mark added to its words."""
     title = all_terms(entry.page.title)
     made = []
     for piece in pieces(document(entry)):
@@ -146,7 +146,7 @@ def lexemes_of(term: Term) -> list[str]:
 
 
 def mark(owner: str) -> str:
-    """Return the lexeme that marks an owner's passages. It starts with "@", as no word does."""
+    """Return the lexeme that marks an owner's passages. It starts with "@", which no word does."""
     return lexeme(f"@{owner}")
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 PAGE, PASSAGE = "page", "passage"
-#: Names of a passage's vectors: a sparse one of its words and, with an embedder, a dense one.
+#: A passage's vectors: a sparse one for its words and, if there is an embedder, a dense one.
 WORDS, MEANING = "words", "meaning"
 
 
@@ -50,7 +50,7 @@ def texts_of(entry: Entry) -> list[str]:
 def points_of(
     entry: Entry, meanings: Sequence[list[float]] = ()
 ) -> tuple[list[models.PointStruct], models.PointStruct]:
-    """Return the points of an entry's passages, and the point of its page. Write the page's point
+    """Return the points of an entry's passages, and the point of its page, which must be written
     last. `meanings` are the embeddings of `texts_of(entry)`.
     """
     from qdrant_client import models
@@ -191,14 +191,14 @@ def nothing_there() -> Iterator[None]:
 #: The maximum number of passages retrieved for a question, and the weight of an optional word.
 PROPOSED, OPTIONAL = 60, 0.3
 BATCH = 64
-#: Seconds allowed for a whole response. A slow trickle of data never hits the read timeout.
+#: The number of seconds allowed for a whole response: a slow trickle never hits the read timeout.
 WHOLE_SECONDS = 10.0
 
 
 class QdrantKnowledge:
     """A knowledge store in a Qdrant collection on the server `where`. `connect` creates the
-    client. With an embedder, vectors are searched too, and results are fused by RRF. Each model
-    has its own collection, because vectors of different models cannot be compared.
+    client. With an embedder, embeddings are searched too, and results are fused by RRF. Each
+    model has its own collection, because embeddings of different models cannot be compared.
     """
 
     def __init__(
@@ -398,8 +398,8 @@ async def _with_timeout(seconds: float, request: Any, send: Callable[[Any], Awai
 
 
 def _without_warnings(connect: Callable[[], AsyncQdrantClient]) -> AsyncQdrantClient:
-    """Connect without warnings, such as that about a key sent over plain HTTP. The server's owner
-    decides whether to allow that.
+    """Connect without warnings, such as the one about a key sent over plain HTTP. The server's
+    owner decides whether to allow that.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

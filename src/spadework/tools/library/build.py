@@ -185,7 +185,7 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count how often documents use names that others define, and finalize the folder."""
+        """Count how often documents use names that others define, then finalize the folder."""
         self._note_uses()
         self.commit()
         self._db.execute("commit")

@@ -50,7 +50,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Part:
-    """A document to be read. `read` returns None if it is empty, and may raise any exception."""
+    """A document to be read. `read` returns None for an empty one, and may raise any exception."""
 
     url: str
     read: Callable[[], Document | None]
@@ -140,7 +140,7 @@ def _near(above: str, below: str) -> bool:
 
 
 def packages_of(url: str) -> set[str]:
-    """Return the distribution and import names in a URL, or none if it has no package version."""
+    """Return the distribution and import names in a URL, or an empty set if it has no version."""
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)
@@ -315,7 +315,7 @@ def sketch(text: str) -> bytes:
 
 
 def resemblance(one: bytes, other: bytes) -> float:
-    """Estimate the similarity of two texts (0..1) from their sketches. Short texts give 0."""
+    """Estimate two texts' similarity (0..1) from their sketches. Return 0 for short texts."""
     a, b = frozenset(array("I", one)), frozenset(array("I", other))
     return similarity(a, b, _SAMPLE) if min(len(a), len(b)) >= _LEAST else 0.0
 

@@ -39,7 +39,7 @@ BOOSTS = {"title": 1.5, "heading": 1.2, "body": 1.0}
 
 @lru_cache(maxsize=1)
 def schema() -> tantivy.Schema:
-    """Return the fields of an indexed passage. Its text is stored elsewhere.
+    """Return the schema of an indexed passage, whose text is stored elsewhere.
     - `names`: the words of title, URL and headings as written.
     - `signed`: the terms whose symbols matter, such as C++.
     - `subject`: the title as one term, on the first passage of a document only.
@@ -70,7 +70,7 @@ def word_analyzer() -> tantivy.TextAnalyzer:
 
 @lru_cache(maxsize=1)
 def name_analyzer() -> tantivy.TextAnalyzer:
-    """Return an analyzer that keeps names as written, but in lower case."""
+    """Return an analyzer that keeps names whole and converts them to lower case."""
     return _analyzer(tantivy.Tokenizer.regex(_NAME), tantivy.Filter.lowercase())
 
 
@@ -104,9 +104,9 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """Open the only writer of an index, and make a dummy deletion first. In tantivy 0.27, a merge
-    before the next commit loses the first deletion, whose number equals that of the last
-    commit.
+    """Open an index's only writer, with a dummy deletion as its first operation. In tantivy 0.27,
+    a merge before the next commit loses a writer's first deletion, because it has the same
+    number as the last commit.
     """
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
@@ -211,7 +211,7 @@ _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|c
 _COMPARES = re.compile(
     r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I
 )
-#: Read at most this many characters of a question. Its subject usually comes first.
+#: The maximum number of characters read from a question. Its subject usually comes first.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
 #: The maximum number of terms. Only the rarest are kept, because each term costs a lookup in four

@@ -78,9 +78,9 @@ def package_name(place: Path | None) -> str:
 
 
 def packages_in(text: str) -> frozenset[str]:
-    """Return the installed packages that a text names, and those whose names extend such a name
-    ("langgraph-sdk"). Add "python" if the text contains that word. If the text names no
-    package, add it also for a standard module named as code.
+    """Return the installed packages that a text names, and those whose names extend a named one
+    ("langgraph-sdk"). Include "python" if the text contains that word, or if it names no
+    package but mentions a standard module as code.
     """
     installed = [package_name(place) for place in installed_packages()]
     words = re.sub(r"[\W_]+", " ", text.lower())

@@ -109,7 +109,7 @@ def _digest(lines: Iterable[str]) -> str:
 
 
 BUILD_SECONDS = 1_800
-#: The number of attempts to read more packages in full, before keeping the open index as it is.
+#: The number of attempts to read more packages in full before the open index is kept as it is.
 TRIES = 2
 PAUSE_SECONDS = 10.0
 
@@ -195,7 +195,7 @@ class Shelved:
         rebuilds: bool = True,
     ) -> Self:
         """Open the index of a plan, building it if it is missing. With `lazily`, a missing index
-        of folders is left to `built`, and a missing index of packages gets only their
+        of folders is left for `built` to build, and one of packages gets only their
         descriptions. A damaged index is rebuilt unless `rebuilds` is False. Raises SearchError
         if the index stays damaged, or SettingsError if it cannot be written.
         """
@@ -401,7 +401,7 @@ class Library:
         await self._index.widen(text)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
-        """Return at most `limit` documents as hits, best first, with a relevance from 0 to 1."""
+        """Return at most `limit` documents, best first, as hits with a relevance from 0 to 1."""
         await self._index.widen(text)
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else no_passages
         found = await self._index.ask(lambda searcher: searcher.search(text, limit, nearest))

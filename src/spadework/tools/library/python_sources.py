@@ -181,7 +181,7 @@ def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
 
 
 def _origin(sources: Sources, where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
-    """Return the (module, name) that defines `where.name`, or None if outside the package."""
+    """Return the (module, name) defining `where.name`, or None if it is outside the package."""
     module = sources.get(where)
     if module is None or hops > _MAX_HOPS:
         return None

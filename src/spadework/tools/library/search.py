@@ -57,7 +57,7 @@ _WHOLE = 1 - 1e-9
 #: Score factors for documents whose subject or package the question names.
 _SUBJECT = 1.4
 _PACKAGE = 1.3
-#: A document about one side of a comparison counts as answering at least this fraction of the
+#: A document about one side of a comparison is treated as answering at least this fraction of the
 #: question.
 _SIDE = 0.75
 #: The weight of a document's passages other than the best one.
@@ -156,8 +156,8 @@ def _side(each: Ranked, question: Asked) -> str:
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Return whether the question consists only of subjects that documents introduce. A comparison
-    may be covered by several subjects together, any other question only by one.
+    """Return whether the question consists only of subjects that documents introduce. Several
+    subjects together may cover a comparison, but any other question must be covered by one.
     """
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named
@@ -269,8 +269,8 @@ def _flat(text: str) -> str:
     return " ".join((plain(text) if _MARKED.search(text) else text).split())
 
 
-#: The maximum number of passages found by vectors, and the weight of the ranking by vectors. The
-#: ranking by words has a weight of 1.
+#: The maximum number of passages found by vectors, and the weight of the vector ranking. The word
+#: ranking has a weight of 1.
 PROPOSED, WEIGHT = 120, 0.7
 
 #: A function that returns the passages nearest to a question. It takes the word matches and the

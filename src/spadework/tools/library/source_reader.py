@@ -77,9 +77,9 @@ class File:
 
 
 def collections(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return the paths by unique name, in the given order. A path is named after its folder, with
-    the parent's name in front if several names are equal. Raises SettingsError if a path is
-    missing or unreadable.
+    """Return the paths in the given order, keyed by unique name. A path is named after its folder,
+    preceded by the parent's name if several folders share a name. Raises SettingsError if a
+    path is missing or unreadable.
     """
     found: dict[str, Path] = {}
     given = dict.fromkeys(Path(each).expanduser().absolute() for each in paths)
@@ -187,7 +187,7 @@ T = TypeVar("T")
 class SourceText:
     """The documents of a file or package, and the parts that could not be read.
     - `digest`: the hash of a file.
-    - `same`: true if the file has not changed and was not parsed.
+    - `same`: true if the file is unchanged and was therefore not parsed.
     """
 
     cuts: list[Cut]
@@ -320,7 +320,7 @@ def workers(count: int = WORKERS) -> ProcessPoolExecutor:
 
 
 def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, SourceText]]:
-    """Read files. Each comes with its last known digest, or "" if it has none."""
+    """Read files, each given with its last known digest ("" if it has none)."""
     waiting = deque[tuple[File, str]]()
     for file, known in files:
         if file.media_type in PLAIN and file.size <= PLAIN_BYTES:

@@ -52,8 +52,8 @@ def disagreement(
     one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
 ) -> Kind:
     """Return the kind of disagreement between two statements, or "" if there is none. Values that
-    differ near a stem in `asked` count even if the statements share few words. `titles` are the
-    titles of the two pages.
+    differ near a stem in `asked` are a disagreement even if the statements share few words.
+    `titles` are the titles of the two pages.
     """
     code = spoken(one, other)
     sought = frozenset(asked)
@@ -155,8 +155,8 @@ def _opens(statement: Statement, title: str) -> bool:
 def _values_apart(
     a: Statement, b: Statement, asked: frozenset[str]
 ) -> Literal["date", "number", ""]:
-    """Return on which kind of value two statements about one thing, or about what was asked,
-    differ, or "". Ignore values in both, and figures for different years.
+    """Return the kind of value on which two statements about one thing, or about what was asked,
+    differ, or "" if none. Ignore values found in both, and figures for different years.
     """
     alike = _is_alike(a, b)
     likes = [(x, y, _differ(x, y)) for x, y in _likes(a, b)]
@@ -209,9 +209,9 @@ def _overlap(one: tuple[Quantity, Quantity], other: tuple[Quantity, Quantity]) -
 
 
 def _contrast(a: Statement, b: Statement) -> bool:
-    """Return whether parallel sentences are about two things ("adults pay", "children pay"), which
-    a replaced word shows. Ignore a replaced verb before a figure, and words far after the last
-    value.
+    """Return whether parallel sentences are about two different things ("adults pay", "children
+    pay"), as a replaced word shows. Ignore a replaced verb before a figure, and words far after
+    the last value.
     """
     values = [n for n, word in enumerate(a.frame) if word in (DATE, FIGURE)]
     last = max(values, default=len(a.frame)) + 2
@@ -270,7 +270,7 @@ def conflicts(
     heard: Mapping[str, Heard] | None = None,
     late: Late = lambda: False,
 ) -> list[Conflict]:
-    """Return the disagreements within each topic, without repetition, heavier side first.
+    """Return the disagreements within each topic, without repetition, each heavier side first.
 
     - `heard`: the pages that were read, by URL.
     - `asked`: the stems that a factual question asks for.
@@ -395,8 +395,8 @@ class _Weighing:
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
         """Return the positions of the claims that a page supports, each with a sentence that
-        agrees with this claim and contradicts another. Read only lines that contain a figure or
-        name on which the claims differ.
+        agrees with that claim and contradicts another one. Read only lines that contain a
+        figure or name on which the claims differ.
         """
         of = numbers if kind in ("number", "date") else names
         told: list[set[str]] = [of(claim) for claim in claims]

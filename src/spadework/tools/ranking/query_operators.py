@@ -23,7 +23,7 @@ _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 @dataclass(frozen=True)
 class Only:
-    """The filters of a query, in lower case. Empty means no filter. Hits must be in one of
+    """The filters of a query, in lower case. Empty means no filter. Hits must be on one of
     `sites`, below one of `paths`, of one of `kinds`, and dated on or after `after` and before
     `before`. Paths start with a slash and do not end with one.
     """
@@ -39,8 +39,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query has only words, no addresses or operators. In a model's query, a page
-    may have planted these, so that certain pages are visited.
+    """Return whether a query consists of words alone, without addresses or operators. A page may
+    have planted those in a model's query to get certain pages visited.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
@@ -105,8 +105,8 @@ def freshness_of(query: Query) -> Freshness:
 
 
 def period(query: Query) -> tuple[date | None, date | None]:
-    """Return the earliest and latest dates that pages may have, or None for an open end. Requested
-    dates take precedence over freshness.
+    """Return the earliest and latest dates that pages may have, with None for an open end.
+    Requested dates take precedence over freshness.
     """
     if query.since or query.until:
         return query.since, query.until

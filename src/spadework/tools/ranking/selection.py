@@ -66,7 +66,7 @@ def by_page(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
 
 
 def domain_prior(url: str) -> float:
-    """Return a URL's authority by its domain suffix, 0..1."""
+    """Return the authority (0..1) of a URL's domain suffix."""
     domain = domain_of(url)
     return next((prior for end, prior in PRIORS.items() if domain.endswith(end)), MIDDLE)
 
@@ -108,8 +108,8 @@ KNOWLEDGE = "knowledge"
 ASKED_HITS = 5
 #: The site name or kind that follows the actual name in a page title.
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
-#: The number of pages per domain and topic that count in full, and the factor applied to the fused
-#: score of any further pages.
+#: The number of pages per domain and topic whose fused scores count in full, and the factor
+#: applied to the scores of any further pages.
 PAGES_PER_DOMAIN = 3
 CROWDED = 0.25
 #: The minimum number of pages to read when time is short, and the snippet length in characters
@@ -120,8 +120,8 @@ LEAST_HURRIED, FULL_SNIPPET = 2, 300
 @dataclass(frozen=True)
 class Selection:
     """The hits to read and the reserve, best first. `note` is set if the relevance threshold was
-    lowered to `threshold`. `crowded` holds URLs in reserve because their domain had enough
-    pages.
+    lowered to `threshold`. `crowded` holds URLs that are in reserve because their domain had
+    enough pages.
     """
 
     chosen: tuple[Hit, ...]
@@ -141,7 +141,7 @@ def select(
 ) -> Selection:
     """Select the best fused hits that are relevant enough, spread over domains.
 
-    - Hits beyond PAGES_PER_DOMAIN yield to other domains.
+    - Hits beyond PAGES_PER_DOMAIN yield to hits from other domains.
     - `limit` replaces the preset's number of pages.
     - Each of the `steps` (rounds without an answer) lowers the threshold.
     - The first hits of the query `asked` are always read, unless their fused score is 0.
@@ -175,7 +175,7 @@ def select(
 
 
 def preset_of(settings: Settings) -> Preset:
-    """Return the settings' preset. Their own minimum relevance, if set, overrides the preset's."""
+    """Return the preset named in the settings, with their minimum relevance if they set one."""
     floor, most = _preset(settings.preset)
     return (floor if settings.min_relevance is None else settings.min_relevance), most
 
@@ -247,8 +247,8 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
 
 
 def _spread(hits: Sequence[Hit], most: int) -> list[int]:
-    """Return the positions of the selected hits, in order. Hits beyond a domain's limit count
-    less. Library documents have no limit, because a collection is not one publisher.
+    """Return the positions of the selected hits, in order. Hits beyond the limit per domain are
+    weighted less. Library documents are exempt, because a collection is not one publisher.
     """
     taken: Counter[str] = Counter()
     worth: list[float] = []

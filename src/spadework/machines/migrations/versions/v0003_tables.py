@@ -91,9 +91,9 @@ CREATE TRIGGER tell AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION tell_wa
 CREATE TRIGGER tell AFTER INSERT ON signals FOR EACH ROW EXECUTE FUNCTION tell_workers();;
 CREATE TRIGGER tell AFTER UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION tell_all();;
 """
-#: Slots at resources, users' runs, and users' daily spending. The tables of slots (`places` in
-#: `rooms`) are unlogged, so that taking a slot writes nothing to disk. A server crash empties
-#: them.
+#: Slots at resources, users' runs, and users' daily spending. The tables of resources (`rooms`)
+#: and slots (`places`) are unlogged, so that taking a slot writes nothing to disk. A server crash
+#: empties them.
 _LIMITS = """
 CREATE UNLOGGED TABLE askers (
     process text PRIMARY KEY,

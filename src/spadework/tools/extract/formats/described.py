@@ -70,14 +70,14 @@ def package(
 
 
 def read_readme(text: object, media_type: str, url: str) -> Extracted | None:
-    """Convert a README according to its media type, by default Markdown. Return None if empty."""
+    """Convert a README by its media type (Markdown by default). Return None if it is empty."""
     kind = media_type.partition(";")[0].strip().lower()
     read = text_reader(_WRITTEN.get(kind, "markdown"))
     return read(text, url) if read and isinstance(text, str) and text.strip() else None
 
 
 def unpack_base64(content: object) -> bytes:
-    """Decode base64 text. Return b"" for anything but text. Raises Unreadable if it is invalid."""
+    """Decode base64 text; return b"" for non-text. Raises Unreadable if the text is invalid."""
     try:
         return base64.b64decode(content if isinstance(content, str) else "", validate=False)
     except (binascii.Error, ValueError):

@@ -19,7 +19,7 @@ _CODE = re.compile(
 )
 _FIXED = re.compile(r"\bmono|courier|consolas|menlo|lucida console", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
-#: Maximum number of parent styles followed, because damaged files may contain cycles.
+#: Maximum number of parent styles to follow. Damaged files may contain cycles.
 _ANCESTORS = 10
 _PLACES = {"superscript": Place.RAISED, "subscript": Place.LOWERED}
 #: Outline level of body text.
@@ -90,7 +90,7 @@ class Styles:
 
 
 def by_name(style: Style, name: str) -> Style:
-    """Return `style` updated from its name. Heading names are English in all languages."""
+    """Return `style`, updated from its name. Word names headings in English in every language."""
     if found := _HEADING.match(name):
         return replace(style, level=int(found[1]))
     if name.lower() == "title":
@@ -145,7 +145,7 @@ _UNSEEN = frozenset(
     {"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"}
 )
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "p": " "}
-#: Parts that contain notes, by the element that refers to a note.
+#: Parts that contain notes, keyed by the element that refers to a note.
 _NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 _MOST_SPAN = 63
 _BREAKS_LINK = re.compile(r"[\s()<>]")
@@ -182,7 +182,7 @@ class _Document:
                 self.read(element)
 
     def notes(self) -> Iterator[str]:
-        """Yield the notes that the text or other notes refer to, each preceded by its mark."""
+        """Yield the notes that the text or another note refers to, each preceded by its mark."""
         found = {
             (name, attribute(note, "id")): note
             for name in _NOTES.values()

@@ -55,7 +55,7 @@ _FAULTS = (
 
 @contextmanager
 def whole(what: str) -> Iterator[None]:
-    """Turn errors about damaged or locked archives into Unreadable. `what` names the file."""
+    """Convert errors about damaged or locked archives to Unreadable. `what` names the file."""
     try:
         yield
     except FetchError:
@@ -75,7 +75,7 @@ _TEMPLATES = frozenset(
 
 
 def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
-    """Open a zip file. Raises Unreadable if it is damaged, and TooLarge beyond MAX_ENTRIES."""
+    """Open a zip file. Raises Unreadable if it is damaged, TooLarge if it exceeds MAX_ENTRIES."""
     entries = body.count(_ENTRY)
     if entries > MAX_ENTRIES:
         raise TooLarge(f"The {what} has {entries:,} entries; the limit is {MAX_ENTRIES:,}.")
@@ -96,8 +96,8 @@ class Package:
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 
     def read(self, name: str, limit: int = MAX_PART) -> bytes:
-        """Return a part, or b"" if it is missing.
-        Raises Unreadable if the part is damaged, and TooLarge beyond `limit` bytes.
+        """Return a part, or b"" if it is missing. Raises Unreadable if the part is damaged, and
+        TooLarge if it exceeds `limit` bytes.
         """
         if name not in self.names:
             return b""
@@ -128,7 +128,7 @@ class Package:
         return ""
 
     def relations(self, name: str) -> dict[str, str]:
-        """Return the relationships of a part: names of parts or URLs, by id."""
+        """Return a part's relationships: part names or URLs, keyed by id."""
         folder, _, file = name.rpartition("/")
         found = self.tree(f"{folder}/_rels/{file}.rels")
         relations = {}
@@ -149,7 +149,7 @@ class Package:
         return described(said, blocks([markdown, self.unread()]), title=title, kind=kind)
 
     def unread(self, known: Collection[str] = ()) -> str:
-        """Return a line naming the unread parts except boilerplate and `known` parts, or ""."""
+        """Return a line that names the unread parts other than boilerplate and `known`, or ""."""
         left = [
             name
             for name in self.names

@@ -20,7 +20,7 @@ _to_text: Any = striprtf.rtf_to_text  # striprtf has no types.
 MAX_BYTES = 20_000_000
 
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
-#: Field marks, which are removed because striprtf searches them in quadratic time.
+#: Field marks, which are removed because striprtf takes quadratic time to search for them.
 _FIELD = re.compile(r"\\field(?![a-z])")
 #: A superscript or subscript up to its end mark or the end of its group.
 _SCRIPT = re.compile(

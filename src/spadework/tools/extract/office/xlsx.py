@@ -47,9 +47,9 @@ MAX_SHEETS = 50
 #: Numbers of the built-in date formats.
 _DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
-#: Letters that mark a date format if they stand outside quotes and brackets.
+#: Letters that mark a date format, except in quotes or brackets.
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
-#: Number of the built-in format for elapsed time, and the letters that mark custom formats for it.
+#: Number of the built-in elapsed-time format, and the letters that mark custom ones.
 _LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b")
 _PLACE = re.compile(r"([A-Z]{1,3})\d+")
@@ -122,7 +122,7 @@ class _Values:
             if tag(cell) == "c":
                 cells[column] = self._value(cell)
         width = max((column for column, value in cells.items() if value), default=-1) + 1
-        # Do not cut a row wider than all before, so that `sheet_table` can count the cut columns.
+        # Leave the widest row so far uncut, so that `sheet_table` can count the cut columns.
         shown = width if width > self._widest else min(width, MAX_COLUMNS)
         self._widest = max(self._widest, width)
         return [cells.get(column, "") for column in range(shown)]
@@ -249,7 +249,7 @@ _Value = float | str | bool | date | datetime | time | timedelta | None
 
 
 def extract_xls(body: bytes, url: str) -> Extracted:
-    """Return the values of an xls or xlsb workbook. Raises Unreadable if damaged or locked."""
+    """Return an xls or xlsb workbook's values. Raises Unreadable if it is damaged or locked."""
     try:
         with CalamineWorkbook.from_filelike(io.BytesIO(body)) as book:
             shown = [

@@ -44,7 +44,7 @@ def as_parent(traits: tuple[str, ...]) -> list[str]:
 
 
 class PageView:
-    """Holds a page's blocks and names their features. The scorer ignores unweighted names."""
+    """Holds a page's blocks and names their features. The scorer ignores any without a weight."""
 
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks = blocks

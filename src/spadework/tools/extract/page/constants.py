@@ -39,20 +39,19 @@ CONTAINER_BAR = 0.1
 BAR = 1.2
 #: Exceptions to BAR. Articles have more noise, documentation has less.
 BARS = {"article": 1.3, "documentation": 1.0}
-#: Share of the distance by which a block's probability moves towards the mean of similar blocks
-#: (0–1).
+#: How far a block's probability moves towards the mean of similar blocks (0–1).
 LEVELLED = 0.5
 #: On a page with at most this many blocks, everything except boilerplate markup is content.
 FEW_BLOCKS = 4
 #: The title is an h1 above the first kept block with at least this many characters.
 TITLED_CHARS = 120
-#: A list of definitions is kept whole if their mean length is at least DEFINED_CHARS and the
-#: list's probability is at least DEFINED times the page's threshold.
+#: A definition list is kept whole if its definitions have a mean length of at least DEFINED_CHARS
+#: and its probability is at least DEFINED times the page's threshold.
 DEFINED_CHARS, DEFINED = 40, 0.8
 #: A page with fewer expected content characters than this counts as having no content, unless it
 #: is small (SMALL_PAGE_BYTES).
 LIKELY_CHARS = 100
-#: If the scorer finds no content, a page with at most this much HTML counts as all content.
+#: If the scorer finds no content, all of a page with at most this much HTML counts as content.
 SMALL_PAGE_BYTES = 12_000
 #: Blocks shorter than this are kept even if they are repeated.
 LEAST_REPEATED_CHARS = 20

@@ -23,7 +23,7 @@ from spadework.tools.extract.page.walker import Walker
 _SHELF = re.compile(r"^<(?:template|noscript)\b[^>]*>|</(?:template|noscript)>$")
 _MARKUP = re.compile(r"<(?:p|div|br|h[1-6]|ul|ol|li|span|strong|em|a)\b", re.I)
 _BODIES = ("articleBody", "text", "reviewBody", "description", "acceptedAnswer")
-#: Meta tags that may hold the page text.
+#: Names of meta tags that may hold the page text.
 _META = ("articlebody", "text")
 _CODE_LIKE = re.compile(r"[{};<>=]|\\u00|https?://\S+$")
 #: Names that frameworks such as Next.js, Nuxt, Redux, Apollo and Remix give to initial state.

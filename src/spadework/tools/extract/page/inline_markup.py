@@ -91,7 +91,7 @@ def code_text(node: LexborNode) -> str:
 
 
 def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-    """Return whether a `<div>` is a code block, judged by its class and content."""
+    """Return whether a `<div>` is a code block, judging by its class and content."""
     names = attributes.get("class") if tag == "div" else ""
     if not names or "ode" not in names or not _LISTING.search(names):
         return False
@@ -320,5 +320,5 @@ class Line:
 
 
 def _markable(core: str) -> bool:
-    """Return whether `**` around `core` is sure to be parsed as emphasis."""
+    """Return whether `**` around `core` will certainly be parsed as emphasis."""
     return core[0].isalnum() and core[-1].isalnum() and "\n" not in core

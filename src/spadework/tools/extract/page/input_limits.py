@@ -120,10 +120,9 @@ _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
     re.I,
 )
-#: CSS values that may hide an element. Searching for these first is faster than searching for
-#: _HIDING.
+#: CSS values that may hide an element. It is faster to search for these before _HIDING.
 _MAY_HIDE = re.compile(r":\s*(?:none|hidden|0[\d.]*|-\d{3,})", re.I)
-#: Maximum length of the name of a CSS property that hides elements.
+#: Maximum length of the names of CSS properties that hide elements.
 _NAME = 20
 _CLASS = re.compile(r"\.([\w-]+)")
 

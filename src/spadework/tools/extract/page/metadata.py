@@ -115,8 +115,8 @@ def types_of(thing: Json) -> list[str]:
 
 
 def title_of(found: Metadata) -> str:
-    """Return the headline: the heading that appears earliest in the title. If no heading appears
-    there, return the part of the title that is most similar to a heading.
+    """Return the headline: the heading that appears earliest in the title. If the title contains
+    no heading, return its part that is most similar to a heading.
     """
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
     site = found.meta.get("og:site_name", "").lower()
@@ -204,7 +204,7 @@ _FORUM = ("discourse", "vbulletin")
 
 def source_kind_of(found: Metadata) -> SourceKind:
     """Return the kind of source that the metadata states, or "". A NewsArticle type or
-    citation_title alone proves nothing: half of such pages belong to companies and blogs.
+    citation_title alone proves nothing: half of these pages belong to companies and blogs.
     """
     if "ScholarlyArticle" in found.types or not found.meta.keys().isdisjoint(_PAPER):
         return "paper"

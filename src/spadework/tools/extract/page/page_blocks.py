@@ -40,9 +40,9 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """A paragraph, heading, table or code block as Markdown. `text` excludes the prefixes of the
-    enclosing items, which are in `inside`. `chars` counts the visible characters, and
-    `link_chars` counts those within links.
+    """A paragraph, heading, table or code block as Markdown. `inside` holds the enclosing items,
+    whose prefixes are not part of `text`. `chars` is the number of visible characters, and
+    `link_chars` is how many of them are within links.
     """
 
     kind: str
@@ -81,7 +81,7 @@ BLOCKS = frozenset((
     "td", "tfoot", "th", "thead", "tr", "ul", "dir", "pre", "listing", "xmp", "plaintext",
 ))  # fmt: skip
 
-#: The block kind of text directly inside an element, by the element's tag. The default is "p".
+#: The block kind of the text directly inside an element, keyed by its tag ("p" by default).
 KINDS = {
     **{name: name for name in HEADINGS},
     "li": "li", "dt": "dt", "dd": "dd", "button": "button", "label": "label", "legend": "label",
@@ -174,7 +174,7 @@ _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 def assemble(blocks: Sequence[Block]) -> str:
     """Return blocks as Markdown, rejoining split paragraphs. If a list item's first block was
-    dropped, the first block kept gets its marker.
+    dropped, the item's marker moves to its first remaining block.
     """
     going_on = _going_on(blocks)
     parts: list[str] = []
@@ -193,15 +193,16 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 def _inside(block: Block) -> tuple[Item, ...]:
     """Return the items whose prefixes a block gets. Skip list items that contain headings, and
-    quotations around code or tables, because old pages use those for indentation.
+    quotations around code or tables, because old pages use them for indentation.
     """
     shown = (item for item in block.inside if item.marker == "> " or not item.loose)
     return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)
 
 
 def _going_on(blocks: Sequence[Block]) -> set[int]:
-    """Return the indices of paragraphs that continue the previous one. Of adjacent paragraphs,
-    those after an unfinished sentence count if most of them start in lower case.
+    """Return the indices of paragraphs that continue the previous one. In a run of adjacent
+    paragraphs, all that follow an unfinished sentence do so if most of these start in lower
+    case.
     """
     found: set[int] = set()
     run: list[int] = []

@@ -37,7 +37,7 @@ Numbers = tuple[float, ...]
 
 
 class Surroundings:
-    """Computes input rows for the decision trees from the surroundings of a page's blocks. For
+    """Computes input rows for the decision trees from the surroundings of a page's blocks. In
     means, scores are squashed by tanh and weighted by the square root of block length.
     """
 
@@ -289,7 +289,7 @@ def _weights_on(kinds: dict[str, float]) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def second_odds() -> Odds:
-    """Return the fitted trees as a function of a row of `Surroundings.rows`."""
+    """Return the fitted trees as a function whose arguments are a row of `Surroundings.rows`."""
     pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
     return compiled([value for name, value in pairs if name == _TREE], NUMBERS)
 
@@ -336,8 +336,8 @@ def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
 def _inherited(
     view: PageView, table: dict[str, float]
 ) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
-    """Return three maps by element: the score that its blocks receive, the extra score that its
-    children's blocks receive, and the traits of the element and its ancestors.
+    """Return three maps keyed by element: the score that its blocks receive, the extra score for
+    its children's blocks, and the traits of the element and its ancestors.
     """
     around: dict[Frame, float] = {}
     given: dict[Frame, float] = {}

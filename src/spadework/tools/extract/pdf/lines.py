@@ -17,7 +17,7 @@ import pypdfium2
 from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.office.docx import is_fixed_font
 
-#: The character with which pdfium marks a word that is broken at a line end.
+#: The character that pdfium puts where a word is broken at the end of a line.
 BROKEN = "\ufffe"
 #: Minimum gap between columns, in letter heights.
 WIDE_GAP = 1.2
@@ -46,7 +46,7 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Line:
-    """A line, or the part of it in one column, measured in points. If the line stands for a table,
+    """A line, or the part of it in one column, measured in points. If the line replaces a table,
     `table` holds the table's Markdown.
     """
 
@@ -61,7 +61,7 @@ class Line:
 
 
 def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
-    """Yield each line's parts from left to right, split at gaps over `gap` letter heights."""
+    """Yield each line's parts from left to right, split at gaps above `gap` letter heights."""
     text = text_page.get_text_range()
     known = text_page.count_chars()
     for span in _whole_lines(text_page, text, known):
@@ -80,7 +80,7 @@ def is_figure(text: str) -> bool:
 
 
 def is_turned(text_page: Any) -> bool:
-    """Return whether a page is rotated, judged by one letter."""
+    """Return whether a page is rotated, judging by the angle of one letter."""
     angle = _PDFIUM.FPDFText_GetCharAngle(text_page, text_page.count_chars() // 2)
     return math.cos(angle) < SMALL
 

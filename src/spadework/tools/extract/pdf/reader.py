@@ -36,14 +36,14 @@ from spadework.tools.extract.process import reading_until
 _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 #: Number of pixels per point when a page is rendered.
 DOTS = 200 / 72
-#: A scanned page has at most this many letters, and a picture on at least this share of it.
+#: A scanned page has at most this many letters and a picture covering at least this share of it.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
 #: A scanned line is given the usual font size if its own differs by less than this share.
 ALIKE = 0.35
 
 
 def is_scan(page: Any, lines: list[Line]) -> bool:
-    """Return whether a page is probably a picture of text. `lines` holds what text it has."""
+    """Return whether a page is probably a picture of text. `lines` holds the text it contains."""
     if not lines:
         return next(iter(page.get_objects(max_depth=1)), None) is not None
     if sum(len(line.text or line.table) for line in lines) > FEW_LETTERS:
@@ -280,7 +280,7 @@ def _unread(pictures: int) -> str:
 
 
 def _pages(document: Any, count: int) -> Iterator[list[Line] | None]:
-    """Yield pages until time is up, with None for an unreadable picture."""
+    """Yield each page's lines until time is up, or None if it is an unreadable picture."""
     for number in range(count):
         yield _page(document, number)
         if time.monotonic() > reading_until():

@@ -19,9 +19,9 @@ _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 THICK = 3.0
 #: Minimum length of a rule, in points.
 LONG = 6.0
-#: Maximum distance between rules that meet, in points.
+#: Maximum distance at which two rules count as meeting, in points.
 NEAR = 3.0
-#: Maximum objects to examine on a page, and rules on it. A page with more rules is a drawing.
+#: Maximum objects to examine on a page, and maximum rules. With more rules, it is a drawing.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 

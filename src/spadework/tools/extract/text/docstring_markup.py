@@ -21,7 +21,7 @@ from spadework.tools.extract.notation import lowered, raised
 
 #: The maximum nesting depth. Deeper text is shown unchanged.
 MAX_DEPTH = 8
-#: Headings from this level on belong to a function or attribute, and become bold labels.
+#: Headings at this level or deeper belong to a function or attribute, and become bold labels.
 LABEL_LEVEL = 3
 
 _FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")
@@ -55,7 +55,7 @@ _UNDERLINE = re.compile(r"([-=~^*+\"])\1{2,}$")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _FIELD = re.compile(r":(\w+)(?:\s+([^:]+))?:(?:\s+(.*)|$)")
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
-#: An argument in numpy style, which the following lines describe.
+#: A numpy-style argument. The following lines describe it.
 _TYPED = re.compile(r"[*\w, ]+ : [^:]+$")
 _ITEM = re.compile(r"(?:[-*+\u2022]|#\.|(\d{1,3})[.)])\s+(?=\S)")
 _GRID = re.compile(r"[+=][-=+ ]{4,}$|\|")
@@ -77,7 +77,7 @@ _PLAIN_ROLES = frozenset(("doc", "ref", "term", "abbr"))
 
 
 def docstring_markdown(text: str, level: int = 3) -> str:
-    """Convert a docstring cleaned by `inspect.cleandoc` to Markdown, with headings from `level`."""
+    """Convert a docstring cleaned by `inspect.cleandoc` to Markdown. Headings start at `level`."""
     return _markdown(text.expandtabs(8).split("\n"), level, 0)
 
 

@@ -291,7 +291,7 @@ class _Reader:
         found = self._words(cursor)
         cursor.next()
         only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
-        # A paragraph of links is navigation if it is above all sections or has only anchors.
+        # A paragraph of links is navigation if it precedes all sections or has only anchor links.
         navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 

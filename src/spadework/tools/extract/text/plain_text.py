@@ -178,14 +178,14 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 def _agreement(text: str, sign: str) -> int:
     """Split sample rows at `sign`, and return how many have the most common number of cells. Rows
-    with a single cell do not count.
+    with a single cell are ignored.
     """
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 class _Rows:
-    """Rows of delimited data. An overlong cell ends the rows and is reported in `damage`."""
+    """Rows of delimited data. Reading stops at an overlong cell, which `damage` then reports."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""

@@ -30,7 +30,7 @@ class _Holder:
     gone = False
 
 
-#: The maximum number of open pages, and of bytes that a page may load and send.
+#: The maximum numbers of open pages and of bytes that each page may load and send.
 PAGES, MOST_BYTES = 4, 50_000_000
 _lock = threading.Lock()
 _holders: set[_Holder] = set()
@@ -65,8 +65,8 @@ class Browser:
         return ""
 
     async def visit(self, url: str, *, seconds: float) -> Fetched:
-        """Return the HTML of the page after its scripts have run, within `seconds`.
-        Raises SettingsError if there is no browser, or FetchError.
+        """Return the page's HTML after its scripts have run, within `seconds`. Raises
+        SettingsError if there is no browser, and FetchError if the visit fails.
         """
         if self.what_is_missing:
             raise SettingsError("No browser is available.", hint=self.what_is_missing)

@@ -52,7 +52,7 @@ class Permission:
         return self.received > self._most_bytes
 
     async def connect(self, host: str, port: int) -> httpcore.AsyncNetworkStream:
-        """Return a checked connection. NotAllowed and httpcore's errors are recorded and raised."""
+        """Return a checked connection. Record and re-raise NotAllowed and httpcore's errors."""
         if tracker(host) and not tracker(self._site):
             raise NotAllowed(f"{host} is a tracker and is not contacted.")
         try:
@@ -78,7 +78,7 @@ class Permission:
 
 
 def tracker(host: str) -> bool:
-    """Return whether a host serves only advertisements or tracks users."""
+    """Return whether a host serves only advertisements or trackers."""
     labels = host.split(".")
     return any(".".join(labels[n:]) in _TRACKERS for n in range(len(labels) - 1))
 
@@ -328,7 +328,7 @@ async def _up(
     permission: Permission,
     body: int | None = None,
 ) -> None:
-    """Forward bytes until the browser hangs up, or tries to send more than `body` if given."""
+    """Forward bytes until the browser hangs up or exceeds `body` bytes (None: no limit)."""
     while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
         if body == 0:
             return

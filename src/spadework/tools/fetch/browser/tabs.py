@@ -19,7 +19,7 @@ from spadework.tools.fetch.browser.proxy import Permission, Proxy
 #: Playwright disables by default, except storage partitioning. Playwright's list is repeated here,
 #: because only the last `--disable-features` flag counts.
 _OFF = (
-    # Pages that each window loads for its address bar: most of the cost of a new context.
+    # Pages that each window loads for its address bar. They are most of a new context's cost.
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "PreloadTopChromeWebUI"),
     *("SpareRendererForSitePerProcess", "AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect"),
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose"),
@@ -60,7 +60,7 @@ async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> As
     credentials.
 
     Playwright's own method would pause every request and disable the cache. Here, only documents
-    are paused, until `empty_context`: ending it during a navigation can hang the page.
+    are paused, until `empty_context`, because disabling this mid-navigation can hang the page.
     """
     given = {"response": "ProvideCredentials"}
     given |= {"username": permission.user, "password": permission.password}
@@ -214,9 +214,9 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a context for its next visit, or close it. It is closed if emptying fails, and
-        after MOST_VISITS visits. Otherwise its page is kept: a new one needs a new process,
-        which takes longer to start than most pages to read.
+        """Empty a context for its next visit. Close it if that fails or after MOST_VISITS visits.
+        Otherwise, keep its page: a new one needs a new process, which takes longer to start
+        than most pages take to read.
         """
         tab.visits += 1
         try:
