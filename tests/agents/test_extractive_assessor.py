@@ -53,6 +53,7 @@ pip install gearbox
 """  # noqa: E501
 
 
+MUD = "The wheels of a mill were once seen to run backwards, which the miller never explained."
 TEXTS = {"ferrolite": FERROLITE, "gearbox": OTHER}
 
 
@@ -499,6 +500,27 @@ The release brings:
     assert judged(
         "What kinds of wheel does a gearbox release make?", page("gearbox", listed)
     ).covered
+
+
+def test_of_equal_words_those_in_the_better_passage_and_nearer_the_top_come_first() -> None:
+    low = replace(page("low", "The ferry Aurora rests in the mud of the bay."), score=0.5)
+    high = replace(page("high", "The ferry Aurora rests in the mud of the cove."), score=2.0)
+    late = replace(page("late", "The ferry Aurora rests in the mud of the lake."), score=2.0)
+    late = replace(late, start=90_000)
+    quotes = [
+        spot.quote for spot in judged("Why was the ferry Aurora given up?", low, late, high).spots
+    ]
+    assert "cove" in quotes[0]
+
+
+def test_a_long_list_that_proves_nothing_leaves_room_for_other_passages() -> None:
+    items = "\n".join(f"- The gearbox wheel number {n} turns at its own pace." for n in range(23))
+    text = f"# gearbox\n\nThe wheels of a gearbox:\n\n{items}\n"
+    found = judged(
+        "How do I turn the wheels of a gearbox in the mud?", page("gearbox", text), page("mud", MUD)
+    )
+    assert not found.covered
+    assert any("a mill" in spot.quote for spot in found.spots)
 
 
 @pytest.mark.parametrize("cost", ["", "The dredging costs 218,500 euros. "])

@@ -44,8 +44,6 @@ IN_LIST = (0.5, 1.0)
 #: The maximum number of characters to quote, of sentences for a proven fact, and of passages if
 #: nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
-#: A list of more characters is quoted only if it is a proof, or if there is nothing else.
-MOST_LIST = 600
 #: With over FEW candidates, words often co-occur by chance: 124 of 127 answers were right over
 #: notes and news (at most 382 candidates, 369 questions), 13 of 37 over manuals (980 to 6,000, 72
 #: questions). Then, proofs must state the answer; a value on over MOST_STATING pages is no proof.
@@ -253,7 +251,7 @@ def choose(
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)
-    for one in _proofs_first([*filter(_is_short, ranked)] or ranked, slot):
+    for one in _proofs_first(ranked, slot):
         if chosen and chosen[0].proves and slot.is_fact and len(chosen) == MOST_PROVEN:
             break
         if chosen and not _may_follow(one, chosen, slot):
@@ -266,11 +264,6 @@ def choose(
             before.append(one.own)
             used += size
     return _in_lists(chosen)
-
-
-def _is_short(one: Scored) -> bool:
-    listed = one.candidate.kind == "list" and not one.proves
-    return not listed or len(one.candidate.text) <= MOST_LIST
 
 
 def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:

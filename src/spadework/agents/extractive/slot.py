@@ -45,6 +45,8 @@ CUE_WORDS = 3
 BESIDE_SUBJECT = 2
 #: The maximum number of characters between a number and the thing that it counts.
 NEAR_CHARS = 40
+#: The maximum number of characters in a list that proves nothing.
+LIST_CHARS = 600
 _FORMS = {"steps": ("list", "code"), "items": ("list",)}
 #: Cues of questions that can be answered only by comparing all rows.
 _EXTREMES = frozenset(("largest", "smallest"))
@@ -126,11 +128,12 @@ class Slot:
         return one.kind in _FORMS.get(self.kind, ())
 
     def admits(self, one: Candidate, own: Stems, fits: bool) -> bool:
-        """Return whether a candidate may be quoted. A list may not be quoted if the question asks
-        for a value. A sentence must say something that the question does not.
+        """Return whether a candidate that proves nothing may be quoted. A list must be short, and
+        the question must not ask for a value. A sentence must say something that is not in the
+        question.
         """
         if one.kind == "list":
-            return self.kind not in VALUES
+            return self.kind not in VALUES and len(one.text) <= LIST_CHARS
         return one.kind != "text" or fits or len(own - self.stems) >= LEAST_NEW
 
     def _tells_number(self, text: str, code: str) -> bool:
