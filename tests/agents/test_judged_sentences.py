@@ -299,6 +299,16 @@ async def test_a_table_is_judged_cell_by_cell_with_row_and_column(
     )
 
 
+async def test_a_row_that_is_renamed_has_no_mark_of_its_own(
+    model: Model, settings: Settings
+) -> None:
+    row = "| The lamp of 1999 | gave way in 1999 to an electric one [E1] |"
+    model.script("SectionAnswer", {"markdown": f"| Lamp | What became of it |\n|---|---|\n{row}"})
+    mending(model, (1, "The old lamp"), (2, "gave way to an electric one"))
+    _, found = await verdicts(settings)
+    assert found == {"gave way to an electric one": "supported"}
+
+
 async def test_a_conclusion_is_called_one(model: Model, settings: Settings) -> None:
     model.script("SectionAnswer", {"markdown": f"{FREE} [E1→]"})
     _, found = await verdicts(settings)

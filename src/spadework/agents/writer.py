@@ -201,7 +201,9 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
     if before.row:
         named = re.compile(rf"[|(\s]*{re.escape(before.row)}\)?\s*:?")
         text = named.sub("", text, count=1).strip("| \n")
-    return tuple(parse_sentences(text))
+    made = parse_sentences(text)
+    # A row label has no mark, but the prompt shows it with those of its row.
+    return tuple(s.model_copy(update={"evidence_ids": ()}) if before.label else s for s in made)
 
 
 def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:

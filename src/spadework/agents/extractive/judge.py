@@ -33,9 +33,8 @@ ABOVE = 0.5
 ASIDE = 0.3
 #: The penalty for length, and the advantage of the first page over the last.
 LENGTH, FIRST_PAGE = 0.15, 0.5
-#: The exponent of the passage's score and its minimum, and the exponent of the decay towards the
-#: end of a page and its number of characters. The exponents were fitted on six sets of questions,
-#: each scored with those fitted on the other five.
+#: The exponents of the passage's score (at least LEAST_PASSAGE) and of the decay with the position
+#: in the page, in units of DECAY_CHARS. Each was fitted on five of six sets, and held on the sixth.
 PASSAGE, LEAST_PASSAGE, DECAY, DECAY_CHARS = 0.5, 0.01, 0.25, 2_000
 #: The score factors for candidates that have the requested value, or the requested form.
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
