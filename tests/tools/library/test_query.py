@@ -31,6 +31,7 @@ def searcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Searcher]:
         ),
         "letters.md": ("Letters", "C comes after B. The net is dry.\n"),
         "日本.md": ("日本語", "東京は日本の首都です。大阪は大きい。\n"),
+        "会议.md": ("会议", "一、停车。地下车库共有126个车位，月租从300元涨到350元。\n"),
     }
     with StoreWriter(folder) as store:
         for name, (title, text) in texts.items():
@@ -64,6 +65,7 @@ def test_terms_keep_their_signs(searcher, text):
 
 def test_scripts_without_spaces_are_searched(searcher):
     assert paths(searcher, "日本の首都") == ["日本.md"]
+    assert paths(searcher, "地下车库月租现在多少钱?") == ["会议.md"]
 
 
 def test_nothing_is_found_for_unknown_words_and_for_no_words(searcher):

@@ -18,7 +18,7 @@ from spadework.agents.evidence.expectation import search
 from spadework.agents.evidence.multi_hop import Hop, Trail, led_on, trail
 from spadework.agents.evidence.passages import Judgement, PassageView, Spot
 from spadework.agents.extractive.candidates import Candidate, candidates
-from spadework.agents.extractive.question_parts import aspects, names_in, read, subject_of
+from spadework.agents.extractive.question_parts import SIGNS, aspects, names_in, read, subject_of
 from spadework.agents.extractive.slot import VALUES, Slot, Stems, held_words, stems
 from spadework.tools.ranking.selection import bare
 from spadework.tools.text.facts import stems as content_stems
@@ -414,8 +414,19 @@ def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
     code = spoken(topic.question)
     # The word "compare" need not be on any page.
     said = language(code).cues["compare"].sub(" ", topic.question)
-    typed = [word.strip('?!.,;:¿¡"“”') for word in said.split()]
+    typed = [word.strip(SIGNS) for word in said.split()]
+    if language(code).unspaced:
+        held = stems(topic.question, code) - opinion.missing
+        return [run for word in typed for run in _unheld(word, opinion.missing, held)]
     return [word for word in typed if content_stems(word, code) & opinion.missing]
+
+
+def _unheld(word: str, missing: frozenset[str], held: frozenset[str]) -> list[str]:
+    """Return the parts of an unspaced text with `missing` pairs and no `held` ones."""
+    pairs = [(word[n : n + 2], {n, n + 1}) for n in range(len(word))]
+    found = {at for pair, own in pairs if pair in missing for at in own}
+    found -= {at for pair, own in pairs if pair in held for at in own}
+    return "".join(sign if at in found else " " for at, sign in enumerate(word)).split()
 
 
 def _gap(say: Phrases, opinion: Opinion, ahead: Sequence[Hop], unnamed: Sequence[str]) -> str:
@@ -449,7 +460,7 @@ def _each_once(spots: Sequence[Spot]) -> list[Spot]:
 def _next_queries(topic: Topic, opinion: Opinion, ahead: Sequence[Hop]) -> Iterator[Recommendation]:
     yield from led_on(topic, ahead)
     held = set[str]().union(*(s.near for s in opinion.chosen))
-    typed = [word.strip("?!.,;:¿¡") for word in topic.question.split()]
+    typed = [word.strip(SIGNS) for word in topic.question.split()]
     missing = [word for word in typed if (own := content_stems(word)) and not own & held]
     about = content_stems(subject_of(topic.question))
     if not ahead and missing and len(missing) < len(typed):

@@ -42,6 +42,8 @@ _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides
 _PART = r"(?:[A-Z][\w'’-]*-\s(?:and|or|und|oder)\s\w+|[A-Z0-9][\w'’.-]*\w(?:/\w+)*)"
 _NAME = re.compile(rf"{_PART}(?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*{_PART})*")
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
+#: Signs around the words of a question.
+SIGNS = '?!.,;:¿¡"“”？！。，；：'
 WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
 
@@ -128,11 +130,11 @@ def _expect(part: Asked) -> Asked:
     return part if part.expects in _CHECKED else replace(part, type="general", expects="open")
 
 
-def read(text: str) -> Asked:
+def read(text: str, code: str = DEFAULT) -> Asked:
     """Parse a question of one part by its first cue. Without a cue, the expected answer is "open".
-    A comparison needs at least two sides.
+    A comparison needs at least two sides. `code` is the language if the text's own is unclear.
     """
-    code = language_of(text) or "en"
+    code = language_of(text) or code
     found = language(code).cues_in(text)
     among = compared(text, code) if "compare" in found else None
     for cue, (type_, expects) in _KINDS.items():

@@ -8,7 +8,14 @@ import re
 from functools import lru_cache
 
 from spadework.agents.extractive.candidates import Candidate
-from spadework.agents.extractive.question_parts import WORD, counted, names_in, read, words_behind
+from spadework.agents.extractive.question_parts import (
+    SIGNS,
+    WORD,
+    counted,
+    names_in,
+    read,
+    words_behind,
+)
 from spadework.tools.text.facts import (
     OTHER_WORDS,
     dates,
@@ -53,6 +60,9 @@ _EXTREMES = frozenset(("largest", "smallest"))
 #: Answers that a sentence or a table row can give, but a list cannot.
 VALUES = ("number", "date", "name", "definition")
 _WORDS = re.compile(r"[^\W_]+")
+#: Characters of words that ask in Chinese and Japanese, and a pair of hiragana.
+_ASKING = re.compile("[什甚啥何哪谁誰几幾多怎]|いつ|いく|だれ|どこ|どれ|なぜ")
+_ENDING, _HAN = re.compile("[\u3041-\u309f]+"), re.compile("[\u3400-\u9fff]{2}")
 
 
 def _plain(text: str) -> str:
@@ -71,11 +81,11 @@ class Slot:
     def __init__(self, text: str, question: str, code: str) -> None:
         known = language(code)
         self.stems = stems(text, code)
-        self.kind = read(text).expects
-        self.words = self.stems - _form_words(text, code)
+        self.kind = read(text, code).expects
+        self.words = _subject_words(text, code) - _form_words(text, code)
         # The words that name the requested thing and its subject must not be missing.
         first = [word for word in terms(text, code) if word in self.words][:1]
-        typed = [word for word in question.split() if not word.strip("?!.,;:¿¡").isalpha()]
+        typed = [word for word in question.split() if not word.strip(SIGNS).isalpha()]
         named = [*names_in(question), *typed]
         self._kept = stems(" ".join([*named, *_cue_words(text, code)]), code).union(first)
         # If the aspect contains a pronoun, count all names in the question, because the pronoun
@@ -239,9 +249,12 @@ class Slot:
 
 def held_words(words: Stems, held: Stems) -> Stems:
     """Return the `words` that are in `held` unchanged, as a synonym, or as a derivation
-    ("supervises", "supervisor").
+    ("supervises", "supervisor"). A pair of Chinese characters from two words is held with both.
     """
-    return frozenset(word for word in words if word in held or _holds(held, word))
+    found = frozenset(word for word in words if word in held or _holds(held, word))
+    ends, begins = ({word[at] for word in found if _HAN.fullmatch(word)} for at in (-1, 0))
+    across = (w for w in words - found if _HAN.fullmatch(w) and w[0] in ends and w[-1] in begins)
+    return found.union(across)
 
 
 def _holds(held: Stems, word: str) -> bool:
@@ -273,6 +286,17 @@ def _asked_dimensions(text: str, code: str) -> frozenset[str]:
 
 def _cue_words(text: str, code: str) -> list[str]:
     return [m[0] for cue in language(code).cues.values() for m in cue.finditer(text)]
+
+
+def _subject_words(text: str, code: str) -> Stems:
+    """Return the stems of a question. In a script without spaces, leave out the words that ask,
+    which would form pairs with their neighbours, and pairs of Japanese endings.
+    """
+    if not language(code).unspaced:
+        return stems(text, code)
+    for cue in language(code).cues.values():
+        text = cue.sub(lambda found: " " if _ASKING.search(found[0]) else found[0], text)
+    return frozenset(stem for stem in stems(text, code) if not _ENDING.fullmatch(stem))
 
 
 def _form_words(text: str, code: str) -> Stems:

@@ -29,6 +29,7 @@ _UNSPACED = re.compile(
     r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])"
 )
 _WORD = re.compile(r"[^\W_]+")
+_HAN = re.compile("[\u3400-\u9fff]+")
 #: Stems that are not a prefix of their words, such as die for dying. Stems that differ only in the
 #: last letter, such as happi for happy, are not listed.
 _IRREGULAR = frozenset(("die", "lie", "tie"))
@@ -253,7 +254,8 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
     text = text.encode(errors="replace").decode()[:MAX_CHARS]
     words = word_analyzer().analyze(space_signs(text))
     optional = _INTENT | understood
-    asked = [_term(each, each not in optional) for each in query_terms(text)[:MAX_TERMS]]
+    pieces = [piece for term in query_terms(text) for piece in _pieces(term)][:MAX_TERMS]
+    asked = [_term(each, each not in optional) for each in pieces]
     found = [term for term in asked if term.words or term.signed]
     if not any(term.needed for term in found):
         found = [replace(term, needed=True) for term in found] or [
@@ -281,6 +283,12 @@ def rarest_terms(question: Asked, weights: Mapping[str, float]) -> Asked:
     rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))
     kept = rarest[:MOST_TERMS]
     return replace(question, terms=tuple(term for term in question.terms if term in kept))
+
+
+def _pieces(term: str) -> list[str]:
+    """Split Chinese characters into overlapping pairs, because it is unknown where words end."""
+    pairs = [term[n : n + 2] for n in range(len(term) - 1)]
+    return pairs if pairs and _HAN.fullmatch(term) else [term]
 
 
 def _term(text: str, needed: bool) -> Term:
