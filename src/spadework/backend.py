@@ -23,8 +23,8 @@ class Backend(Protocol):
     """Operations that involve other machines. The defaults are for a single machine."""
 
     async def find(self, settings: Settings, session_id: str) -> bool:
-        """Copy to this machine a session that workers run. Return whether the session is still
-        live. Raises SettingsError or DiskFailed.
+        """Fetch a copy of a session that workers run. Return whether the session is still live.
+        Raises SettingsError or DiskFailed.
         """
         return False
 
@@ -85,11 +85,11 @@ class Backend(Protocol):
     async def list_news(
         self, settings: Settings, known: Mapping[str, int]
     ) -> dict[str, tuple[int, str]]:
-        """Return the stored lists that changed since the `known` versions, by name."""
+        """Return the stored lists that changed since the `known` versions, keyed by name."""
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return a stored list by name. It counts as created if the file `before` exists."""
+        """Return a stored list by name. It is considered created if the file `before` exists."""
         raise LookupError(_NONE)
 
     def day_limit(self, settings: Settings) -> Any:
@@ -118,5 +118,5 @@ def backend_of(settings: Settings) -> Backend:
 
 
 def shared_backend() -> Backend:
-    """Return the database backend. A missing database package raises an error only on use."""
+    """Return the database backend. If its package is missing, errors are raised only on use."""
     return cast("Backend", import_module("spadework.machines.backend"))

@@ -75,7 +75,7 @@ def total(bills: Iterable[Amounts]) -> Usage:
 Price = tuple[float, float]
 
 #: The number of calls that may compete for a limit. An answer may exceed its usual size only if
-#: the call then takes at most 1/AT_ONCE of the free tokens and money.
+#: the call then uses at most 1/AT_ONCE of the free tokens and money.
 AT_ONCE = 16
 #: Minimum tokens for an answer; with fewer left, no call is made.
 LEAST_ROOM = 200
@@ -116,7 +116,7 @@ class SharedLimit(Protocol):
         """Exchange usage figures with other machines, and announce an upcoming call."""
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left. `settled` ignores running calls."""
+        """Return what is left. With `settled`, ignore the reservations of running calls."""
         ...
 
     def take(self, hold: Hold) -> None:
@@ -127,7 +127,7 @@ class SharedLimit(Protocol):
 
 
 def cost(price: Price | None, told: int, said: int) -> float:
-    """Return the dollars for request and answer tokens, or 0 if the price is unknown."""
+    """Return the cost of request and answer tokens in dollars, or 0 if the price is unknown."""
     return (told * price[0] + said * price[1]) / 1_000_000 if price else 0.0
 
 
@@ -149,7 +149,7 @@ def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
 
 
 def longest(wish: HoldRequest, free: Free) -> int:
-    """Return how many tokens the answer may have; negative if the request exceeds the limits."""
+    """Return the maximum tokens for the answer; negative if the request exceeds the limits."""
     return int(min(free.tokens - wish.told, paid_by(wish, free.money)))
 
 
@@ -166,7 +166,7 @@ Limit = Literal["calls", "searches", "pages", "tokens", "money"]
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a run. The settings of the same names describe them."""
+    """The limits of a run, each described by the setting of the same name."""
 
     minutes: float = 10
     iterations: int = 3
@@ -234,7 +234,7 @@ class Budget(Deadline):
         return meter_bill(self.loose)
 
     def writes(self) -> None:
-        """Record that writing the report begins."""
+        """Record that the writing of the report has begun."""
         self.writing = True
         self._began = self.elapsed(), {limit: self._paid(limit) for limit in _HELD_BACK}
 
@@ -346,7 +346,7 @@ class Budget(Deadline):
         return Free(min(own.tokens, other.tokens), min(own.money, other.money))
 
     def free(self, *, closing: bool = False, settled: bool = False) -> Free:
-        """Return what a call may still reserve. `settled` ignores running calls."""
+        """Return what a call may still reserve. With `settled`, ignore running calls."""
         under_way = () if settled else self._holds
         tokens = self._open("tokens", closing=closing) - self.spent("tokens")
         money = self._open("money", closing=closing) - self._money
@@ -378,8 +378,8 @@ class Budget(Deadline):
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """Return the first limit ("time", …) that is used up, apart from the reserve for writing,
-        or "" if there is no such limit.
+        """Return the first limit ("time", …) of which only the reserve for writing is left, or ""
+        if there is none.
         """
         if self.reckoned("plan") <= 0:
             return "time"

@@ -40,7 +40,7 @@ SLOWER = 1.5
 #: Time reserved for rewriting weak parts, as a share of the time that the whole report took.
 AGAIN = 0.5
 
-#: Seconds that code needs to compose, verify and save a report and exit, if not yet measured.
+#: Seconds assumed for code to compose, verify and save a report and exit, until measured.
 CLOSING_SECONDS = 2.0
 CLOSING_SHARE = 0.2
 #: Closing takes about as long as composing this many drafts by code. Drafts take longer with more
@@ -65,7 +65,7 @@ class Deadline:
         self.shares: Shares = BY_CODE
         #: In a replay, the elapsed seconds recorded with the last answer.
         self.replayed: float | None = None
-        #: Seconds that writing and checking took. The fraction AGAIN is reserved for rewriting.
+        #: Seconds that writing and checking took. AGAIN times this is reserved for rewriting.
         self.written: float | None = None
         self.writing = False
         self._paused_at: float | None = None
@@ -91,7 +91,7 @@ class Deadline:
         return max(0.0, self.seconds - self.elapsed())
 
     def until_closing(self) -> float:
-        """Return the seconds left, without those reserved for closing the run."""
+        """Return the seconds left, excluding those reserved for closing the run."""
         return max(0.0, self.seconds_left() - self._reserve_seconds)
 
     def closing_seconds(self) -> float:
@@ -122,8 +122,8 @@ class Deadline:
 
     def judging_seconds(self, call: float) -> float:
         """Return the seconds for judging a round. If the assessment phase has less than SLOWER
-        times `call` left, judging may borrow from writing, up to half of the time of both
-        phases: a report is worthless if its evidence was not judged.
+        times `call` left, judging may borrow from writing to get up to half the combined time
+        of both phases: a report is worthless if its evidence was not judged.
         """
         return max(self.phase("assess"), min(SLOWER * call, self.phase("assess", "write") / 2))
 

@@ -154,7 +154,7 @@ class SessionNotFound(SessionError):
 
 
 class SessionUnreadable(SessionError):
-    """A session's files are damaged, truncated or invalid. `why` says what is wrong with one."""
+    """A session's files are damaged, truncated or invalid. `why` explains one such fault."""
 
     why = ""
 

@@ -102,8 +102,8 @@ class Notice(Timed):
 class Asked(Timed, extra="ignore"):  # Interrupts also contain a form for chat clients.
     """A question to the user: what their research question means, or whether the plan is right. An
     empty answer to `approve` accepts the plan. Any other answer lists the wanted topics, one
-    per line. A line "change: …" requests another change. The plan is then shown again, but a
-    last line "yes" accepts it at once.
+    per line. A line "change: …" requests another change. The plan is then shown again, unless
+    the last line is "yes", which accepts it at once.
     """
 
     type: Literal["asked"] = "asked"
@@ -241,7 +241,7 @@ class Reading(Timed):
 
 
 class Read(Timed, Tried):
-    """A page was read, or could not be read for this `reason`. The fields mean what they mean in
+    """A page was read, or could not be read for the given `reason`. The fields mean the same as in
     `Page`; after a failure, they describe the last attempt. `seconds` includes `cleaning`.
     """
 

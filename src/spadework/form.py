@@ -1,4 +1,4 @@
-"""Turn settings into a form for LangGraph servers, and validation errors into sentences."""
+"""Convert settings to a form for LangGraph servers, and validation errors to sentences."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Apply the user's edits to a plan: topic numbers and names, or a request in free text that a
-model reads.
-"""
+"""Apply the user's edits to a plan: numbers and names of topics, or free text for a model."""
 
 from __future__ import annotations
 

@@ -41,9 +41,7 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """Return the reasons why hits are not worth reading, by URL. There are none if the model
-    fails.
-    """
+    """Return the reasons why hits are not worth reading, by URL; {} if the model fails."""
     first = hits[:MOST_HITS]
     await tokens.ready()
     listed = [

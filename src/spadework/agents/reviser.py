@@ -34,8 +34,7 @@ from spadework.visible import one_line
 #: `new` (research a new question).
 TurnKind = Literal["new", "more", "form", "known"]
 UNSEARCHED = ("form", "known")
-#: The maximum number of entries that answer a follow-up, and of tokens in the entries shown to the
-#: lead model.
+#: The maximum number of entries that answer a follow-up, and of tokens in those shown to the lead.
 MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
 #: The maximum length, in characters, of the question and the heading that a model suggests.
 MOST_CHARS = 300
@@ -151,9 +150,7 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """Return the turn if a request clearly changes only the form ("shorter, in German, please"),
-    else None.
-    """
+    """Return the turn if a request clearly changes only the form ("shorter, please"), else None."""
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
 

@@ -47,9 +47,7 @@ _FAILURES = (ModelError, BudgetSpent)
 
 
 class VerdictAnswer(Reply):
-    """The verdict on a sentence, the words that its quotes do not support, and what the quotes say
-    instead.
-    """
+    """The verdict on a sentence, its unsupported words, and what the quotes say instead."""
 
     number: int
     verdict: Ruling

@@ -28,7 +28,7 @@ _NOT_THE_USERS = (errno.ENOSPC, errno.EIO)
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Turn spadework's errors and system errors into a sentence on stderr and an exit code."""
+    """Report spadework's errors and system errors as a sentence on stderr and an exit code."""
     try:
         yield
     except SpadeworkError as error:
@@ -151,7 +151,7 @@ T = TypeVar("T")
 
 
 class Left(Exception):
-    """Raised when work was abandoned. `str()` is the reason."""
+    """Raised when work was abandoned. `str(error)` is the reason."""
 
 
 async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:

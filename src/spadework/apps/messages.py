@@ -51,7 +51,7 @@ class _Lines(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Log warnings and errors to stderr. Only for servers, which own their process."""
+    """Log warnings and errors to stderr. For servers only, because they own their process."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines("%(levelname)s: %(message)s"))
     handler.setLevel(logging.WARNING)

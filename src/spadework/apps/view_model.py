@@ -119,7 +119,7 @@ class TopicView:
 
     @property
     def quotes(self) -> int:
-        """The number of quotes that prove the topic."""
+        """The number of quotes that support the topic."""
         return len(self.coverage.evidence_ids) if self.coverage else 0
 
     @property

@@ -150,8 +150,8 @@ async def receive(
 
 
 async def listen(state: ChatState) -> dict[str, Any]:
-    """Take the question from the last human message, and wishes about the form from system
-    messages. The run follows up on the thread's last session.
+    """Take the question from the last human message, and instructions on the report's form from
+    system messages. The run follows up on the thread's last session.
     """
     *earlier, asked = _human_words(state)
     wished = [m.text.strip() for m in state["messages"] if isinstance(m, SystemMessage)]

@@ -59,7 +59,7 @@ def new_session_id() -> str:
 R = TypeVar("R")
 T = TypeVar("T", bool, int, float, str)
 
-#: Seconds to keep a context that the graph opened, after its deadline or last use (the later).
+#: Seconds to keep a graph-opened context after its deadline or last use, whichever is later.
 KEPT_SECONDS = 60.0
 #: Minimum seconds for work in `run_in_time`, even if its phase has less time left.
 LEAST_SECONDS = 0.5
@@ -160,7 +160,7 @@ class SessionContext:
             self.model.record = record
 
     async def noted(self, kind: str, key: Any, now: T, otherwise: T) -> T:
-        """Record and return `now`. A replay returns the recorded value instead, or `otherwise`."""
+        """Record and return `now`. A replay returns the recorded value, or else `otherwise`."""
 
         async def work() -> T:
             return now
@@ -169,7 +169,7 @@ class SessionContext:
 
     async def run_in_time(self, seconds: float, at: Any, work: Callable[[Late], R]) -> R:
         """Run `work` in a thread. Its argument is a function that returns whether the `seconds`
-        are over. In a replay, this function gives the same answers as in the recording.
+        have passed. In a replay, this function gives the same answers as in the recording.
         """
         numbers, until = count(), time.monotonic() + max(LEAST_SECONDS, seconds)
         first = await self.noted("late from", at, sys.maxsize, sys.maxsize)
@@ -211,7 +211,7 @@ class SessionContext:
         progress: Callable[[str], None] | None = None,
         providers: Sequence[Any] | Replay | PagesAlone = (),
     ) -> Self:
-        """Open a session's folder and journal, choose providers and model, register the context."""
+        """Open the folder and journal, choose providers and a model, and register the context."""
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         session_id = checked_session_id(folder.name)
 
@@ -264,7 +264,7 @@ class SessionContext:
         _contexts.pop(self.session_id, None)
         if self.keeper and self.keeper is not asyncio.current_task():
             self.keeper.cancel()
-        # One failure or cancellation must not keep the others from closing.
+        # If closing one resource fails or is cancelled, the others must still be closed.
         async with AsyncExitStack() as closing:
             for library in self.libraries:
                 closing.push_async_callback(library.close)

@@ -25,9 +25,7 @@ _PAIR = 2
 
 
 class _Place(NamedTuple):
-    """The span of an entry in its page, its block and kind, and where the table's column names
-    start.
-    """
+    """An entry's span in its page, its block and kind, and where its table's column names start."""
 
     start: int
     end: int
@@ -45,8 +43,8 @@ async def entries(
     *,
     left: int,
 ) -> tuple[list[Evidence], list[Problem]]:
-    """Return a topic's new entries, with ids that continue those of the ledger. `left` topics
-    share the time for judging. Drop quotes for which no time is left, and return a problem.
+    """Return a topic's new entries, with ids that continue those of the ledger, and a problem if
+    there was no time for all quotes. `left` topics share the time for judging.
     """
     digests = dict.fromkeys(spot.page.content_hash for spot in spots)
     texts = {digest: await context.pages.get(digest) for digest in digests}
@@ -158,7 +156,7 @@ def parts_of(
         return [(*span, _KIND_OF.get(block.kind, "text"))]
     header, rows = text.header_of(block), rows_at(text, block, span)
     kind: EvidenceKind = "row" if header else "cells"
-    # The first row of a two-column table may be data. It counts as data if no other row is quoted.
+    # The first row of a two-column table may be data. Treat it as such if no other row is quoted.
     above = header or text.header_of(block, _PAIR)
     own = [row for row in rows if row != above]
     own = [(own[0][0], own[-1][1])] if together and own else own

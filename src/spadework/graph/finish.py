@@ -40,8 +40,8 @@ from spadework.values import (
 from spadework.visible import visible
 
 #: A round that adds less than this share of all evidence is the last. The first number is for runs
-#: without a model and for deep effort. With a strong model, five third rounds after second rounds
-#: below .4 brought 16 of 381 cited quotes; one after a second round of .46 brought 11 of 70.
+#: without a model and for deep effort. With a strong model, third rounds brought 16 of 381 cited
+#: quotes after second rounds below .4 (five runs), and 11 of 70 after one of .46.
 MARGINAL_UTILITY, JUDGED_UTILITY = 0.1, 0.4
 
 
@@ -68,7 +68,7 @@ def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, pr
     share = MARGINAL_UTILITY if alone or settings.effort == "deep" else JUDGED_UTILITY
     if last.number > 1 and _quotes_brought(state, alone) < share * max(1, last.evidence_after):
         return "marginal utility"
-    # A limit counts as the reason only if the run would otherwise continue.
+    # A limit is the reason only if the run would otherwise continue.
     if last.number == KNOWN or worth_asking(state, price):
         late = budget.under(ACCELERATE) or not _fits(state, budget, settings)
         return "time" if late else budget.ended_by()
@@ -81,7 +81,7 @@ def nothing_left(state: ResearchState) -> str:
 
 
 def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
-    """Return whether a round fits. At quick effort, it may take as long as all earlier rounds."""
+    """Return whether a round fits: at quick effort, one as long as all earlier ones together."""
     planning = state.get("plan_seconds", 0.0)
     if settings.effort != "quick":
         return budget.fits(planning)
@@ -209,7 +209,7 @@ def result_of(
 
 
 def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Problem]:
-    """Return each problem once, in order. Drop problems with pages that could be `read` later."""
+    """Return each problem once, in order. Drop problems with pages that were `read` later."""
     fresh = {canonical_url(page.url) for page in read if not page.stale}
     lasting = (
         p for p in met if p.stage not in ("read", "copy") or canonical_url(p.subject) not in fresh

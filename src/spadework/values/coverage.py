@@ -18,8 +18,8 @@ STATE_WORDS: dict[CoverageState, str] = {
 
 
 def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | None:
-    """Return the coverage state of all topics together, or None without topics. `evidence` counts
-    the evidence for topics that are not open.
+    """Return the coverage state of all topics together, or None if there are none. `evidence` is
+    the number of pieces of evidence for topics that are not open.
     """
     if not topics:
         return None
@@ -82,7 +82,7 @@ class Coverage(Value):
     - `score`: 0..1; `quality`: the latest rating.
     - `gaps`: what is missing.
     - `differences`: figures, dates and names on which sources differ.
-    - `near`: the evidence is only the closest found, and probably no answer.
+    - `near`: the evidence is only the closest found, and probably does not answer the topic.
     - `judge`: the name of a model, or `CODE`.
     """
 

@@ -126,8 +126,8 @@ class Forecast(Value):
     - `workers`: the number of topics searched at once.
     - `writing`: the tokens for writing and checking.
     - `money`: in US dollars, or None if a price is unknown.
-    - The ranges hold nine in ten of the `runs` earlier runs of this `kind` and `machine`. They are
-      constants if `runs` is 0.
+    - The ranges cover nine in ten of the `runs` earlier runs of this `kind` and `machine`. They
+      are constants if `runs` is 0.
     """
 
     kind: str = ""

@@ -69,10 +69,10 @@ class Sentence(Value):
 
 
 class Part(Value):
-    """A part of a section in a single form. `takes` counts the sentences in each item: a paragraph
-    or code block is one item, a list has several, and a table's items are its cells, row by row
-    under `columns`. A sub-heading has only `text`. `quoted` parts keep the words and emphasis
-    of pages; all but tables are laid out by code, not by a model.
+    """A part of a section in a single form. `takes` lists how many sentences each item has: a
+    paragraph or code block is one item, a list has several, and a table's items are its cells,
+    row by row under `columns`. A sub-heading has only `text`. `quoted` parts keep the words and
+    emphasis of pages; except for tables, they are laid out by code, not by a model.
     """
 
     form: Form
@@ -83,7 +83,7 @@ class Part(Value):
 
     @property
     def by_code(self) -> bool:
-        """True if code, not a model, lays out the part, as it does sentences outside any part."""
+        """True if code, not a model, lays out the part, as with sentences outside any part."""
         return self.quoted and self.form != "table"
 
 
@@ -161,7 +161,7 @@ class Report(Value):
 
 
 class Weakness(Value):
-    """A weakness in a report's `section`. For `topic`, its `query` (if any) is searched first."""
+    """A weakness in a report's `section`. Its `query`, if any, is the first search for `topic`."""
 
     text: str
     section: str = ""
@@ -215,7 +215,7 @@ class Source(Value):
     """A source with its number `n`, cited in the report as `[n]`.
     - `known`: it comes from the knowledge store.
     - `trust`: the weighted sum of `trust_parts`, all 0..1.
-    - `unused`: why nothing cites it.
+    - `unused`: why the report does not cite it.
     - `shape`: the document type, such as "PDF".
     """
 
@@ -320,7 +320,7 @@ class Result(Value):
     stopped_by: str = ""
     mode: Mode
     confidence: float | None = None
-    # asyncio.run formats the repr of the result, so leave out large fields, which would slow it.
+    # asyncio.run formats the result's repr. Large fields are omitted, because they would slow it.
     topics: tuple[CoveredTopic, ...] = Field(default=(), repr=False)
     sources: tuple[Source, ...] = Field(default=(), repr=False)
     report: str = Field(repr=False)

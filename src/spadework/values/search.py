@@ -29,7 +29,7 @@ class Found(Value):
 
 class Hit(Value):
     """A hit of a search.
-    - `text`: the page itself if the provider sends it, so that nothing is fetched.
+    - `text`: the page itself if the provider sends it, so that it need not be fetched.
     - `publisher` (a newspaper, journal or site), `kind`: as the provider states them.
     - `relevance`: 0..1; `rrf`: set by fusion.
     - `found_by`: every search that found it.
@@ -162,12 +162,12 @@ class Evidence(Value):
     - `quote`: the verbatim text `start:end` of the page `content_hash`.
     - `heading`: the path of headings above it; `before`, `after`: the adjacent sentences.
     - `claim`: a model's rewording of the quote as a self-contained sentence, if any.
-    - `origin`: shared by near-copies, which count once.
+    - `origin`: shared by near-copies, which are counted once.
     - `language`: the programming language of code.
-    A "row" has its column names in another entry, at `columns` of the page. "cells" are a row of a
-    table with two columns or no header, whose first cell says what the others mean. The table's
-    first row, at `columns`, is a header only if rows follow. An "item" is number `step` (from 1)
-    of the list that starts at `steps`.
+    A "row" has its column names in another entry, at `columns` of the page. "cells" are a row
+    of a table with two columns or no header, whose first cell labels the rest. The table's
+    first row, at `columns`, is a header only if rows follow it. An "item" is number `step`
+    (from 1) of the list that starts at `steps`.
     """
 
     id: str

@@ -301,9 +301,7 @@ _KINDS: dict[QuestionType, _Kind] = {
 def shortfalls(
     plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard
 ) -> tuple[Shortfall, ...]:
-    """Return what the ledger lacks. Topics without evidence are skipped, because they are reported
-    as open.
-    """
+    """Return what the ledger lacks. Skip topics without evidence, which are reported as open."""
     proven = {t.name: own for t in plan.topics if (own := [e for e in ledger if e.topic == t.name])}
     if not proven:
         return ()

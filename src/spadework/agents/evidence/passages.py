@@ -50,9 +50,7 @@ def to_people(shown: PassageView) -> list[PassageView]:
 
 @dataclass(frozen=True)
 class Spot:
-    """A quoted span of a page. `claim` is what the span states, in the words of the model that
-    found it.
-    """
+    """A quoted span of a page. `claim` is what it states, in the words of the model."""
 
     page: Page
     start: int

@@ -196,8 +196,7 @@ class _Passage:
                 named = tuple((plain(name), plain(cell)) for name, cell in named_cells(names, row))
                 said = " ".join(row_as_sentence(named).split())
                 made = replace(self._build("row", (span,), said, block), cells=named)
-                # A caption is not quoted as the introduction of a row. The column names serve
-                # instead.
+                # A caption is not quoted as the introduction of a row: the column names serve.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
                 yield made if leads else replace(made, led=())
 

@@ -1,6 +1,4 @@
-"""Parse comparisons. "httpx and aiohttp for timeouts and retries" compares two sides by two
-criteria.
-"""
+"""Parse comparisons. "httpx and aiohttp for timeouts" compares two sides by one criterion."""
 
 from __future__ import annotations
 

@@ -32,9 +32,7 @@ FEW_TERMS = 3
 
 
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
-    """Return the plan for a question. `hits` from the first broad search help to tell names from
-    ordinary words.
-    """
+    """Return the plan for a question. `hits` from a first broad search help to recognize names."""
     text, wishes = without_wishes(question.text)
     made = _plan(question.model_copy(update={"text": text or question.text}), hits)
     told = [*wishes, *without_wishes(question.wishes)[1]]

@@ -63,9 +63,7 @@ class Asked:
 
 
 def without_wishes(question: str) -> tuple[str, list[str]]:
-    """Separate a question from its wishes about the form of the answer ("explain every
-    abbreviation").
-    """
+    """Separate a question from its wishes about the form of the answer ("explain each term")."""
     spoken = language(language_of(question) or "en")
     kept: list[str] = []
     wishes = dict[str, None]()
@@ -156,9 +154,7 @@ def aspects(text: str, code: str) -> list[str]:
 
 
 def _without(text: str, sides: Sequence[str], kept: str) -> str:
-    """Remove all sides except `kept`. Longer sides are matched first, because they may contain
-    others.
-    """
+    """Remove all sides except `kept`. Match longer ones first, which may contain others."""
     found = rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(sides, key=len, reverse=True)))})(?!\w)"
     return re.sub(found, lambda side: side[0] if side[0] == kept else " ", text)
 
@@ -283,8 +279,7 @@ def _belongs(word: str, spoken: Language) -> bool:
 
 
 def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
-    """Split the phrase that contains a subject into its article ("" if there is none) and the
-    rest.
+    """Split the phrase that contains a subject into its article, if any, and the rest.
 
     "Who planned the harbour of Port Aldermere?" gives "the" and "harbour of Port Aldermere".
     """

@@ -35,8 +35,7 @@ Stems = frozenset[str]
 #: In questions with more words than this, a candidate may lack one word, but not a name or a word
 #: that says what is asked for.
 LEAST_HELD = 3
-#: The minimum fraction of the question's words that a candidate's own text, without its headings,
-#: must contain.
+#: The minimum fraction of the question's words in a candidate's own text, without its headings.
 LEAST_OWN = 1 / 3
 #: A candidate that lacks a word must have more than this fraction of the words in its own text.
 MOST_LACKING = 1 / 2
@@ -139,8 +138,7 @@ class Slot:
 
     def admits(self, one: Candidate, own: Stems, fits: bool) -> bool:
         """Return whether a candidate that proves nothing may be quoted. A list must be short, and
-        the question must not ask for a value. A sentence must say something that is not in the
-        question.
+        the question must not ask for a value. A sentence must say something new.
         """
         if one.kind == "list":
             return self.kind not in VALUES and len(one.text) <= LIST_CHARS

@@ -113,8 +113,7 @@ TRIES, LEAD_TRIES = 2, 3
 #: The fraction of the allowed tokens to use. It is below 1 because texts are cut by counting
 #: characters rather than tokens.
 CLOSE = 0.97
-#: The number of calls to send to the fallback model after a failure. It doubles with each further
-#: failure.
+#: The number of calls to send to the fallback model after a failure. Each further one doubles it.
 REST = 4
 #: The fraction of the time that a role's own model gets if there is a fallback.
 FIRST_SHARE = 0.6
@@ -287,8 +286,7 @@ class Model:
         if place in self._rungs:
             rungs = (self._rungs[place],)
         elif before := await self._journal.noted("rung", place.name, before=True):
-            # A resumed run may use another server, so try the recorded method first, and then the
-            # other methods.
+            # A resumed run may use another server, so the recorded method is only tried first.
             rungs = sorted(rungs, key=lambda rung: rung != before)
         said = ""
         for rung in rungs:

@@ -102,8 +102,7 @@ class Endpoint:
         return self._context()
 
     async def send(self, messages: list[BaseMessage], shape: Shape, turn: Turn) -> str:
-        """Return the text of the reply, or the arguments of its tool call as JSON; either may be
-        empty.
+        """Return the text of the reply, or the arguments of its tool call as JSON, possibly empty.
 
         Charges calls, tokens and money. Raises Unsupported, TooLong, BadReply, ModelError or
         BudgetSpent.

@@ -193,8 +193,7 @@ class Gate:
             self._room.look_again()
 
     def limited(self, began: float, seconds: float, most: int) -> None:
-        """Record that the server refused a call begun at `began`, and pause all calls for
-        `seconds`.
+        """Record that the server refused a call begun at `began`. Pause all for `seconds`.
 
         If several calls running at once are refused, only the first lowers the limit.
         """

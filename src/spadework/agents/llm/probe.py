@@ -112,9 +112,7 @@ def every_place(settings: Settings, default: str) -> list[Place]:
 
 
 async def greet(place: Place, settings: Settings) -> None:
-    """Check that the model at `place` answers. Raises ModelError, or SettingsError if a setting is
-    wrong.
-    """
+    """Check that the model at `place` answers. Raises ModelError or SettingsError."""
     install_resolver()
     own = settings_at(place, settings)
     try:

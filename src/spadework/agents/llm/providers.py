@@ -88,9 +88,7 @@ def chat_model(
 
 
 def check_keys(settings: Settings, *names: str) -> None:
-    """Raise SettingsError if an OpenAI model of a role, or one in `names`, has neither key nor
-    address.
-    """
+    """Raise SettingsError if an OpenAI model of a role, or in `names`, lacks key and address."""
     for name in (*names, *map(settings.model_for, get_args(Role))):
         given = settings.openai_api_key or settings.openai_base_url
         if name and provider_of(name)[0] == "openai" and not given:

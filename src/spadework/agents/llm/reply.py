@@ -126,9 +126,7 @@ def reply_of(message: AIMessage) -> ServerReply:
 
 
 def seconds_of(retry_after: str) -> float | None:
-    """Return the seconds in a Retry-After header, at most LONGEST_PAUSE, or None if it has no
-    valid number.
-    """
+    """Return the seconds in a Retry-After header, at most LONGEST_PAUSE, or None if invalid."""
     try:
         seconds = float(retry_after)
     except ValueError:
@@ -273,9 +271,7 @@ class Passing(ModelError):
 
 
 class Busy(ModelError):
-    """Raised when too many calls are running. `after` is the wait in seconds, if the server names
-    one.
-    """
+    """Raised when too many calls are running. `after` is the server's wait in seconds, if known."""
 
     def __init__(self, message: str, *, after: float | None = None) -> None:
         super().__init__(message)

@@ -316,8 +316,7 @@ def _spoken(texts: Sequence[Known]) -> str:
 
 
 def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return the figures and months in a sentence that no source states, even after conversion or
-    rounding.
+    """Return a sentence's figures and months that no source states, even converted or rounded.
 
     Skip number words up to twelve, because they may count items in the report itself.
     """

@@ -1,6 +1,4 @@
-"""Shorten or lengthen a report without a model, by dropping passages or by adding the sentences
-around quotes.
-"""
+"""Shorten or lengthen a report without a model, by dropping passages or adding sentences."""
 
 from __future__ import annotations
 
@@ -26,8 +24,7 @@ def shorter(
     """Return a section reduced to the half of its passages that share the most words with the
     question.
 
-    The passages keep their order. Those that only repeat earlier sections (`repeated`) are
-    dropped.
+    The passages keep their order. Those `repeated` from earlier sections are dropped.
     """
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)

@@ -200,8 +200,7 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             form: Form = "bullets" if token.type[0] == "b" else "steps"
             found = [_item(item) for _, item in _opened(inside)]
-            # A list nested in a bullet becomes more bullets. A list nested in a step becomes part
-            # of the step.
+            # A list in a bullet becomes more bullets. A list in a step becomes part of it.
             items = [*chain(*found)] if form == "bullets" else [[*chain(*each)] for each in found]
             before = made.goes_on(int(token.attrGet("start") or 1)) if form == "steps" else None
             made.add(form, items)

@@ -88,7 +88,7 @@ def doctor(
     model: options.Model = None,
     home: options.Home = None,
 ) -> None:
-    """Check what works here: models, search, pages and folders. Asks each model for one word,
+    """Check what works here: models, search, pages and folders. This asks each model for one word,
     queries each search provider once, and tries the browser.
     """
     from spadework.apps.messages import say

@@ -1,4 +1,4 @@
-"""Implement the commands read, search, plan and index, and those for stored pages."""
+"""Implement the read, search, plan and index commands, and the commands for stored pages."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ SNIPPET_CHARS = 160
 
 
 def search_once(query: str, as_json: bool, settings: Settings, limit: int) -> None:
-    """Print the merged hits, ranked as in a run. Exits with 1 if every provider failed."""
+    """Print the merged hits, ranked as in a run. Exit with code 1 if every provider failed."""
     found = asyncio.run(search(query, settings, limit=limit, tell=say_aside))
     for said in (*found.notices, *found.failed):
         say(said, err=True)

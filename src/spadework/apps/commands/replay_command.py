@@ -11,7 +11,7 @@ from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
 from spadework.settings import Settings
 
-#: The maximum number of missing answers to list. If the plan differs, all answers are missing.
+#: Maximum number of missing answers to list: if the plan differs, all answers are missing.
 MOST_LINES = 20
 _LATE = "The session ran out of time in the middle of a step, which a replay cannot reproduce."
 
@@ -21,7 +21,6 @@ def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) 
     differs or recorded answers are missing.
     """
     output = Output(to).check()
-    # Use the given model for every role.
     roles = dict.fromkeys(("model", "judge_model", "writer_model"), model)
     asking = Settings.load(home=home, **roles) if model else None
     done = asyncio.run(replay(home, session_id, asking))

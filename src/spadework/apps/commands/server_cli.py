@@ -1,4 +1,4 @@
-"""Commands that serve until stopped, and commands for the tokens of a server's users."""
+"""Commands that serve until stopped, and commands that manage the tokens of a server's users."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def mcp(
     effort: options.Effort = None,
     home: options.Home = None,
 ) -> None:
-    """Serve six tools over MCP. Uses standard input and output, or http://HOST:PORT/mcp."""
+    """Serve six tools over MCP. Clients use standard input and output, or http://HOST:PORT/mcp."""
     settings = options.settings_of(context)
     if http:
         from spadework.apps.mcp.http import serve_http

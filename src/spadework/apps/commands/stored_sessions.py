@@ -25,7 +25,7 @@ from spadework.visible import one_line
 
 
 def print_report(home: Path, session_id: str, as_json: bool) -> None:
-    """Print a session's report, as far as it is written, or its whole result as JSON."""
+    """Print as much of a session's report as exists, or its whole result as JSON."""
     folder, mend = session_folder(home, session_id), f"`spadework resume {session_id}`"
     if not as_json and whole_result(folder) is None:
         if (report := read_report(folder)) is not None:

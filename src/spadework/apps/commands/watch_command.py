@@ -78,7 +78,7 @@ def watch(
 
 
 def _parse_span(text: str) -> timedelta:
-    """Parse the interval of --every, less 5%; "" means 0. Raises SettingsError."""
+    """Return the `--every` interval minus 5%, or 0 for "". Raises SettingsError."""
     from spadework.errors import SettingsError, must_be
 
     span = re.fullmatch(r"(\d{1,4})([mhdw])", text)

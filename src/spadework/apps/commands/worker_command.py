@@ -45,7 +45,7 @@ async def run_worker(settings: Any, host: str, port: int | None) -> None:
             await working
 
 
-#: Seconds that open requests have to finish at shutdown.
+#: Grace period for open requests at shutdown, in seconds.
 GRACE_SECONDS = 1
 
 
@@ -60,7 +60,7 @@ class _Aside(uvicorn.Server):
 async def serve_numbers(
     settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
 ) -> AsyncIterator[None]:
-    """Serve health and metrics routes on `port`, if given. Raises SettingsError if it cannot."""
+    """Serve health and metrics routes on `port`, if given. Raises SettingsError if that fails."""
     if port is None:
         yield
         return

@@ -185,7 +185,7 @@ class Teller:
 
 @dataclass(frozen=True)
 class ToolContext:
-    """A tool's caller. A `local` caller is on the owner's machine and may see file paths."""
+    """A tool call's context. A `local` caller is on the owner's machine and may see file paths."""
 
     settings: Settings
     people: People

@@ -21,7 +21,7 @@ from spadework.apps.web.security import TOKEN_FILE, Access, Gate, user_of
 from spadework.settings import Settings
 
 PATH = "/mcp"
-#: Seconds that open requests have to finish at shutdown.
+#: Grace period for open requests at shutdown, in seconds.
 CLOSING_SECONDS = 3
 LEFT = "The client cancelled its request."
 STOPPED = (
@@ -54,8 +54,8 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 class _Watched:
     """Adds the user and two events to a request's scope. The events end the request's tool calls:
-    one is set when the server shuts down, the other when the request ends, because older
-    protocol versions do not report its end.
+    one is set when the server shuts down, the other when the request ends, which older protocol
+    versions do not report.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -36,7 +36,7 @@ from spadework.sessions.search_only import SEARCH_SECONDS, Looked, Ranked, hits_
 from spadework.values import Page
 from spadework.visible import one_line
 
-#: Maximum fraction of an output's tokens that links may take.
+#: Maximum fraction of an output's tokens to spend on links.
 LINKS_SHARE = 0.1
 LINK_CHARS = 100
 
@@ -63,8 +63,8 @@ async def advanced_scrape_url(
     its metadata.
 
     Navigation, banners and advertising are removed; headings, tables and code are kept. Pages that
-    need it are opened in a browser, if the server has one. Private addresses are refused. A page
-    too long for one answer comes in parts: call again with next_offset as offset.
+    need a browser are opened in one, if available. Private addresses are refused. A page too long
+    for one answer is returned in parts: call again with next_offset as offset.
     """
     door = door_of(call)
     folder = await asyncio.to_thread(begun_with, door.settings.home, url) if offset else None

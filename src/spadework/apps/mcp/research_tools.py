@@ -1,4 +1,4 @@
-"""Tools that search and read: `agentic_search` writes a report, the other returns the pages."""
+"""Tools that search and read: one writes a report, the other returns the pages' contents."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from spadework.tools.export.compressed import Compressed, compress_result
 from spadework.values import CoveredTopic, Problem, Result, Side, Source, Unread
 from spadework.visible import one_line
 
-#: Fractions of an output's tokens that its lists may take.
+#: Maximum fraction of an output's tokens to spend on each list.
 LIST_SHARES = {"topics": 0.12, "conflicts": 0.1, "unread": 0.1, "problems": 0.1}
 LINE_CHARS, MOST_GAPS = 240, 5
 _AS_IT_IS = (
@@ -136,8 +136,8 @@ def _answer(result: Result, door: ToolContext) -> CallToolResult:
 def structure_result(
     result: Result, texts: Mapping[str, str], tokens: int, folder: str = ""
 ) -> ResearchAnswer:
-    """Fit a result into `tokens` by cutting its lists, report and page `texts` (by content hash).
-    `folder` is the session's folder, or "" for callers that cannot open it.
+    """Fit a result into `tokens` by cutting its lists, its report and `texts` (the page texts by
+    content hash). `folder` is the session's folder, or "" for callers that cannot open it.
     """
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],
@@ -210,7 +210,7 @@ def _shape(source: Source, content: str) -> ResultShape:
 
 
 def shape_unread(unread: Unread) -> UnreadShape:
-    """Return a hit that was not read, with each text on one line."""
+    """Convert an unread hit to its output shape, with each text on one line."""
     told = unread.model_dump(exclude={"topic", "score", "late"})
     score = round(unread.score, 3)
     return UnreadShape(**{name: _line(text) for name, text in told.items()}, score=score)
@@ -264,8 +264,8 @@ async def intelligent_research_with_advanced_scraping(
 
     Use it when you want the material rather than a conclusion. For a checked report with
     citations, use agentic_search. A page that fails is replaced by the next best. Pages that need
-    it are opened in a browser, if the server has one. Long pages are cut to the parts that match
-    the query best.
+    a browser are opened in one, if available. Long pages are cut to the parts that match the query
+    best.
     """
     door = door_of(call)
     settings = door.settings.with_(search=provider or None)

@@ -291,7 +291,7 @@ _ARGUMENTS = {
 
 
 class Server(MCPServer[ToolContext]):
-    """Serves the six tools. Expected errors become sentences. No call outlives its caller."""
+    """Serves six tools. Reports expected errors in plain words. No call outlives its caller."""
 
     settings_of_runs: Settings
 
@@ -347,7 +347,7 @@ class Server(MCPServer[ToolContext]):
 
 
 def build_server(settings: Settings, *, local: bool = False) -> Server:
-    """Return a server with the six tools. A `local` caller may see file paths."""
+    """Return a server with the six tools. With `local`, callers may see file paths."""
 
     @asynccontextmanager
     async def opened(_: MCPServer[ToolContext]) -> AsyncIterator[ToolContext]:

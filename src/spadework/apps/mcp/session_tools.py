@@ -53,7 +53,7 @@ CANCELLED = "cancelled"
 #: Default maximum number of rows and of characters in an answer.
 MOST_ROWS, MOST_CHARS = 100, 30_000
 _HASH = re.compile(r"[0-9a-f]{8,64}")
-#: Metadata withheld from callers, because it is of use only on the server.
+#: Metadata withheld from callers, because it is useful only on the server.
 _PRIVATE = ("settings", "attachments")
 
 

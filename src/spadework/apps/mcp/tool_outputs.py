@@ -240,7 +240,7 @@ def build_answer(
 
 M = TypeVar("M", bound=BaseModel)
 
-#: Maximum fraction of a text that may be cut so that it ends at a line or word break.
+#: Maximum fraction of a text to cut off so that it ends at a line or word break.
 SEARCHED_SHARE = 0.2
 
 

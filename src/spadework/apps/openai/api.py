@@ -123,7 +123,7 @@ MOST_AT_ONCE = 100
 
 
 def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> list[BaseRoute]:
-    """Return the API's routes; the server protects them. `runs_of` returns a request's runs."""
+    """Return the routes, without access checks. `runs_of` returns the runs of a request's user."""
     door = Door(runs_of)
     return [
         Route("/v1/models", models),

@@ -1,4 +1,4 @@
-"""Convert a result to a chat completion. Marks become annotations, sources become citations.
+"""Convert a result to a chat completion, with marks as annotations and sources as citations.
 Streamed completions carry progress as `reasoning_content` and the report as `content`. Messages
 that need no research, such as small talk or a client's request for a title, are answered
 directly.
@@ -45,7 +45,7 @@ def most_words(most_tokens: int) -> int:
 
 
 async def shorten(result: Result, most_tokens: int) -> Result:
-    """Trim a report to as many whole blocks as fit, listing only the sources that they cite."""
+    """Trim a report to as many whole blocks as fit, listing only the sources cited in them."""
     if not most_tokens:
         return result
     await tokens.ready()
@@ -84,7 +84,7 @@ def finish_reason(result: Result, most_tokens: int) -> str:
 
 
 def completion_of(asked: ChatRequest, result: Result) -> dict[str, Any]:
-    """Convert a result to a completion that is not streamed."""
+    """Convert a result to a non-streamed completion."""
     head, end = head_of(result.session_id, asked.model), finish_reason(result, asked.most_tokens)
     return completion(head, _message_of(result), end, result.usage) | around(result)
 
@@ -257,9 +257,9 @@ def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any]
 
 
 def _function(asked: ChatRequest, task: str) -> dict[str, Any] | None:
-    """Return the function to call for a client's task, or None: the function that `tool_choice`
-    names, or else the only function offered. In the second case, `tool_choice` must require a
-    call, or the function must have a parameter named after `task`.
+    """Return the function to call for a client's task, or None. It is the function that
+    `tool_choice` names, or else the only function offered, provided that `tool_choice` requires
+    a call or the function has a parameter named after `task`.
     """
     choice, tools = asked.tool_choice, [_fields(tool).get("function") for tool in asked.tools or ()]
     offered = [tool for tool in map(_fields, tools) if isinstance(tool.get("name"), str)]

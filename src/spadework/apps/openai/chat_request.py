@@ -1,4 +1,4 @@
-"""Parse chat requests: the question, earlier questions, and requests about the answer's form."""
+"""Parse chat requests: the question, earlier questions, and instructions on the answer's form."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class ChatRequest(BaseModel):
             raise Refused("n must be 1: each question gets one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raise Refused if the question is missing or too long, or if a report is ruled out."""
+        """Raise Refused if the question is missing or too long, or if no report is allowed."""
         if not question:
             raise Refused(
                 "There is no question. The user's last message must contain one.", param="messages"
@@ -202,7 +202,7 @@ class ChatRequest(BaseModel):
 
     def question(self) -> tuple[str, list[str], str]:
         """Return the user's last message, their earlier messages, and the answer before the last
-        message. Missing ones are empty. Raises Refused if the last message has no text.
+        message. Anything missing is empty. Raises Refused if the last message has no text.
         """
         said = [m.words() if m.role == "user" else "" for m in self.messages]
         asked = [i for i, words in enumerate(said) if words.strip()]

@@ -30,7 +30,7 @@ _Json = dict[str, Any]
 _PREFIX = "resp_"
 #: Id prefix of responses without a session.
 _ASIDE = "resp_aside_"
-#: Names in this API for the parameters of chat requests, as used in refusals.
+#: This API's names for the parameters of chat requests, used in refusals.
 _PARAMS = {
     "messages": "input",
     "metadata.session_id": "previous_response_id",

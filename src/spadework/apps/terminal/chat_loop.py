@@ -130,7 +130,7 @@ class Screen:
         self._console = _plain_console() if is_plain(sys.stdout) else terminal_console()
 
     def lines(self, home: Path, sessions: Callable[[], list[str]]) -> Typed | Piped:
-        """Return the source of lines. `sessions` lists resumable ids. Raises SettingsError."""
+        """Return the source of lines. `sessions` returns resumable ids. Raises SettingsError."""
         return Typed(home / HISTORY, sessions) if self.live else Piped()
 
     def show(self, what: RenderableType) -> None:
@@ -170,7 +170,7 @@ NOTHING_YET = "There is no answer yet. Ask a question first."
 
 
 class Chat:
-    """A conversation, with its last answer and the run that the user left, if there is one."""
+    """A conversation, its last answer, and the run that the user left, if any."""
 
     def __init__(self, settings: Settings, screen: Screen) -> None:
         self._settings = settings
@@ -279,7 +279,7 @@ def _export_result(result: Result, name: str) -> Path:
 
 
 def begin(settings: Settings, follows: str) -> None:
-    """Chat until the user leaves. Raises SettingsError, and SessionNotFound for `follows`."""
+    """Chat until the user quits. Raises SettingsError, or SessionNotFound for a bad `follows`."""
     screen = Screen()
     if screen.live:
         # In a terminal, ask for clarification and approval unless the user opted out.

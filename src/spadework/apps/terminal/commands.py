@@ -98,8 +98,8 @@ def source_number(argument: str, count: int) -> int | Wrong:
 
 
 class Reply(NamedTuple):
-    """The plan after a typed line is applied. `reason` says why the line did not change the plan,
-    and `done` means that the plan is accepted. `wish` is text that only a model understands.
+    """The plan after applying a typed line. `reason` says why the line did not change the plan,
+    and `done` means that the plan is accepted. `wish` is text that only a model can interpret.
     """
 
     plan: Plan
@@ -115,7 +115,7 @@ def how_to_answer() -> str:
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
-    """Return the option with the typed number (None if there is none), or other text as typed."""
+    """Return the option for a typed number, None for an invalid number, or other text as is."""
     said = one_line(line, 2_000)
     if not options or not said.rstrip(".").isdecimal():
         return said

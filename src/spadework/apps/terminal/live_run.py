@@ -104,7 +104,7 @@ class Lines:
 
 
 def word_event(event: Event) -> str:
-    """Describe an event in words, usually one line, or "" if it is minor."""
+    """Describe an event in words, usually on one line. Return "" for a minor event."""
     if isinstance(event, Started):
         mode = "with a language model" if event.mode == "model" else "without a language model"
         verb = "Resuming" if event.resumed else "Researching"
@@ -165,7 +165,7 @@ EXIT: dict[Status, int] = {
     "budget_limited": 3,
 }
 
-#: Asks the user a question. Returns None if they leave the run.
+#: A function that asks the user a question. It returns None if they leave the run.
 Answer = Callable[[Asked], Awaitable[str | None]]
 
 
@@ -245,7 +245,7 @@ class Run:
                     if isinstance(event, Asked):
                         asking = asyncio.create_task(self._ask(event))
                     elif isinstance(event, Answered) and asking:
-                        # Answered or timed out.
+                        # The question was answered or timed out.
                         await _ignore_cancel(asking)
                     elif isinstance(event, Finished):
                         self._delivering = asyncio.create_task(self._deliver(event.result))

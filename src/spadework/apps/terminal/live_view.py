@@ -76,7 +76,7 @@ def topic_line(topic: TopicView, state: Phase, width: int) -> Text:
 
 
 def state_words(state: Phase, quotes: int) -> str:
-    """Describe a state in words, with the number of quotes if at least partly answered."""
+    """Describe a topic's state, with the number of quotes if it is at least partly answered."""
     if state == "answered" or state == "partly":
         return f"{STATE_WORDS[state]} ({number_of(quotes, 'quote')})"
     return state

@@ -49,7 +49,7 @@ from spadework.visible import one_line
 FIRST_BYTE_SECONDS = 1.0
 #: Maximum seconds of silence after the first byte.
 SILENCE_SECONDS = 10.0
-#: Maximum fraction of the run's time limit for reading input.
+#: Maximum fraction of the run's time limit that may be spent reading input.
 MOST_OF_THE_TIME = 0.5
 _CHUNK = 65_536
 

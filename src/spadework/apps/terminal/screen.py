@@ -161,7 +161,7 @@ def draw_report(result: Result, console: Console | None = None) -> None:
 
 
 def _lead(tokens: Sequence[Token], files: Mapping[str, str]) -> None:
-    """Link library sources to their files, after parsing, which rejects file URLs."""
+    """Link library sources to their files after parsing, because the parser rejects file URLs."""
     for token in tokens:
         if token.type == "link_open":
             address = str(token.attrs.get("href", ""))

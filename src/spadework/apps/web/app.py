@@ -47,7 +47,7 @@ def build_app(
     lifespans: Sequence[Lifespan] = (),
 ) -> Starlette:
     """Return the server as an ASGI application. `routes` belong to other interfaces (`/mcp`,
-    `/v1`). Their requests pass the page's access checks (host, origin, token), and their
+    `/v1`). Their requests go through the page's access checks (host, origin, token), and their
     handlers find the user's runs in `web_of(request).runs`. `lifespans` stay open while the
     server runs. `access` defaults to the rules for loopback. Requests for an unknown `Host` are
     refused.
@@ -112,7 +112,7 @@ async def _favicon(request: Request) -> Response:
     return FileResponse(STATIC / "favicon.svg", media_type="image/svg+xml")
 
 
-#: Seconds that open requests have to finish at shutdown.
+#: Grace period for open requests at shutdown, in seconds.
 GRACE_SECONDS = 3
 
 

@@ -21,7 +21,7 @@ from spadework.events import Event, Notice, Started
 
 #: Seconds without an event before a comment is sent to keep the connection alive.
 HEARTBEAT_SECONDS = 15.0
-#: Maximum streams per browser. Additional ones take turns. Browsers open up to six connections.
+#: Maximum streams per browser, as browsers open up to six connections. Further ones take turns.
 MOST_STREAMS = 4
 TURN_SECONDS = 1.0
 #: Maximum streams per server. Further clients are asked to try again later.
@@ -91,7 +91,7 @@ class _Stream:
     def _message(
         self, picture: ViewModel, beat: tuple[int, Event], after: int, csrf: str
     ) -> str | None:
-        """Return an event's message, or None if already on the page. Notices have no number."""
+        """Return an event's message, or None if the page shows it. Notices have no number."""
         n, event = beat
         if n == picture.n and isinstance(event, Notice):
             picture.note = event.text

@@ -29,7 +29,7 @@ _KEPT = re.compile(r"[^\w. ()+-]")
 
 
 def csrf_cookie(request: Request) -> str:
-    """Return the CSRF cookie's name. It has the port, because a host's ports share cookies."""
+    """Return the CSRF cookie's name. It includes the port, as a host's ports share cookies."""
     return f"{CSRF}_{(request.scope.get('server') or ('', 0))[1]}"
 
 
@@ -101,7 +101,7 @@ def safe_name(name: str) -> str:
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    """Wrap `receive` to raise HTTPException 413 after more than `most` bytes."""
+    """Wrap `receive` so that it raises HTTPException 413 after more than `most` bytes."""
     seen = 0
 
     async def limited() -> Message:

@@ -123,7 +123,7 @@ UNFINISHED, UNREADABLE, ELSEWHERE = "not finished", "cannot be read", "running e
 #: The coverage of a whole question, in words.
 _FOUND: dict[CoverageState, str] = {**STATE_WORDS, "open": "not found"}
 DONE = "done"
-#: How a run ended, in words ("" if completed). Other statuses already read as words.
+#: How a run ended, in words ("" if completed). Other statuses are readable as they are.
 _EARLY = {"completed": "", "partial": "stopped early"}
 
 
@@ -188,7 +188,7 @@ def _words(status: str, found: CoverageState | None) -> str:
 
 
 def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
-    """Return a list entry. `workers` and `held` are sessions run by workers or other processes."""
+    """Return a list entry. `workers` are sessions on workers, `held` those in other processes."""
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.find_running(data.id)

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from spadework.apps.web.page_context import server_of
 from spadework.errors import SettingsError, must_be
 
-#: Seconds for a request to arrive. Large ones must send LEAST_BYTES in each such period.
+#: Seconds within which a request must arrive, or at least LEAST_BYTES more of a large one.
 REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 
 

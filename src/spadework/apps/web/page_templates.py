@@ -85,7 +85,7 @@ def searches(settings: Settings) -> list[tuple[str, str]]:
 
 
 def describe_searched(settings: Settings, chosen: str = "") -> str:
-    """Describe where the answer to a question is searched for. `chosen` is the form's value."""
+    """Describe what is searched to answer a question. `chosen` is the form's value."""
     named = chosen or settings.search
     found = named.split(",")
     if named == "auto":

@@ -49,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """Part `number` (from 1) of the `of` parts of a page, as plain `lines` or as `html`."""
+    """A part of a page, as plain `lines` or as `html`: part `number` of `of`, counted from 1."""
 
     number: int
     of: int
@@ -128,14 +128,14 @@ def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
     return made
 
 
-#: The verdict shown for a sentence that repeats its quote and that no model judged.
+#: The verdict shown for a sentence that repeats its quote and was not judged by a model.
 QUOTED = "quoted word for word"
 
 
 @dataclass(frozen=True)
 class Proof:
     """What backs a quote: its stored page, the trust in its source (0 to 100), and the verdict on
-    the sentence that cites it. `judged` means that a model took part.
+    the sentence that cites it. `judged` is set if the run used a model.
     """
 
     snapshot: str
@@ -146,7 +146,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Listed:
-    """A source in the list, with its `source` if it was read, or the `reason` if it was not."""
+    """A listed source, with its `source` if it was read, or the `reason` if it was not."""
 
     title: tuple[Run, ...]
     state: str

@@ -80,7 +80,7 @@ class Proxies:
         return cls(networks, settings.user_header)
 
     def user(self, scope: Scope, headers: Headers) -> User | None:
-        """Return the user named by a trusted proxy, or None without exactly one valid name."""
+        """Return the user named by a trusted proxy, or None if it did not send one valid name."""
         if not self.header or not self._trusts(scope):
             return None
         named = headers.getlist(self.header)
@@ -141,9 +141,9 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access rules of a server at `host`. Beyond loopback, or if there are users, a
-        token is required. If none is set, one is created per home. Raises SettingsError for a
-        user header without trusted proxies, or for an unusable database.
+        """Return the access rules of a server at `host`. A token is required beyond loopback, or
+        if there are users. If no token is set, one is created per home. Raises SettingsError
+        for a user header without trusted proxies, or for an unusable database.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)

@@ -1,5 +1,5 @@
 """Forecast a run. The low estimate is for one round that answers everything, the high estimate for
-all rounds. If there are enough similar earlier runs, they correct the forecast.
+all rounds. If there are enough similar earlier runs, they are used to correct the forecast.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def forecast(
     """Return the forecast for a plan whose first tasks are `tasks`, within the limits of the
     settings.
 
-    `providers` are provider names. `plan_seconds` is how long the model took to plan, if it did.
+    `providers` are provider names. `plan_seconds` is how long a model took to plan, or 0.
     """
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
@@ -180,7 +180,7 @@ def _span(low: float, high: float, most: float) -> Span:
 
 
 class Took(NamedTuple):
-    """A finished run: its kind, its machine, and the amount it used of each quantity in DIGITS."""
+    """A finished run: its kind, its machine, and how much of each quantity in DIGITS it used."""
 
     kind: str
     machine: str
@@ -188,7 +188,7 @@ class Took(NamedTuple):
 
 
 def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]) -> Forecast:
-    """Return a forecast corrected by enough `earlier` runs of its kind on this machine."""
+    """Correct a forecast by `earlier` runs of its kind on this machine, if there are enough."""
     alike = [t.actual for t in earlier if (t.kind, t.machine) == (made.kind, made.machine)][
         :MOST_RUNS
     ]

@@ -30,8 +30,9 @@ EXAMINATION_TOKENS = 4_000
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
     """Return whether the calls, tokens and money left suffice for `looks` screening calls and the
-    answer. The answer takes an assessment per task, a section per topic, a summary, a verification
-    and an edit. Tokens and money need to cover only the screening and the assessments.
+    answer. The answer requires an assessment per task, a section per topic, a summary, a
+    verification and an edit. Tokens and money need to cover only the screening and the
+    assessments.
     """
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
@@ -76,8 +77,8 @@ def begin(context: SessionContext) -> None:
 
 
 async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[Problem]:
-    """Drop a model that was no better than guessing in an earlier test: its plans are no better
-    than plans by code (benchmarks/small_model.py). Return the problems.
+    """Drop a model that was no better than guessing in an earlier test, because its plans are no
+    better than those made by code (benchmarks/small_model.py). Return the problems.
     """
     model = context.model
     if model is None or len({model.place(role) for role in get_args(Role)}) > 1:
@@ -141,7 +142,7 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
 
 
 async def judge_in_time(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model that may judge from this step on, or None if time remains only for code."""
+    """Return the model that may judge from this step on, or None if only code can do so in time."""
     return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)
 
 

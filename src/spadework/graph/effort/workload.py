@@ -41,14 +41,14 @@ QUERIES = 4
 # Without a model, runs with so few pages missed answers (benchmarks/README.md).
 SIMPLE_QUERIES = 3
 SIMPLE_PAGES = 6
-#: Maximum recommended queries per topic in a later round, and maximum seconds for each.
+#: Maximum recommended queries per topic in a later round, and maximum seconds per query.
 GAP_QUERIES, GAP_SECONDS = 3, 30.0
 #: Pages for a worker that fills a gap, at normal effort.
 GAP_PAGES = 5
 #: Deep effort multiplies the preset's pages by these factors, within the page limit.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
-#: The factor at deep effort without a model: pages cost little then.
+#: The factor at deep effort without a model, where additional pages cost little.
 DEEP_TIMES_ALONE = 20
 
 

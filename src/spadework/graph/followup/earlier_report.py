@@ -63,7 +63,7 @@ async def earlier(context: SessionContext, follows: str) -> Earlier | None:
 
 async def take_over(context: SessionContext, follows: str, before: Earlier) -> frozenset[str]:
     """Copy the page texts behind a report into this session, and return the hashes of the copies.
-    Leave out missing or changed texts.
+    Skip missing or changed texts.
     """
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
     folder = context.folder.parent / checked_session_id(follows) / "pages"
@@ -132,7 +132,7 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
 
 
 def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
-    """Return the ledger entries that the follow-up added, without unused ones."""
+    """Return the ledger entries that the follow-up added and that are in use."""
     known = {e.id for e in before.evidence}
     return [e for e in proofs(state) if e.id not in known]
 

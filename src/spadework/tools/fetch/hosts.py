@@ -130,9 +130,7 @@ class Hosts:
         await self._learn(host, blocked_until=until)
 
     async def refused(self, host: str, url: str, level: int) -> None:
-        """Record that the host refused every level up to `level`. Subdomains count as separate
-        hosts.
-        """
+        """Record that the host, without its subdomains, refused every level up to `level`."""
         self._refused[host].add(url)
         gives = host in self._given or self.level(host)
         if len(self._refused[host]) >= (REFUSALS if gives else 1):

@@ -133,8 +133,6 @@ def reach(query: Query, today: date | None = None) -> Reach | None:
 
 
 def since(freshness: Freshness, today: date | None = None) -> date | None:
-    """Return the earliest date that pages may have, or None for all time. `today` defaults to the
-    UTC date.
-    """
+    """Return the earliest date for pages, or None for all time. `today` is in UTC."""
     days = DAYS.get(freshness)
     return None if days is None else (today or deadline.today().date()) - timedelta(days=days)

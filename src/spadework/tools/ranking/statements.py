@@ -27,10 +27,10 @@ NEAR = 2
 #: Number of characters that count as one word in scripts without spaces.
 SIGNS = 4
 #: The maximum number of words between a figure and its date. A date that starts the sentence
-#: applies to all figures.
+#: applies to all figures in it.
 DATED = 4
 MOST_CHARS, MOST_WORDS = 1_000, 120
-#: The maximum number of figures and dates kept per sentence. More are probably a list.
+#: The maximum number of figures and dates kept per sentence. More than that suggest a list.
 MOST_VALUES = 8
 # Placeholders in a statement's frame.
 DATE, FIGURE = "@", "#"
@@ -44,14 +44,14 @@ _UNITS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "%": "percen
 _MORE = re.compile(r"\b(?:over|(?<!no )more than|at least|above|exceed\w*)\W+$", re.IGNORECASE)
 _LESS = re.compile(r"\b(?:under|(?:less|no more) than|at most|below|up to)\W+$", re.IGNORECASE)
 _UNTIL = re.compile(r" ?(?:-|–|to|bis|à|a) ?$")
-#: Stems ignored in comparisons, so that "planned for 3 May" and "moved to 5 May" disagree.
+#: Stems ignored in comparisons: "planned for 3 May" and "moved to 5 May" differ in the date only.
 _SCHEDULED = frozenset(stems("planned scheduled expected due moved postponed delayed rescheduled"))
 
 
 class Value(NamedTuple):
     """A figure or date as written, with its unit and the words beside it. `ranges` are a figure's
-    possible quantities. `bound` is "more" ("at least 5"), "less" ("up to 5") or "". `date` is
-    (year, month, day), with 0 for a missing part.
+    possible readings, as (low, high). `bound` is "more" ("at least 5"), "less" ("up to 5") or
+    "". `date` is (year, month, day), with 0 for a missing part.
     """
 
     text: str
@@ -138,8 +138,8 @@ class _Reader:
         return self.known.unspaced or (ended and not self.known.stop.isdisjoint(words))
 
     def _label(self, figure: Figure) -> str:
-        """Return the name that contains the figure ("section 4.2"). Return "" if the figure is a
-        value, because it has a unit or follows no name.
+        """Return the name that contains the figure ("section 4.2"), or "" if the figure is a
+        value: it has a unit or does not follow a name.
         """
         before = next((t for t in reversed(self.telling) if t.end == figure.start - 1), None)
         measured = any(reading.dimension for reading in figure.readings)
@@ -280,7 +280,7 @@ def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int
 
 @lru_cache(maxsize=16)
 def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a pattern for dates, and the months by name. "May" is a month only if capitalized."""
+    """Return a date pattern, and month numbers by name. "May" is a month only if capitalized."""
     known = language(code)
     months = {**language(DEFAULT).months, **known.months}
     names = [name if name in known.months and code != DEFAULT else name.title() for name in months]
@@ -302,11 +302,11 @@ def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 SHINGLE = 5
 #: The minimum fraction of shingles that two copies share.
 COPY = 0.6
-#: The minimum fraction of an excerpt's shingles that the other text contains. The fraction counts
-#: only if at least EXCERPT_LEAST shingles can be compared.
+#: The minimum fraction of an excerpt's shingles that the other text contains. It is only estimated
+#: if at least EXCERPT_LEAST shingles can be compared.
 EXCERPT, EXCERPT_LEAST = 0.8, 20
-#: The minimum number of words in a scrambled copy, and the minimum Jaccard similarity of the two
-#: texts' words, where repeats of a word count separately.
+#: The minimum number of words in a scrambled (reordered) copy, and the minimum Jaccard similarity
+#: of the two texts' words, with repeats counted separately.
 SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
 #: The number of shingles kept per text. The smallest hashes form an unbiased sample (Broder 1997).
 SAMPLE = 400
@@ -316,8 +316,8 @@ _WORD, _DIGITS = re.compile(r"\w+"), re.compile(r"\d+")
 
 
 def sketch(text: str) -> Sketch:
-    """Return the smallest hashes of a text's shingles. All numbers count as equal, because a copy
-    may have changed them.
+    """Return the smallest hashes of a text's shingles. All numbers are treated as equal, because a
+    copy may have changed them.
     """
     words = _words(text)
     return _sample(
@@ -326,7 +326,7 @@ def sketch(text: str) -> Sketch:
 
 
 def bag(text: str) -> Sketch:
-    """Return the smallest hashes of a text's words, numbering repeats; none for short texts."""
+    """Return the smallest hashes of a text's words (repeats numbered); none for short texts."""
     words = _words(text)
     if len(words) < SCRAMBLED_WORDS:
         return frozenset()
@@ -341,15 +341,15 @@ def resemblance(a: Sketch, b: Sketch, sample: int = SAMPLE) -> float:
 
 
 def containment(part: Sketch, whole: Sketch) -> float:
-    """Estimate the fraction of `part` that is in `whole`. Return 0 if too little is comparable."""
+    """Estimate the fraction of `part` in `whole`. Return 0 if too few shingles are comparable."""
     last = max(whole, default=0)
     seen = {shingle for shingle in part if len(whole) < SAMPLE or shingle <= last}
     return len(seen & whole) / len(seen) if len(seen) >= EXCERPT_LEAST else 0.0
 
 
 def group_near_duplicates(texts: Mapping[str, str], late: Late = lambda: False) -> dict[str, str]:
-    """Map the key of each copy or excerpt to the key of the first text that it repeats. Other keys
-    map to themselves. Comparing stops when `late` returns True.
+    """Map the key of each copy or excerpt to the key of the first text it repeats, and every other
+    key to itself. Stop comparing once `late` returns True.
     """
     found = {key: key for key in texts}
     firsts: list[tuple[str, Sketch, Sketch]] = []

@@ -1,6 +1,6 @@
 """Store passage vectors in a SQLite file that processes share. A vector's key is a digest of its
-model and text, so that equal passages share one vector. A place locates a passage in the index
-`mark`, with a checksum that shows whether its text has changed.
+model and text, so that equal passages share one vector. A place locates a passage in an index,
+named by its `mark`, and has a checksum that shows whether the passage has changed.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
 
 #: Maximum number of passages to compare. In a larger index, only word matches are compared.
 MOST_PLACES = 100_000
-#: Maximum duration of a scan in seconds. Hits found by words are not returned before it ends.
+#: Maximum duration of a scan in seconds. Hits found by words must wait until it ends.
 SCAN_SECONDS = 2.0
 #: Number of vectors compared at a time, so that they fit into a CPU cache.
 _BLOCK = 256
@@ -160,8 +160,8 @@ class Vectors:
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
         """Store the vectors in `made` (keyed by text) and the places of the passages in one
-        transaction. If another process has deleted a vector of a document, skip the document,
-        to be embedded later. Raises ModelError if the vectors differ in size.
+        transaction. If another process has deleted a vector that a document needs, skip the
+        document, which is embedded later. Raises ModelError if the vectors differ in size.
         """
         with open_to_write(self.path) as db, transaction(db):
             size = self._size(db)
@@ -191,7 +191,7 @@ class Vectors:
     ) -> list[Near]:
         """Return at most `most` passages, nearest first. `among` limits them to places (document,
         start), and `within` to documents. Raises ModelError if the vector has the wrong size,
-        or after SCAN_SECONDS.
+        or if the scan exceeds SCAN_SECONDS.
         """
         import numpy as np
 

@@ -100,7 +100,7 @@ class SearchCache:
             return None
 
     async def put(self, provider: str, query: Query, limit: int, hits: list[Hit]) -> None:
-        """Cache hits. An empty list expires after NOW_MINUTES, like hits on current events."""
+        """Cache the hits. An empty list expires after NOW_MINUTES, like hits on current events."""
         seconds = min(self._keep[freshness_of(query)], self._keep["any" if hits else "now"])
         if not self._most or not seconds:
             return
@@ -320,7 +320,7 @@ class Search:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
-            # Do not count a busy provider's refusal as a failure. Its queue waits and retries.
+            # A busy provider's refusal is not a failure: the search waits and is retried.
             waited_for = isinstance(error, QuotaSpent) and (
                 error.busy or error.retry_after is not None
             )

@@ -48,7 +48,7 @@ _CAUSES = {
 #: process and children, and must not be interrupted before that.
 CLOSE_SECONDS = 10.0
 _MARK = "SPADEWORK_MCP_CONNECTION"
-#: Keeps the client from logging to standard error. Faults arrive as exceptions.
+#: Keeps the client from logging to standard error. Its errors are raised as exceptions.
 _UNHEARD = logging.NullHandler()
 
 
@@ -288,7 +288,7 @@ class McpSearch:
 
 def mcp_searches(setting: str) -> list[McpSearch]:
     """Return the providers in the setting `TOOL @ ADDRESS or COMMAND; …`, named mcp, mcp-2 and so
-    on. Raises SettingsError. Its message omits any text after @, which may hold a key.
+    on. Raises SettingsError, whose message omits any text after @, because it may hold a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):

@@ -70,8 +70,8 @@ class OwnSearch:
 
 
 class LangChainSearch:
-    """Searches with a LangChain tool or retriever. Blocking ones run in a thread of their own,
-    because the event loop has only a few threads. The thread is abandoned at the deadline.
+    """Searches with a LangChain tool or retriever. A blocking one runs in its own thread, because
+    the event loop's pool has only a few. The thread is abandoned at the deadline.
     """
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
@@ -108,7 +108,7 @@ class LangChainSearch:
 
 
 def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provider]:
-    """Wrap a caller's providers under names that are not `taken`. They must have `search(query, *,
+    """Wrap a caller's providers under names that are not `taken`. Each must have `search(query, *,
     limit, seconds)`, or LangChain's `ainvoke`. Raises SettingsError for other objects.
     """
     made: list[Provider] = []
@@ -237,11 +237,11 @@ class Choice:
 async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
-    """Choose the providers named in `settings.search`, and those of the caller (`own`). "auto"
+    """Choose the providers named in `settings.search` and the caller's providers (`own`). "auto"
     means the first of these that is available: the caller's providers; all providers with a
     key, address or path, with DuckDuckGo as a fallback; DuckDuckGo; the library, with a notice
     that the web is unreachable. `open_library` is called only if needed. Raises SettingsError
-    for an unknown name, or a provider without its key or address.
+    for an unknown name, or for a provider that lacks its key or address.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []
@@ -344,8 +344,8 @@ class LibrarySearch:
         return self.library.describe
 
     async def prepare(self, query: Query) -> None:
-        """Build the index if it is missing, and read in full the packages that the query names.
-        Raises SearchError.
+        """Build the index if it is missing, and fully read the packages named in the query. Raises
+        SearchError.
         """
         try:
             await self.library.build()

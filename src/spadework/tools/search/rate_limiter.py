@@ -20,7 +20,7 @@ LEAST_SECONDS = 0.5
 
 @dataclass
 class Waited:
-    """A provider's numbers of delayed and skipped queries, and the longest delay in seconds."""
+    """A provider's counts of delayed and skipped queries, and the longest delay in seconds."""
 
     queries: int = 0
     longest: float = 0.0
@@ -46,7 +46,7 @@ class Waits:
         self._by_name.setdefault(name, Waited()).turned_away += 1
 
     def news(self) -> tuple[str, ...]:
-        """Return sentences about each provider that has not been reported yet."""
+        """Return sentences about the providers that have not been reported yet."""
         fresh = [name for name in self._by_name if name not in self._said]
         self._said.update(fresh)
         return tuple(told for name in fresh for told in _sentences(name, self._by_name[name]))
@@ -92,7 +92,7 @@ LIMITS: Mapping[str, Limit] = {
     "pubmed": Limit.per_second(1.5, 2),
     # OpenAlex, rate limits and authentication: ten requests a second.
     "openalex": Limit.per_second(10, 5),
-    # MediaWiki, API etiquette: no hard limit on reading, but requests in series.
+    # MediaWiki, API etiquette: no hard limit on reads, but requests should be made in series.
     "wikipedia": Limit(0.0, 2),
     # Tavily, rate limits: 100 requests a minute with a development key, otherwise 1,000.
     "tavily": Limit.per_second(100 / 60, 5),
@@ -121,7 +121,7 @@ class RateLimiter:
         self._lock = threading.Lock()
         self._queue: deque[_Waiter] = deque()
         self._running = 0
-        #: True while a search has left the queue but waits until the rate allows it.
+        #: True while a search that has left the queue is waiting for the rate limit.
         self._starting = False
         self._next = 0.0
         self._paused = 0.0
@@ -161,7 +161,7 @@ class RateLimiter:
     @asynccontextmanager
     async def turn(self, limit: Limit, seconds: float, common: str = "") -> AsyncIterator[float]:
         """Wait for a turn and yield the seconds waited. `common` names the queue shared with other
-        machines, if any. Raises Throttled as soon as no turn can come within `seconds`.
+        machines, if any. Raises Throttled once a turn within `seconds` is impossible.
         """
         begun = self._clock()
         with self._lock:
@@ -222,8 +222,8 @@ class RateLimiter:
     async def _beside_others(
         self, inside: AsyncExitStack, limit: Limit, until: float, common: str
     ) -> None:
-        """Take a turn in the queue that all machines share, and share the provider's pauses
-        through it. Leaving `inside` ends the turn.
+        """Take a turn in the queue shared by all machines, and share the provider's pauses through
+        it. Closing `inside` ends the turn.
         """
 
         def check(opening: Opening) -> None:

@@ -194,7 +194,7 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
 
 def tongue(query: Query) -> str:
     """Return the language that web engines should prefer, or "" for their default. This is the
-    requested language or, without one, that of the question if the query may be in it.
+    requested language, or else the question's language if the query may be in that language.
     """
     if query.language or not query.asked_in:
         return query.language
@@ -334,7 +334,7 @@ _DATE = (
 _PUBLISHER = ("publisher", "journal", "site_name", "sitename")
 _LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
 _DEEP = 3
-#: Maximum length of a Python literal, because parsing takes a hundred times its size in memory.
+#: Maximum length of a Python literal. Parsing one takes a hundred times its size in memory.
 _MOST_CHARS = 1_000_000
 _LINK = re.compile(
     r"\[(?P<title>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s()<>]+)[^()\n]{0,300}\)|(?P<bare>https?://[^\s<>\"')\]]+)"

@@ -43,7 +43,7 @@ class PubMed:
         self._service = Service("PubMed", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return articles by relevance, with authors, journal and date as their snippets."""
+        """Return articles by relevance. Their snippets list the authors, journal and date."""
         try:
             async with asyncio.timeout(seconds):
                 ids = await self._ids(query, limit, seconds)
@@ -251,7 +251,7 @@ def _preprint_row(entry: etree._Element) -> Row:
 
 
 class Wikipedia:
-    """Searches Wikipedia at `url`, or else in the query's language, or else in `language`."""
+    """Searches Wikipedia at `url` if given, else in the query's language, else in `language`."""
 
     name = "wikipedia"
 

@@ -95,8 +95,8 @@ class Recording:
         await self._rows.close()
 
     async def row(self, request: Request) -> Row:
-        """Return the next recorded exchange for a request. If there is none, raises NotRecorded
-        for a model request, else SearchError or FetchError.
+        """Return the next recorded exchange for a request. If there is none, raise NotRecorded for
+        a model request, otherwise SearchError or FetchError.
         """
         try:
             rows = await self._newest(await self._exchanges.rows(request.key))

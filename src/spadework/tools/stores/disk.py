@@ -48,7 +48,7 @@ class DiskHangs(OSError):
 
 async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` in a file thread and return its result. Raises DiskHangs after SECONDS. The work
-    continues even if the caller is cancelled, and process exit waits for it.
+    continues even if the caller is cancelled, and the process does not exit until it ends.
     """
     call = partial(work, *args, **kwargs)
     doing = asyncio.get_running_loop().run_in_executor(_pool, call)

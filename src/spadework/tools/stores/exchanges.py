@@ -79,7 +79,7 @@ class Row(NamedTuple):
     elapsed: float
 
     def whole(self) -> Tape:
-        """Return the received items, or raise the exchange's failure."""
+        """Return the received items, or raise the error with which the exchange failed."""
         if self.error is not None:
             raise error_from_text(self.error)
         assert self.tape is not None
@@ -87,7 +87,7 @@ class Row(NamedTuple):
 
     async def reread(self, read: Callable[[Tape], Awaitable[T]]) -> T:
         """Return the result of `read` on the received items. If the exchange failed, raise its
-        error. After a final error, try `read` first, because it may succeed by now.
+        error. If the error is final, try `read` first, because it may succeed now.
         """
         assert self.tape is not None
         if self.error is None:

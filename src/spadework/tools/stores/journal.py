@@ -4,7 +4,7 @@ Received bytes are stored too (`exchange`), so that a session can be replayed.
 
 Keep a run's record: its events in order, each written before its step is saved. The record of a
 killed run therefore holds every step that will not be repeated. Events that a resumed run repeats
-are recorded once.
+are recorded only once.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ class Journal:
 
     async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
         """Return `ask(tape)` and store the tape. Once it is stored, return `read(tape)` instead. A
-        resumed run raises final failures again and retries others. A replay raises all failures
-        again, except final ones if `read` now succeeds.
+        resumed run re-raises final failures and retries others. A replay re-raises every
+        failure, unless it is final and `read` now succeeds.
         """
         if self.recording is not None:
             return await self._replay(self.recording, request, read)
@@ -177,7 +177,7 @@ class Journal:
             await self._put(Request("paid", ""), Tape(), None, bill)
 
     async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
-        """Return a recorded value in a replay or, with `before`, a resumed run; otherwise None."""
+        """Return the recorded value in a replay or, if `before`, a resumed run; otherwise None."""
         if self.recording is not None:
             return await self.recording.noted(Request(kind, key))
         row = await self._exchanges.settled(Request(kind, key).key) if before else None
@@ -208,7 +208,7 @@ class Journal:
         """Yield the stored answer, or None if the caller must obtain it. Identical requests wait
         until the caller is done.
         """
-        # Name the lookup in the key, so that an answer does not block the exchange it needs.
+        # Include the lookup in the key, so that an answer does not block the exchange it needs.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
             await self._running[key].wait()
@@ -328,7 +328,7 @@ class Record:
             raise self._fault
 
     def _told_before(self, event: Timed) -> bool:
-        """Return whether an event was recorded before. A success after failures counts as new."""
+        """Return whether an event was recorded before. A success after failures is a new event."""
         if not (key := event.key):
             return False
         before = self._known.get(key)

@@ -78,7 +78,7 @@ class JournalRows(ABC):
 
     @abstractmethod
     async def put_body(self, name: str, packed: bytes) -> None:
-        """Store a body unless it exists."""
+        """Store a body unless it is already stored."""
 
     @abstractmethod
     async def close(self) -> None:
@@ -137,7 +137,7 @@ class JournalRows(ABC):
 
 
 def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
-    """Return the total usage and the time of the last charge, or None without charges.
+    """Return the total usage and the time of the last charge, or None if there are no charges.
     Raises sqlite3.DatabaseError if a charge is damaged.
     """
     try:

@@ -78,8 +78,8 @@ async def prepare(db: aiosqlite.Connection) -> None:
 
 
 async def _check(db: aiosqlite.Connection) -> None:
-    """Raise sqlite3.DatabaseError if the file is damaged. Otherwise, the part that is still
-    readable could pass for the whole.
+    """Raise sqlite3.DatabaseError if the file is damaged. Without this check, the part that is
+    still readable could pass for the whole file.
     """
     [(said,)] = await db.execute_fetchall("PRAGMA quick_check(1)")
     if said != "ok":
@@ -111,9 +111,7 @@ class SqliteRows(JournalRows):
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """Open the journal in the file at `path`, creating it if missing. Raises the errors of
-        `prepare`.
-        """
+        """Open or create the journal in the file at `path`. Raises the same errors as `prepare`."""
         db = await connect(path)
         try:
             await prepare(db)

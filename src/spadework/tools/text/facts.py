@@ -71,7 +71,7 @@ def dates(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def weekdays(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the days of the week, and their short forms if capitalized ("Fri")."""
+    """Return the weekdays in the text, including their short forms if capitalized ("Fri")."""
     known = language_named(language)
     return {w for w in _LETTERS.findall(text) if known.is_weekday(w) or w in known.short_weekdays}
 

@@ -45,10 +45,10 @@ class Talk:
 
 @dataclass(frozen=True)
 class Language:
-    """The data of one language. A language without a file has only its code.
-    Words are lower-case. `letters` are those outside a-z. `cues` are patterns for the kind of
-    answer that a question asks for: count, measure, date, who, where, define, steps, items, compare
-    or why. A question may match several.
+    """The data of one language. A language without a file has only its code. Words are lower-case.
+    `letters` are its letters outside a-z. `cues` are patterns for the kind of answer that a
+    question asks for: count, measure, date, who, where, define, steps, items, compare or why. A
+    question may match several.
     """
 
     code: str
@@ -67,7 +67,7 @@ class Language:
     numbers: Mapping[str, str] = field(default_factory=dict)  # word → digits
     scales: Mapping[str, int] = field(default_factory=dict)  # word → power of ten
     nouns_in_capitals: bool = False  # not every capitalized word is a name
-    # Abbreviations that never end a sentence. Those with capitals match only as written.
+    # Abbreviations that never end a sentence. They are case-sensitive if they contain capitals.
     abbreviations: frozenset[str] = frozenset()
     maybe_last: frozenset[str] = frozenset()  # last only before one of `starters`
     starters: frozenset[str] = frozenset()
@@ -108,7 +108,7 @@ class Language:
     other_side: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # stem of a relation → stems of the opposite relation
-    #: Patterns for requests to change a text, by kind. They include the verbs and polite words.
+    #: Patterns for requests to change a text, by kind. The verbs and polite words are kinds too.
     revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     tongues: Mapping[str, str] = field(default_factory=dict)  # language name → code
     talk: Talk | None = None
@@ -124,7 +124,7 @@ class Language:
         return frozenset() if self.unspaced else frozenset(d[:3].title() for d in self.weekdays)
 
     def is_weekday(self, word: str) -> bool:
-        """Return whether a word is a day of the week, also in the plural ("Tuesdays")."""
+        """Return whether a word is a day of the week or its plural ("Tuesdays")."""
         small = word.casefold()
         return not self.weekdays.isdisjoint((small, small.removesuffix("s")))
 
@@ -220,14 +220,14 @@ LEAST = 0.5
 FOREIGN = 0.5
 #: Scores this close differ only by rounding.
 TIE = 1e-6
-#: Number of letters that one character of these scripts counts for.
+#: Number of letters that one character of these scripts is worth.
 SIGNS = {"kana": 2, "han": 2, "ko": 2}
 #: Minimum share of kana in Japanese text. Chinese text may quote some kana.
 KANA = 0.05
 
 #: A word, without the part after an apostrophe.
 _WORD = re.compile(r"(?<![\w'’])\w+")
-#: Code point ranges of scripts. A script taken to mean one language is named by its code.
+#: Code point ranges of scripts. A script that implies one language has that language's code.
 _SCRIPTS = (
     (0x0041, 0x024F, "latin"), (0x0370, 0x03FF, "el"), (0x0400, 0x052F, "cyrillic"),
     (0x0531, 0x058F, "hy"), (0x05D0, 0x05EA, "he"), (0x0620, 0x06FF, "ar"),

@@ -262,8 +262,8 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Yield the spans within which emphasis and sentences stay: list items without their bullets,
-    table rows, and whole blocks of other kinds.
+    """Yield the spans whose ends no emphasis or sentence crosses: list items without their
+    bullets, table rows, and whole blocks of other kinds.
     """
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
@@ -415,8 +415,8 @@ Strength = Literal["em", "strong"]
 
 _MEANT: dict[str, Strength] = {"*": "em", "_": "em", "**": "strong", "__": "strong"}
 MARKS: dict[Strength, str] = {"em": "*", "strong": "**"}
-#: For every Markdown renderer to recognize emphasis, only these characters may stand next to it or
-#: just inside it. White space may also stand next to it, and letters and digits just inside.
+#: Characters that may stand just outside or inside emphasis if every Markdown renderer is to
+#: recognize it. White space may also stand outside, and letters and digits inside.
 _AROUND = frozenset(string.punctuation) - frozenset("*_~`\\") | frozenset("“”‘’„«»–—…")
 _INSIDE = _AROUND | {"`"}
 

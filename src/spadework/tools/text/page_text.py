@@ -27,8 +27,8 @@ _APART = re.compile(r"^\s{0,3}(?:#{1,6}\s|(?:[-*_]\s*){3,}$)", re.MULTILINE)
 
 
 class PageText(str):
-    """A page's Markdown. Offsets count code points.
-    Text that gives orders to machines never counts as a heading or column name.
+    """A page's Markdown. Offsets count code points. Text that gives orders to machines is never
+    used as a heading or column name.
     """
 
     @cached_property
@@ -69,7 +69,7 @@ class PageText(str):
         return self._headers[key]
 
     def columns_at(self, start: int) -> str:
-        """Return the column names, on one line, for a passage of table rows at `start`, or ""."""
+        """Return the column names above the table rows at `start`, on one line, or ""."""
         after = bisect_right(self.blocks, start, key=lambda block: block.start)
         nearest = self.blocks[max(0, after - 1)]
         inside = nearest.kind == "table" and nearest.start < start < nearest.end
@@ -122,7 +122,7 @@ class PageStore:
 
     async def put(self, text: str) -> tuple[str, str]:
         """Store a text. Return its hash and the text as stored. Invisible characters are removed,
-        overlong runs cut and overlong lines broken.
+        overlong runs of characters cut, and overlong lines broken.
         """
         text = bounded(visible(text))
         digest = content_hash(text)
@@ -143,7 +143,7 @@ class PageStore:
         return self._texts[digest]
 
     async def texts(self, digests: Iterable[str]) -> dict[str, PageText]:
-        """Return all readable texts, by hash."""
+        """Return the texts that can be read, keyed by hash."""
         found = {}
         for digest in dict.fromkeys(digests):
             with suppress(OSError, UnicodeDecodeError):

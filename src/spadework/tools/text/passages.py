@@ -65,8 +65,8 @@ def _introduces(markdown: str, block: Block) -> bool:
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
     """Yield a block in pieces of at most `most` characters, leaving code and tables whole. The
-    first piece leaves room for the heading or term before it, which has `taken` characters, but
-    not if `taken` is more than half of `most`.
+    first piece leaves room for the `taken` characters of the heading or term before it, unless
+    they exceed half of `most`.
     """
     start, end = block.start, block.end
     room = most - taken if taken <= most // 2 else most

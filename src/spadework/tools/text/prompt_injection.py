@@ -1,4 +1,4 @@
-"""Detect prompt injection and keyword stuffing in pages, which must not count as evidence. Prompt
+"""Detect prompt injection and keyword stuffing in pages. Neither may be used as evidence. Prompt
 injection gives orders to the program that reads the page, in words that nobody would say to a
 person. A sentence that only quotes such an order is kept, so that documentation can be quoted.
 """
@@ -14,7 +14,7 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Minimum words outside quotation marks for a sentence to count as only reporting the quote.
+#: Minimum words outside quotation marks in a sentence that merely reports a quoted order.
 REPORTS = 4
 #: Minimum number of words in a stuffed sentence, of which less than this share are distinct.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
@@ -173,9 +173,9 @@ def without_injections(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of a page's orders to machines. A span runs to the end of its block, which
-    addresses one reader throughout. A heading, table or code block with an order is covered
-    whole.
+    """Return the spans of a page's orders to machines. A span runs to the end of its block,
+    because a block addresses one reader throughout. A heading, table or code block with an
+    order is covered entirely.
     """
     told = ((start, text[start:end]) for start, end in sentences(text))
     spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]

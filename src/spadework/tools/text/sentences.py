@@ -12,8 +12,8 @@ from spadework.tools.text.language import Language, language, spoken
 from spadework.tools.text.markdown import Block, Inline, Mark, blocks, plain, scan, units
 
 _COLONS = (":", "：")
-#: A line that starts bold or as code and does not end like a sentence. It matches 92 of 100 list
-#: terms in five manuals.
+#: A line that starts in bold or as code and does not end like a sentence. It matches 92 of 100
+#: list terms in five manuals.
 _TERM = re.compile(r"(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*)")
 #: Minimum share of linked text in a list of links.
 LINKS = 0.5
@@ -46,7 +46,7 @@ def is_term(markdown: str, block: Block) -> bool:
     return bool(_TERM.fullmatch(markdown, block.start, block.end))
 
 
-#: Maximum sentences in a pair of brackets. Beyond that, the bracket counts as never closed.
+#: Maximum sentences in a pair of brackets. Beyond that, the bracket is treated as unclosed.
 MOST_IN_BRACKETS = 100
 _JOINER = "\u2060"
 _STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
@@ -91,7 +91,7 @@ def is_ended(text: str) -> bool:
 
 
 def is_broken_off(text: str) -> bool:
-    """Return whether the text seems to break off mid-sentence. A few words may be a label."""
+    """Return whether the text seems to break off mid-sentence. A short text may be a label."""
     return not is_ended(text) and len(text.split()) >= LABEL_WORDS
 
 
@@ -141,7 +141,7 @@ def _mask(text: str, mark: Mark) -> str:
 
 
 def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> list[tuple[int, int]]:
-    """Split a unit into sentences. A part without a visible letter or digit joins the next."""
+    """Split a unit into sentences. Join a part without a visible letter or digit to the next."""
     start, end = unit
     ends = _END.finditer(masked, start, end)
     first = _first_word(masked, start)

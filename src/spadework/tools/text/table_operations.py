@@ -40,7 +40,7 @@ _YEAR = re.compile(r"[12]\d{3}")
 _DIGITS = re.compile(r"[\W\d_]*\d[\W\d_]*")
 _YES = frozenset(("yes", "y", "true", "x", "ja", "oui", "sí", "si", "да", "はい", "是", "✓"))
 _NO = frozenset(("no", "n", "false", "nein", "non", "нет", "いいえ", "否", "✗"))
-#: The sign and test of each comparison, and whether the comparison only takes a year or date.
+#: The sign and test of each comparison, and whether it compares only years or dates.
 _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
     "before": ("<", operator.lt, True), "after": (">", operator.gt, True),
     "since": ("≥", operator.ge, True), "until": ("≤", operator.le, True),
@@ -155,8 +155,8 @@ class _Asked:
         return Computed(kind, value, tuple(rows), len(self.table.rows), name, told, score)
 
     def _columns(self, kind: Kind, keys: set[str], used: set[int]) -> list[int]:
-        """Return the columns to compute with. If there are several, leave out those named after
-        "how many", where "places" in "how many places are booked" only says what is counted.
+        """Return the columns to compute with. If there are several, omit any named after "how
+        many": in "how many places are booked", "places" only says what is counted.
         """
         named = [
             n
@@ -176,7 +176,7 @@ class _Asked:
         return _stems(self.table.names[column], self.known)
 
     def _measured(self, columns: Sequence[int]) -> set[str]:
-        """Return stems of words that ask for a dimension ("heavy"), or none if no `columns`."""
+        """Return the stems of dimension words ("heavy"), or none if `columns` is empty."""
         words = [
             w for w in re.findall(r"\w+", self.question.casefold()) if w in self.known.dimensions
         ]
@@ -280,7 +280,7 @@ class _Asked:
 
 
 def _is_ranked(kind: Kind, asked: _Asked) -> bool:
-    """Return whether a superlative asks for a rank or several ("second", "three largest")."""
+    """Return whether a superlative asks for a rank or several rows ("second", "three largest")."""
     known, question = asked.known, asked.question
     found = known.cues[kind].search(question)
     if found and not known.unspaced:
@@ -293,8 +293,8 @@ def _is_ranked(kind: Kind, asked: _Asked) -> bool:
 
 def _is_named(name: str, question: str, asked: set[str], held: set[str], known: Language) -> bool:
     """Return whether a question names a column: it has all words of the column's name except
-    figures and units, and not as part of a longer name ("population density", "serial number").
-    Words in `held`, from a row or about the table, do not lengthen a name.
+    figures and units, and not within a longer name ("population density", "serial number").
+    Words in `held`, from a row or about the table, do not make a name longer.
     """
     every = _stems(name, known)
     own = {stem for stem in every if stem.isalpha() and not is_unit(stem)} or every
@@ -324,7 +324,7 @@ def _measuring_columns(question: str, known: Language, table: Table) -> list[int
 
 
 def _conditions(asked: set[str], known: Language, table: Table) -> list[_Condition]:
-    """Return conditions for cells that the question names. A number needs its column named too."""
+    """Return conditions for cells named in the question. Numbers need their column named too."""
     found: list[_Condition] = []
     for n, name in enumerate(table.names):
         named = bool(_matching_stems(asked, _stems(name, known)))
@@ -367,7 +367,7 @@ class _Bound(NamedTuple):
     amount: Amount | None
 
     def rows_within(self, column: Sequence[str], name: str, code: str) -> frozenset[str] | None:
-        """Return the cells that pass, or None if the column cannot be compared."""
+        """Return the cells that satisfy the comparison, or None if they are not comparable."""
         read = None if self.of_time else amounts(tuple(column), code)
         if read and self.amount:
             return self._larger_or_smaller(read, self.amount, name, code)

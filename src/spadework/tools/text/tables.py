@@ -20,7 +20,7 @@ from spadework.tools.text.sentences import is_ended
 Span = tuple[int, int]
 
 _CELL = re.compile(r"(?<!\\)\|")
-#: Delimiter cells below a header and below an ordinary first row. Markdown requires one of them.
+#: Delimiter cells, which Markdown requires below the first row: below a header, and below data.
 NAMES, NO_NAMES = "---", "--"
 LEAST_COLUMNS = 3
 #: A label's final colon, with any closing emphasis after it.
@@ -30,8 +30,8 @@ _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
 
 def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-    """Return the span of the row of column names, or None if there is none. A first row is no
-    header if it contains figures, has fewer than `least` columns, or NO_NAMES cells follow.
+    """Return the span of the row of column names, or None if there is none. A first row is not a
+    header if it has figures, fewer than `least` columns, or NO_NAMES cells below it.
     """
     lines = list(islice(_lines(text, table.start, table.end), 2))
     ruled = text[slice(*lines[1])] if len(lines) > 1 else ""
@@ -260,8 +260,8 @@ class Table:
 
 @lru_cache(maxsize=64)
 def tables_of(text: str, code: str) -> tuple[Table, ...]:
-    """Return a text's tables without rows of totals.
-    Short rows are padded. A table with rows that are longer than its header is left out.
+    """Return a text's tables without rows of totals. Short rows are padded. A table with rows
+    longer than its header is omitted.
     """
     made, above = [], paths(headings(text))
     for block in blocks(text):

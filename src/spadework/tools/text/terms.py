@@ -32,9 +32,7 @@ def in_spaced_word(char: str) -> bool:
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether `text[start:end]` consists of whole words and numbers, unlike "mid" in
-    "middle".
-    """
+    """Return whether `text[start:end]` is whole words and numbers, unlike "mid" in "middle"."""
     return not _is_joined(text, start) and not _is_joined(text, end)
 
 

@@ -61,9 +61,9 @@ async def ready() -> None:
 
 
 def rather_a_name(word: str) -> bool:
-    """Return whether a capitalized word is probably a name, not just the start of a sentence. A
-    word counts as a name if its lower-case form is not a single token, or is a rarer one than
-    the capitalized form. The vocabulary is sorted by frequency.
+    """Return whether a capitalized word is probably a name, not just the start of a sentence. It
+    is if its lower-case form is not a single token, or is a rarer token than the capitalized
+    form. The vocabulary is sorted by frequency.
     """
     plain = _load().encode_ordinary(f" {word.lower()}")
     capital = _load().encode_ordinary(f" {word}")

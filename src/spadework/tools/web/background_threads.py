@@ -77,7 +77,7 @@ def begin(work: Callable[[], None]) -> None:
 
 
 def kill_group(process: subprocess.Popen[Any] | Process | psutil.Process) -> None:
-    """Kill a process and, on systems with process groups, its group. It may have ended already."""
+    """Kill a process, and its group if the system has process groups, unless it has ended."""
     with suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,5 +1,5 @@
-"""Find Chromium or Chrome, and its headless shell, on this machine. The headless shell takes about
-half the time of the full browser to read a page.
+"""Find Chromium or Chrome, and its headless shell, on this machine. The headless shell reads a
+page in about half the time that the full browser takes.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ certificates = cache(read_certificates)
 
 def proxy_for(url: str) -> str | None:
     """Return the proxy for a URL, from SPADEWORK_PROXY, or else HTTPS_PROXY and similar variables.
-    Return None if no proxy is set, for this machine, and for hosts in NO_PROXY. Raises
+    Return None if no proxy is set, or if the host is this machine or in NO_PROXY. Raises
     SettingsError if the proxy's address is not an HTTP URL.
     """
     parts = urlsplit(url)
@@ -264,7 +264,7 @@ def retry_after(value: str) -> float | None:
 def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
     """Return the seconds until all exhausted rate-limit windows have ended, or None if unknown.
     Each header has a number per window, as in `X-RateLimit-Remaining: 0, 1985` and
-    `X-RateLimit-Reset: 1, 1200000`. Without the first header, the window that ends first counts.
+    `X-RateLimit-Reset: 1, 1200000`. Without the former, use the window that ends first.
     """
     left, ends = (
         [float(number) for number in _NUMBER.findall(headers.get(name, ""))]
@@ -316,7 +316,8 @@ class Resolver:
 
     async def addresses(self, host: Any, port: Any, **how: int) -> list[Any]:
         """Return the result of `socket.getaddrinfo`, or raise its error. Raises socket.gaierror
-        (EAI_AGAIN) if no answer comes in time. If the same lookup is overdue, do not wait.
+        (EAI_AGAIN) if no answer comes in time, or at once if the same lookup is already
+        overdue.
         """
         look_up = self._joined((host, port, *(how.get(name, 0) for name in _HOW)))
         try:

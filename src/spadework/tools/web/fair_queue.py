@@ -47,9 +47,9 @@ class _Waiter(Waiter):
 
 
 class Room:
-    """A fair queue for one resource. A free slot goes to the party (such as a run) with the fewest
-    slots, then to the one served least recently. Within a party, it is first come, first
-    served.
+    """A fair queue for one resource. A free slot goes to the party (such as a run) that holds the
+    fewest slots; among equals, to the one served least recently. Within a party, it is first
+    come, first served.
     """
 
     def __init__(self) -> None:
@@ -195,9 +195,9 @@ SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 async def shared_place(
     what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
 ) -> AsyncIterator[Visit]:
-    """Hold a slot for `what`, which all machines share. Waits while the machines together hold
-    `most` slots, and until `every` seconds after the last start. Does not wait without a common
-    database, or if the database does not respond.
+    """Hold a slot for `what`, a resource that all machines share. Wait while the machines together
+    hold `most` slots, and until `every` seconds after the last start. Do not wait if there is
+    no common database or it does not respond.
     """
     shared = SHARED.get()
     if shared is None:

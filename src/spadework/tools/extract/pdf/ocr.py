@@ -70,9 +70,7 @@ def has_pillow() -> bool:
 
 
 def lines_in(image: Image.Image) -> list[Seen]:
-    """Return a picture's lines in reading order, or [] if Tesseract is missing, fails or is too
-    slow.
-    """
+    """Return a picture's lines in reading order, or [] if Tesseract is missing or fails."""
     seconds = min(SECONDS, reading_until() - time.monotonic())
     if not has_ocr() or seconds <= 0:
         return []
