@@ -63,3 +63,10 @@ def test_the_chinese_word_that_no_page_holds_is_named() -> None:
     assert not found.covered
     assert "游泳池" in found.gaps[0]
     assert "楼" not in found.gaps[0]
+
+
+def test_a_short_japanese_sentence_names_the_topic_of_the_next() -> None:
+    minutes = "# 議事録\n\n1.夏祭りについて。会場の工事のため8月10日に変更する。予算は35万円。\n"
+    found = judged("夏祭りはいつですか？", page("議事録", minutes))
+    assert found.covered
+    assert "8月10日" in found.spots[0].quote

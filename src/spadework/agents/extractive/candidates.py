@@ -166,6 +166,8 @@ class _Passage:
         Return () if the text that it depends on is missing.
         """
         leans = n and language(self.language).needs_context(self._read(spans[n]))
+        # In a script without spaces, a sentence this short only names the topic.
+        leans = leans or (n and not self._spaced and len(self._read(spans[n - 1])) < LEAST_CHARS)
         first = n - 1 if leans else n
         span = spans[first][0], spans[n][1]
         if first:
