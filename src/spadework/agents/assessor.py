@@ -64,7 +64,7 @@ class GapQuery(Visible):
 
 
 class QualityAnswer(Visible):
-    """Ratings of the passages as a basis for an answer, from 0 to 10."""
+    """Ratings of how useful the passages are for an answer, from 0 to 10."""
 
     accuracy: float = bounded(0, 10)
     completeness: float = bounded(0, 10)
@@ -133,7 +133,7 @@ async def assess(
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
             # None of the model's quotes exist, so the topic is not covered. Fall back on the
-            # quotes found by code if they probably answer it.
+            # quotes that code found, if they probably answer it.
             spots = found.spots if found.score > LIKELY else ()
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
@@ -152,8 +152,8 @@ def judgement_of(
     *,
     proven: bool = True,
 ) -> Judgement:
-    """Convert a model's answer to a judgement with the quotes `spots`. If the answer is not
-    `proven` by evidence, the topic is not covered.
+    """Convert a model's answer to a judgement that has the quotes `spots`. If the answer is not
+    `proven` by evidence, mark the topic as not covered.
     """
     rated = {name: min(10.0, max(0.0, own)) for name, own in answer.quality.model_dump().items()}
     return Judgement(
@@ -169,13 +169,13 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether the plan has one topic, identified by a relation ("the director of X")."""
+    """Return whether the plan has one topic and asks for a relation ("the director of X")."""
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Put searches for names on the pages first, and do not call the topic covered while there are
-    any. If the judgement `found` by code probably has the answer, change nothing.
+    """Move searches for names found on the pages to the front, and do not call the topic covered
+    while there are any. Change nothing if the judgement `found` by code probably answers it.
     """
     if found.score > LIKELY:
         return judgement
@@ -187,7 +187,7 @@ def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
 def recommendations_of(
     queries: Sequence[GapQuery], shown: Sequence[PassageView]
 ) -> tuple[Recommendation, ...]:
-    """Return the recommended searches that consist only of words, most urgent first."""
+    """Return the recommended searches that contain nothing but words, most urgent first."""
     order: tuple[Priority, ...] = ("high", "medium", "low")
     wanted = sorted(
         (q for q in queries if in_words(q.query)), key=lambda q: order.index(q.priority)

@@ -17,8 +17,8 @@ from spadework.tools.text.markdown import Block, blocks
 from spadework.tools.text.sentences import cleanliness, is_matter
 from spadework.values import Problem, Visible
 
-#: For each mode, the cleanliness (from 0 to 1) at which a page is left alone, and the minimum
-#: number of characters in a page to clean.
+#: For each mode, the cleanliness (from 0 to 1) at or above which a page is left alone, and the
+#: minimum number of characters that a page must have to be cleaned.
 MARKS: dict[Cleaning, tuple[float, int]] = {
     "default": (0.7, 500),
     "fast": (0.8, 1_000),

@@ -92,7 +92,7 @@ async def rewrite(
 
 
 def describe_review(review: Review) -> str:
-    """Format a review as Markdown, with what became of each weakness."""
+    """Format a review as Markdown, including the outcome of each weakness."""
     lines = ["## The editor's opinion", "", escape_markdown(review.verdict)]
     if review.strengths:
         lines += ["", "### Strengths", ""]

@@ -36,7 +36,8 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 #: One side of a disagreement counts as stronger if its weight is larger by at least this much.
 CLEAR = 0.1
 
-#: The phrase for the count of each verdict. "quoted" is for verbatim quotes that code found.
+#: The phrases that say how many sentences got each verdict. "quoted" stands for verbatim quotes
+#: found by code.
 _QUOTED = "quoted"
 _FOUND = {
     "supported": "found_supported",
@@ -183,8 +184,8 @@ def _bare(text: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
-    """Return a section that lists the problems without URLs, and one failure per search provider.
-    Rejected sentences and unread pages are reported elsewhere.
+    """Return a section that lists the problems, without URLs, and at most one failure per search
+    provider. Rejected sentences and unread pages are reported elsewhere.
     """
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
     failed = dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search")
@@ -213,7 +214,7 @@ def about(
 ) -> Section:
     """Return a section on how the report was made.
     - `pages`: the number of pages read, and the number cited.
-    - `why`: the reason for ending early, if the run did.
+    - `why`: the reason why the run ended early, if it did.
     """
     many, cited = pages
     read = say("page_read" if many == 1 else "pages_read", many=many, cited=cited)

@@ -153,7 +153,7 @@ def is_summary(heading: str, code: str) -> bool:
 
 def _points_to_tell(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]]:
     """Map each required aspect and each gap to the topics that ask for it. Gaps of answered topics
-    are left out, because nobody searched for them.
+    are left out, because no search was made for them.
     """
     wanted: dict[str, list[str]] = defaultdict(list)
     for topic in plan.topics:

@@ -60,8 +60,8 @@ def edit_plan(plan: Plan, answer: str) -> Plan:
 
 
 def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
-    """Return the plan with topics of these names, in this order, up to MOST_TOPICS. Without names,
-    return the plan unchanged.
+    """Return the plan with the topics in `names`, in that order, up to MOST_TOPICS. If there are
+    no names, return the plan unchanged.
     """
     known = {topic.name.casefold(): topic for topic in plan.topics}
     topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
@@ -97,7 +97,7 @@ def change_plan(plan: Plan, line: str) -> Change:
 
 
 def with_names(plan: Plan, names: Sequence[str]) -> Change:
-    """Return the plan with topics of these names, or the unchanged plan and a reason."""
+    """Return the plan with the topics in `names`, or the unchanged plan and a reason."""
     if not names:
         return Change(plan, "A plan needs at least one topic.")
     if len(names) > MOST_TOPICS:

@@ -63,7 +63,7 @@ _TITLE_WORDS, _TAGS = 6, 3
 
 class Chore(NamedTuple):
     """A chat client's request about a conversation.
-    - `task`: what to write: a title, tags, follow-ups, or otherwise "text".
+    - `task`: what to write: a title, tags, follow-ups or, for anything else, "text".
     - `key`: the JSON key of the answer, or "" for plain text.
     - `listed`: whether the answer is a list.
     - `shown`: the conversation.
@@ -124,8 +124,8 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model. Titles and tags come from the user's first message. Any other
-    chore gets an empty list if it asks for a list, and otherwise the title.
+    """Do a chore without a model. Titles and tags come from the user's first message. For any
+    other chore, return an empty list if a list is requested, or else the title.
     """
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
@@ -188,7 +188,7 @@ def _first_question(shown: str) -> str:
     return next(asking, lines[-1] if lines and not marks else "")
 
 
-#: `research` goes to the graph, which recognizes follow-ups by itself.
+#: `research` messages go to the research graph, which recognizes follow-ups by itself.
 Kind = Literal["research", "talk", "chore"]
 #: A message is treated as a question if it has more words than this, not counting small talk.
 FEW_WORDS = 6
@@ -251,9 +251,9 @@ def by_rules(said: str) -> Received | None:
 
 
 def _split_small_talk(said: str) -> tuple[str, Talk, str]:
-    """Split a message into small talk and the rest.
-    Return the remaining text, the phrases of the language, and "opens" or "closes" ("" without
-    small talk). The language that leaves the least text is chosen.
+    """Split a message into small talk and the rest. Return the remaining text, the phrases of the
+    language, and "opens" or "closes" ("" if there is no small talk). The language that leaves
+    the least text is chosen.
     """
     talks = [talk for talk in _small_talks() if talk.opens.search(said) or talk.closes.search(said)]
     if not talks and said.strip() and not _WORD.search(said):

@@ -175,7 +175,7 @@ def _form(asked: str, spoken: Language) -> Turn | None:
 
 
 def requested_addition(asked: str) -> str:
-    """Return what a request asks to add ("the costs" of "Please add the costs"), or ""."""
+    """Return what a request wants added ("the costs" for "Please add the costs"), or ""."""
     for named in (language(code).revises for code in codes()):
         if named and (found := named["add"].match(left := _unpolite(asked, named["polite"]))):
             return left[found.end() :].strip(" \t\n:,;")
@@ -243,7 +243,7 @@ async def revise(model: Model, told: Told, *, window: int, seconds: float) -> Re
 
 
 def prompt_of(told: Told, window: int) -> Prompt:
-    """Return the prompt: the report with marks, new and cited entries, and others that fit."""
+    """Return the prompt: the report with marks, new and cited entries, and as many more as fit."""
     return render(
         "revise",
         question=told.plan.question,

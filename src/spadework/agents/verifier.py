@@ -2,8 +2,8 @@
 
 Code accepts verbatim quotes, and rejects code samples and addresses that are in no source. A model
 judges the other sentences by the quotes they cite, with title, heading, date and adjacent
-sentences, and is told what the code found doubtful. If no model judges a sentence, it is rejected
-if a figure, date or name in it is on no cited page. Otherwise, it is kept as "not checked".
+sentences, and is told what the code found doubtful. A sentence that no model judges is rejected if
+a figure, date or name in it is on no cited page. Otherwise, it is kept as "not checked".
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.sentences import leads
 from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence, Verdict
 
-#: The maximum number of sentences per model call, as many as `examine_model` tests models with.
+#: The maximum number of sentences per model call. `examine_model` tests models with as many.
 BATCH = 30
 
 Ruling = Literal["supported", "partly", "contradicted", "unsupported", "could not check"]
-#: The verdicts, from lenient to strict. If a sentence has two, the stricter one counts.
+#: The verdicts, from lenient to strict. If a sentence has two, the stricter one applies.
 STRICTER: tuple[Verdict, ...] = (
     "supported",
     "inference",
@@ -95,7 +95,7 @@ class Checked:
     findings: tuple[Finding, ...]
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Checked:
-        """Replace or remove sentences by position. A replacement inherits the finding."""
+        """Replace or remove sentences by position. A replacement keeps the earlier finding."""
         found = (
             finding
             for n, finding in enumerate(self.findings)
@@ -169,8 +169,8 @@ def _check_by_code(
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # A table cell also makes a claim about its row. That its words are a verbatim quote does
-        # not prove this claim.
+        # A table cell also makes a claim about its row, and a verbatim quote does not prove that
+        # claim.
         own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")
@@ -262,7 +262,7 @@ async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
     """Return the verdicts, keyed by item number (from 1). If an item has two verdicts, the
-    stricter one counts.
+    stricter one applies.
     """
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)

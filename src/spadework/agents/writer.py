@@ -112,7 +112,7 @@ async def mend(
     model: Model, question: str, checked: Checked, evidence: Sequence[Evidence], *, seconds: float
 ) -> tuple[Changes, list[Problem]]:
     """Return the writer's replacements for sentences that failed or depend on one that failed.
-    Return none if the model fails.
+    Return {} if the model fails.
     """
     section, told = checked.section, state_sentences(checked.section)
     prompt = render(

@@ -55,9 +55,9 @@ def as_command(
     - `commands`: each command with its subcommands.
     - `options`: options that need no command.
 
-    A subcommand of `sessions` gets `sessions` in front if it stands alone or precedes a session id
-    or an exported session. Raises SettingsError for a likely typo, a leading session id, any other
-    single word, and a subcommand followed by a single word that is not a session id.
+    A subcommand of `sessions` gets `sessions` in front if it stands alone, or if a session id or
+    an exported session follows. Raises SettingsError for a likely typo, a leading session id, any
+    other single word, and a subcommand whose only argument is not a session id.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]
@@ -202,8 +202,8 @@ def ask(
     events: options.Events = False,
     home: options.Home = None,
 ) -> None:
-    """Research a question and print the report. The default command: `spadework "…"` does the
-    same.
+    """Research a question and print the report. This is the default command: `spadework "…"` does
+    the same.
     """
     settings = options.settings_of(context)
     from spadework.apps.outputs import Output as Wanted
@@ -296,7 +296,7 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """Run the command line. Errors are printed as one sentence; `exit` lists the exit codes."""
+    """Run the command line. Each error is printed as one sentence. `exit` lists the exit codes."""
     raise_the_limit()
     replace_unencodable()
     with one_sentence():

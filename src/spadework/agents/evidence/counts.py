@@ -1,5 +1,5 @@
-"""Compute answers from lists and tables. For "how many", a list is quoted whole and counted,
-unless a quote states the number. Maximums, sums, counts and lookups use all rows of a table.
+"""Compute answers from lists and tables. For "how many" questions, a list is quoted whole and
+counted, unless a quote states the number. Maximums, sums, counts and lookups use whole tables.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Add to a judgement made by code the table rows that prove a computed value, and drop its own
-    quotes if it does not cover the topic. Return the judgement unchanged if a model made it, or
-    if several tables fit equally well.
+    """Add the table rows that prove a computed value to a judgement made by code, and drop its
+    earlier quotes if it did not cover the topic. Return the judgement unchanged if a model made
+    it, or if several tables fit equally well.
     """
     if judgement.judge != CODE:
         return judgement

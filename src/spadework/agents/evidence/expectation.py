@@ -176,9 +176,9 @@ def _is_named(found: re.Match[str]) -> bool:
 LEAST_STEPS, LEAST_ITEMS = 2, 2
 #: A sentence with more separators (commas, "and", "or") than this is a list.
 LEAST_COMMAS = 1
-#: The minimum number of entries that count as a table if none of them is a table row.
+#: At least this many entries are accepted as a table if none of them is a table row.
 LEAST_ROWS = 3
-#: Code can check a comparison only if it has this many sides.
+#: The number of sides that a comparison must have for code to check it.
 SIDES = 2
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
 _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
@@ -378,8 +378,8 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
-    """Yield shortfalls of the whole ledger: no recent evidence, or too few domains. Library
-    documents need not be recent, and a ledger with nothing else has no shortfalls.
+    """Yield the shortfalls of the ledger as a whole: no recent evidence, or too few domains.
+    Library documents need not be recent, and alone they have no shortfalls.
     """
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:

@@ -33,8 +33,8 @@ _NAME = re.compile(
 
 
 def asks_for_a_relation(question: str) -> bool:
-    """Return whether a question identifies something by a relation ("the director of X").
-    Questions that come with their own material do not count.
+    """Return whether a question identifies something by a relation ("the director of X"). Return
+    False for questions that contain pasted material.
     """
     relation = language(spoken(question)).relation
     return bool(names_in(question) and relation.search(question)) and not brings_material(question)

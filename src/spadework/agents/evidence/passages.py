@@ -199,7 +199,7 @@ _NUMBER = re.compile(r"^(?:\d+\.)*\d*\s+")
 
 
 class Furniture:
-    """A detector of boilerplate that learns from the lines and headings of the passages."""
+    """A boilerplate detector that learns from the lines and headings of the passages."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self._pages = defaultdict[tuple[str, str], set[str]](set)

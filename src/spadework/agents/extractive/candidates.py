@@ -215,7 +215,7 @@ class _Passage:
         if kind == "text" or not self.lead or not self.led:
             return made
         lead = self._read(self.lead)
-        # Without a colon, sentences introduce no items, and long fragments introduce only code.
+        # Without a colon, a complete sentence introduces no item, and a long fragment only code.
         ended, long = is_ended(lead), len(lead.split()) >= LEAST_WORDS
         leads = lead.endswith(_LEADS) or (kind != "item" if ended else kind == "code" or not long)
         led = self.led if leads else ()

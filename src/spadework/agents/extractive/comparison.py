@@ -11,7 +11,7 @@ from spadework.tools.text.language import Language, language
 
 #: The maximum number of words in a list item, and in an aspect. Anything longer is a clause.
 MOST_WORDS, MOST_OF_ASPECT = 6, 3
-#: A list with commas needs at least this many items. "Nets, and say which is better" is no list.
+#: A list with commas has at least this many items. "Nets, and say which is better" is not a list.
 LEAST_LISTED = 3
 _COMMA = r"\s*,\s*"
 #: Separators that end a side. `_END` matches those that end the criteria.
@@ -39,8 +39,8 @@ def compared(text: str, code: str) -> Compared | None:
 
 
 def aspects_of(text: str, spoken: Language) -> dict[str, str]:
-    """Map each aspect that is asked about one thing to its query. For "What are the causes and
-    symptoms of gout?", `causes` maps to "causes of gout". Return {} for a single aspect.
+    """Map each requested aspect of a thing to its query. For "What are the causes and symptoms of
+    gout?", `causes` maps to "causes of gout". Return {} for a single aspect.
     """
     for found in spoken.belongs.finditer(text):
         words = text[: found.start()].split()
@@ -127,8 +127,8 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split a side from its criteria. A preposition that the first side (`before`) has too begins
-    no criteria: the second "in" of "living in Oslo and working in Bergen" is part of a side.
+    """Split a side from its criteria. A preposition also used in the first side (`before`) does
+    not begin them: the second "in" of "living in Oslo and working in Bergen" is part of a side.
     """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]

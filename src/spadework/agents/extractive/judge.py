@@ -1,8 +1,8 @@
 """Decide without a model what to quote for a topic, and whether the quotes answer the topic.
 
-Quotes are chosen by the words that they share with the question. Rare words count more (idf over
-all candidates), and so do quotes of the requested type (number, date, name, steps, list). The
-measurements are in benchmarks/README.md.
+Quotes are chosen by the words that they share with the question. Rare words weigh more (idf over
+all candidates), and quotes of the requested type (number, date, name, steps, list) score higher.
+The measurements are in benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ IN_LIST = (0.5, 1.0)
 #: The maximum number of characters to quote, of sentences for a proven fact, and of passages if
 #: nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
-#: With over FEW candidates, words often co-occur by chance: 124 of 127 answers were right over
-#: notes and news (at most 382 candidates, 369 questions), 13 of 37 over manuals (980 to 6,000, 72
-#: questions). Then, proofs must state the answer; a value on over MOST_STATING pages is no proof.
+#: With over FEW candidates, words often co-occur by chance: 124 of 127 answers from notes and news
+#: were right (at most 382 candidates, 369 questions), 13 of 37 from manuals (980 to 6,000, 72
+#: questions). A proof must then state the answer; a value on over MOST_STATING pages is no proof.
 FEW, MOST_STATING = 500, 2
 #: A candidate repeats another if it shares this fraction of the shorter one's words.
 SAME = 0.7
@@ -73,8 +73,8 @@ _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Scored:
-    """A candidate with its score, the stems of its text (`own`), and those of its text and
-    headings (`near`). `proves` means that the subject and the requested thing occur together.
+    """A candidate with its score, the stems of its text (`own`), and the stems of its text and
+    headings (`near`). `proves` means that the subject and the requested thing co-occur.
     """
 
     candidate: Candidate
@@ -88,7 +88,7 @@ class Scored:
 @dataclass(frozen=True)
 class Opinion:
     """What to quote for a question, best first, and what the quotes prove.
-    - `proven`, `denied`: whether every aspect is proven, and whether one is denied.
+    - `proven`, `denied`: whether every aspect is proven, and whether any aspect is denied.
     - `share`: the largest fraction of the question's words found together.
     - `missing`: stems of the question that are on no page.
     """
@@ -101,7 +101,7 @@ class Opinion:
 
 
 class Pool:
-    """Everything in the passages that can be quoted, with stems and page ranks."""
+    """All quotable parts of the passages, with their stems and the ranks of their pages."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self.candidates = candidates(shown)
@@ -113,7 +113,7 @@ class Pool:
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
         """Return the URLs of pages about modules that the question names. If there are none,
-        return the URLs of pages with words of the question's names (`named`), or else all URLs.
+        return the URLs of pages with a word of the question's names (`named`), or else all.
         """
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
@@ -245,8 +245,7 @@ def choose(
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
     """Return the best candidates that repeat nothing in `taken` or `quoted`, proofs first. For a
-    proven fact, return at most MOST_PROVEN. Exceed `room` characters only with a single
-    candidate.
+    proven fact, return at most MOST_PROVEN. Exceed `room` characters only with a single one.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)
@@ -372,8 +371,8 @@ def _bare(heading: str) -> str:
 
 #: The score of an unproven topic if all words of its question are found together.
 UNPROVEN = 0.6
-#: If less than NEAREST of the question's words are found together, no page is about the question,
-#: and at most MOST_NEAREST quotes are kept.
+#: If less than the fraction NEAREST of the question's words is found together, no page is about
+#: the question, and at most MOST_NEAREST quotes are kept.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 
@@ -446,7 +445,7 @@ def _quote(chosen: Sequence[Scored]) -> Iterator[Spot]:
 
 
 def _each_once(spots: Sequence[Spot]) -> list[Spot]:
-    """Drop spots inside other spots: several items may be quoted with the same lead-in."""
+    """Drop spots inside other spots, because several items may be quoted with the same lead-in."""
     kept: list[Spot] = []
     for one in spots:
         met = [n for n, old in enumerate(kept) if one.overlaps(old)]

@@ -147,7 +147,7 @@ def taken_from_before(question: Question) -> str:
     """Return the subject that a follow-up implies: the first name in the previous question, or its
     content words.
 
-    Return "" if the follow-up names its own subject or refers to nothing.
+    Return "" if the follow-up names its own subject or does not refer back.
     """
     if not question.earlier:
         return ""

@@ -1,4 +1,6 @@
-"""Split a question into parts, decide what each expects, and make topics from long material."""
+"""Split a question into parts, decide what answer each expects, and turn long material into
+topics.
+"""
 
 from __future__ import annotations
 
@@ -143,8 +145,8 @@ def read(text: str, code: str = DEFAULT) -> Asked:
 
 def aspects(text: str, code: str) -> list[str]:
     """Return the aspects to search for separately. For a comparison, each aspect is the question
-    with only one side. Other questions are split into parts, but not if a later part cannot be
-    checked alone, because it has only one content word ("what does it cost").
+    with only one side. Other questions are split into parts, unless a later part has only one
+    content word ("what does it cost") and so cannot be checked alone.
     """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
@@ -161,7 +163,7 @@ def _without(text: str, sides: Sequence[str], kept: str) -> str:
 
 def names_in(text: str) -> list[str]:
     """Return the names and quoted texts in a question. Names are runs of capitalized words. Titles
-    ("Gov."), dates and words that merely begin a sentence do not count.
+    ("Gov."), dates and words that merely begin a sentence are left out.
     """
     known = language(language_of(text) or "en")
     named = (_of_the_name(text, match, known) for match in _NAME.finditer(text))
@@ -201,8 +203,8 @@ def _undated(words: Sequence[str], known: Language) -> str:
 
 
 def counted(text: str, code: str) -> str:
-    """Return the words after "how many". Return "" if the question counts nothing, or if its
-    language is written without spaces.
+    """Return the words after "how many". Return "" if the question does not ask for a count, or if
+    its language is written without spaces.
     """
     known = language(code)
     found = known.cues["count"].search(text) if "count" in known.cues else None

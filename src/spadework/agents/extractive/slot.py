@@ -32,12 +32,13 @@ from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
 
-#: In questions with more words than this, a candidate may lack one word, but not a name or a word
-#: that says what is asked for.
+#: If a question has more words than this, a candidate may lack one of them, unless it is a name or
+#: says what is asked for.
 LEAST_HELD = 3
 #: The minimum fraction of the question's words in a candidate's own text, without its headings.
 LEAST_OWN = 1 / 3
-#: A candidate that lacks a word must have more than this fraction of the words in its own text.
+#: A candidate that lacks a word must contain more than this fraction of the question's words in
+#: its own text.
 MOST_LACKING = 1 / 2
 #: Only stems with at least this many letters are matched with their derivations.
 LEAST_STEM = 7
@@ -87,7 +88,7 @@ class Slot:
         typed = [word for word in question.split() if not word.strip(SIGNS).isalpha()]
         named = [*names_in(question), *typed]
         self._kept = stems(" ".join([*named, *_cue_words(text, code)]), code).union(first)
-        # If the aspect contains a pronoun, count all names in the question, because the pronoun
+        # If the aspect contains a pronoun, include all names in the question, because the pronoun
         # may stand for any of them.
         said = {*_plain(question if known.pronouns & {*_plain(text).split()} else text).split()}
         self._named = [name for name in map(_plain, named) if said.intersection(name.split())]
@@ -163,7 +164,7 @@ class Slot:
 
     def proves(self, one: Candidate, own: Stems, above: Stems) -> bool:
         """Return whether a candidate covers everything that the question names, without denying
-        it. Words in its headings count. For a list, only the text above the items counts,
+        it. Its headings are included. For a list, only the text above the items is considered,
         because long items contain all kinds of words.
         """
         # Rows with column names are left to the computation over tables.
@@ -205,9 +206,9 @@ class Slot:
         return any(held_words(self.words, each) == self.words for each in said)
 
     def _has_names(self, text: str) -> bool:
-        """Return whether a text contains the question's names as written. Stems are not enough:
-        "Titanic" and "Titans" share one, and "Django" and "5.0" may be far apart. In other
-        languages, stems do count, because names may be inflected.
+        """Return whether a text contains the question's names as written. In English, stems are
+        not enough: "Titanic" and "Titans" share one, and "Django" and "5.0" may be far apart.
+        In other languages, stems suffice, because names may be inflected.
         """
         if self._language == DEFAULT:
             return all(
@@ -222,7 +223,7 @@ class Slot:
 
     def _is_denied(self, one: Candidate) -> bool:
         """Return whether a candidate denies what the question assumes ("not felled"). Lists, which
-        may say what not to do, and answers to yes-or-no questions never count as denials.
+        may say what not to do, and answers to yes-or-no questions are never taken for denials.
         """
         if self._denies or self._is_polar or one.kind in ("list", "code"):
             return False

@@ -107,8 +107,8 @@ A = TypeVar("A", bound=BaseModel)
 #: The maximum number of times to shorten an overlong request, and the fraction to cut off if the
 #: excess is unknown.
 MOST_CUTS, CUT_AWAY = 6, 0.3
-#: The maximum number of replies to request until one has the right shape. The lead gets more
-#: tries, because the whole run depends on its plan.
+#: The maximum number of times to request a reply of the right shape. The lead gets more tries,
+#: because the whole run depends on its plan.
 TRIES, LEAD_TRIES = 2, 3
 #: The fraction of the allowed tokens to use. It is below 1 because texts are cut by counting
 #: characters rather than tokens.

@@ -260,7 +260,7 @@ class Endpoint:
     def _narrow(self, lesson: Overlong, tokens_in: int, believed: int) -> None:
         """Learn a smaller context size from a request that did not fit. Use the endpoint's own
         limit if it names one. If the request alone was too long, or the limit is not below the
-        `believed` context size, allow only a fraction of this request.
+        `believed` context size, allow only a fraction of this request's size.
         """
         fits, share = lesson.most or believed, int(KEPT * tokens_in / REQUEST_SHARE)
         if not lesson.whole or fits >= believed:

@@ -1,6 +1,6 @@
 """Test whether a model can judge sentences against their sources, with thirty examples. Half
-paraphrase the source, and half have one false detail. One call covers all, or three calls if
-the context is small. The result is stored in the home folder by model, server and prompt.
+paraphrase the source, and half have one false detail. All are judged in one call, or in three
+if the context is small. The result is stored in the home folder by model, server and prompt.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ KEPT_SECONDS = 30 * 86_400
 
 class Examined(Value):
     """A model's result: the number of `right` verdicts out of `asked`, and of false sentences that
-    it called supported (`let_through`). Batches in which verdicts were cut off do not count.
+    it called supported (`let_through`). Batches in which verdicts were cut off are excluded.
     """
 
     asked: int

@@ -18,8 +18,8 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.fair_queue import Room, shared_place
 
-#: The length of a long answer by role, in tokens. Used for estimates until enough answers of the
-#: model have been seen.
+#: The length, in tokens, of a long answer by each role. Used for estimates until the model has
+#: given enough answers.
 ANSWERS: dict[Role, int] = {
     "lead": 1_200,
     "assessor": 900,
@@ -60,11 +60,11 @@ WRITTEN = 6
 LEAST_WORK = 100
 #: The minimum plausible size of a context, in tokens.
 LEAST_CONTEXT = 1_000
-#: A server that counts fewer than this fraction of our tokens has dropped part of the request.
+#: A server whose token count is below this fraction of ours has dropped part of the request.
 #: Tokenizers differ by less.
 CUT_SHARE = 0.6
-#: The minimum number of tokens in a request for comparing our token count with the server's, and
-#: the maximum ratio of the two.
+#: The minimum number of tokens in a request whose size is compared with the server's count, and
+#: the maximum ratio of the server's count to ours.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 
@@ -74,7 +74,7 @@ class Learned(BaseModel):
     - `context` (tokens) and `speed` (tokens read per second): 0 if unknown.
     - `counted`: the server's token count divided by ours.
     - `answers`: the latest answer lengths by role.
-    - `streams`: whether to stream, or None until the server has refused one of the two.
+    - `streams`: whether to stream, or None until the server has refused one of the two modes.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -100,14 +100,14 @@ class Lessons:
         self.known = Learned()
 
     async def load(self) -> None:
-        """Load what earlier runs learned, once."""
+        """Load what earlier runs learned, unless it was loaded before."""
         if self._kept is None:
             found = await on_disk(self._read)
             if self._kept is None:  # another call may have been faster
                 self._kept = self.known = found
 
     async def save(self) -> None:
-        """Store new lessons. A failure does no harm, because they can be learned again."""
+        """Store new lessons. Failing to do so is harmless, because they can be learned again."""
         if self._kept is not None and self.known != self._kept:
             data = self.known.model_dump_json().encode()
             with suppress(OSError):
@@ -132,8 +132,8 @@ class Lessons:
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
         """Return whether the server silently dropped part of a request. Its count (`theirs`) must
-        be far below `ours`, but at least LEAST_CONTEXT and its highest count before: a smaller
-        count may cover only the uncached part. The highest count is remembered.
+        be far below `ours`, but not below LEAST_CONTEXT or its own highest count so far,
+        because a smaller count may cover only the uncached part. Remember the highest count.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)

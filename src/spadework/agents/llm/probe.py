@@ -184,9 +184,9 @@ async def offered_models(
 
 
 async def default_model(settings: Settings) -> str:
-    """Return the model for a run as PROVIDER:NAME, or "" to work without a model. Without a
-    setting, this is the only model of the user's own server. Raises ModelError if that server has
-    no model or does not answer, and SettingsError if it has several or its address is invalid.
+    """Return the model for a run as PROVIDER:NAME, or "" to work without a model. If no model is
+    set, use the only model of the user's own server. Raises ModelError if that server has no
+    model or does not answer, and SettingsError if it has several or its address is invalid.
     """
     named = settings.model_for("writer")
     if named or not settings.openai_base_url:

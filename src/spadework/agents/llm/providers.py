@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _OPENAI = "https://api.openai.com/v1"
-#: Shorter keys are not redacted: those of local servers are often ordinary words.
+#: Shorter keys are not redacted, because the keys of local servers are often ordinary words.
 LEAST_SECRET = 8
 #: Names of reasoning models, which reject a temperature.
 _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
@@ -99,7 +99,7 @@ def check_keys(settings: Settings, *names: str) -> None:
 
 
 def check_address(base_url: str) -> None:
-    """Raise SettingsError if a server's address is invalid. "" stands for the provider's own."""
+    """Raise SettingsError if a server's address is invalid. "" means the provider's own address."""
     with suppress(httpx.InvalidURL):
         url = httpx.URL(base_url)
         if not base_url or (url.scheme in ("http", "https") and url.host):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
 
-#: An `empty` reply contains at most reasoning. A `cut` reply reached its token limit.
+#: An `empty` reply contains no text except reasoning. A `cut` reply reached its token limit.
 Kind = Literal["answered", "withheld", "empty", "cut", "error"]
 MOST_TOKENS = 1_000_000_000
 #: The longest pause (seconds) that a server may request. By then, the server may have restarted.
@@ -294,7 +294,7 @@ class Unwanted(ModelError):
 
 class Overlong(ModelError):
     """Raised if the request has too many tokens.
-    - `whole`: whether the request would fit without its answer.
+    - `whole`: whether the request alone, without its answer, would fit.
     - `most`: the limit, or 0 if unknown.
     - `asked`: the number of tokens requested.
     """
@@ -359,8 +359,8 @@ _MOST = tuple(
 
 
 def translate(error: Exception, name: str, secret: str = "") -> ModelError:
-    """Convert an error of a provider's library to our own error type.
-    The error names the model `name` and does not contain the `secret`.
+    """Convert an error of a provider's library to our own error type. The error contains the
+    model's `name`, but not the `secret`.
     """
     import openai
 

@@ -82,7 +82,7 @@ class Known:
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """Numbers and months, from digits, words and dates. Version 3.2.17 also counts as 3.2."""
+        """The numbers and months in digits, words and dates. Version 3.2.17 also yields 3.2."""
         dates = {f"m{int(month)}" for month in _ISO.findall(self.text)}
         series = {match[1] for match in _VERSION.finditer(self.text)}
         versions = {match[1] for match in _MARKED_VERSION.finditer(self.text)}
@@ -131,7 +131,7 @@ def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
 
 def _dates_in_figures(text: str) -> set[str]:
     """Return the days, months and years in numeric dates. 05/12/2024 gives both May and December,
-    because countries order it differently. 12.05.2024 gives only May.
+    because countries order day and month differently. 12.05.2024 gives only May.
     """
     found: set[str] = set()
     for first, sign, second, year in _DATE.findall(text):
@@ -218,7 +218,7 @@ def find_unfounded(
     sentence: Sentence, cited: Sequence[Evidence], there: Sequence[Known], home: str = ""
 ) -> str:
     """Return a note on figures, dates and names found on no cited page, or "" if there are none.
-    The metadata of the cited entries counts too. `home` is the report's language.
+    The metadata of the cited entries is searched too. `home` is the report's language.
     """
     if sentence.code:
         return ""
@@ -282,7 +282,7 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
     """Return the stem of a relation between people ("mother") that no quote states in either
-    direction, or "". A relation counts only near a name or before a word like "of", because
+    direction, or "". A relation is checked only near a name or before a word like "of", because
     database tables have parents too.
     """
     code = _spoken(near)
@@ -336,7 +336,7 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
 
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
     """Return the names in a sentence that no source contains. If its language (`own`) capitalizes
-    nouns or differs from the sources' language, count only words with inner capitals or digits.
+    nouns or differs from the sources' language, check only words with inner capitals or digits.
     """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
@@ -364,8 +364,8 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return those first words of sentences that are probably names, in lower case. A word before
-    a comma or colon ("Meanwhile,", "Trade-offs:") is taken for an ordinary word.
+    """Return the words that begin sentences and are probably names, in lower case. A word before a
+    comma or colon ("Meanwhile,", "Trade-offs:") is assumed to be an ordinary word.
     """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans

@@ -85,8 +85,8 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """If a list starting at `first` continues a numbered list, remove and return that earlier
-        list, else return None. Anything in between is added to the earlier list's last step.
+        """Remove and return the numbered list that a list starting at `first` continues, or return
+        None. Anything in between is added to the last step of the removed list.
         """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
@@ -135,8 +135,8 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Parse unfenced code into the sentence that replaces `before`, or () if there is no code.
-    Code without citation marks keeps the evidence of `before`.
+    """Return unfenced code as the sentence that replaces `before`, or () if there is no code. Code
+    without citation marks keeps the evidence of `before`.
     """
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")

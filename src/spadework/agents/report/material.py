@@ -25,7 +25,7 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
-#: The maximum number of characters in the line for an entry, and in the code quoted on it.
+#: The maximum number of characters in an entry's line, and in the code quoted on that line.
 LINE_CHARS, CODE_CHARS = 220, 100
 
 
@@ -33,7 +33,7 @@ class Entry(NamedTuple):
     """A ledger entry as shown in a prompt.
     - `about`: a one-line description of its page.
     - `quote`, `before`, `after`: its quote, and the sentences before and after it.
-    - `claim`: the quote reworded by a model, if it adds anything.
+    - `claim`: the quote reworded by a model, if the rewording adds anything.
     """
 
     id: str
@@ -221,8 +221,8 @@ class Material:
         return find_unfounded(sentence, cited, known, self.home)
 
     def with_code(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
-        """Return a copy that also accepts file names in `names` and the code in the sections. The
-        names are needed because files that readers are told to create are named in no source.
+        """Return a copy that also accepts the code in the sections and the file names in `names`.
+        No source names the files that readers are told to create.
         """
         told = (one.text for section in sections for one in section.sentences if one.code)
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))

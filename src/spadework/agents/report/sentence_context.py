@@ -42,8 +42,8 @@ class Stated:
     - `row`: the names of its row and column.
     - `follows`: a phrase that quotes the sentence it depends on.
     - `before`: if `follows` is "", the preceding sentence, because a pronoun may refer to it.
-    - `ids`: its evidence. The `label` of a row has all the evidence of its section, but the
-      mark of a label shows only the evidence of its row (`of_row`).
+    - `ids`: its evidence. A row `label` has all the evidence of its section, but its mark shows
+      only the evidence of its row (`of_row`).
     """
 
     sentence: Sentence
