@@ -251,9 +251,9 @@ def held_words(words: Stems, held: Stems) -> Stems:
     ("supervises", "supervisor"). A pair of Chinese characters from two words is held with both.
     """
     found = frozenset(word for word in words if word in held or _holds(held, word))
-    ends, begins = ({word[at] for word in found if _HAN.fullmatch(word)} for at in (-1, 0))
-    across = (w for w in words - found if _HAN.fullmatch(w) and w[0] in ends and w[-1] in begins)
-    return found.union(across)
+    pairs = [word for word in words - found if _HAN.fullmatch(word)]
+    ends, begins = ({word[at] for word in found if pairs} for at in (-1, 0))
+    return found.union(pair for pair in pairs if pair[0] in ends and pair[1] in begins)
 
 
 def _holds(held: Stems, word: str) -> bool:
