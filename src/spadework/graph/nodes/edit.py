@@ -1,4 +1,4 @@
-"""Let an editor review the report at deep effort. Weak parts are repaired once."""
+"""At deep effort, have an editor review the report and repair weak parts once."""
 
 from __future__ import annotations
 

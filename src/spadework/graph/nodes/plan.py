@@ -285,8 +285,8 @@ def _form_of(asked: Asked) -> dict[str, Any]:
 
 
 def _in_words(answer: Any, asked: Asked) -> str:
-    """Return an answer as text. Clients may also send true, topics, an object with topics or an
-    answer, or a form's decision. Text in a decision about a plan is taken as a change request.
+    """Return an answer as text. Besides text, clients may send true, a list of topics, an
+    object with either, or a decision from a form, whose text is taken as a change request.
     """
     made = answer.get("decisions", answer) if isinstance(answer, dict) else answer
     if isinstance(made, list) and made and isinstance(made[0], dict) and "type" in made[0]:

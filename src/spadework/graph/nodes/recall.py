@@ -1,4 +1,4 @@
-"""Before searching, recall known pages from other runs and from the session that is followed up."""
+"""Before searching, recall known pages from other runs and from the session being followed up."""
 
 from __future__ import annotations
 

@@ -99,8 +99,8 @@ class PageAssignment:
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
-    """Assign pages in turns until each topic has enough, or `how.most` pages are assigned. In each
-    turn, a topic takes its best free page if `how.own`, otherwise its next page, even if taken.
+    """Assign pages in rounds until each topic has enough, or `how.most` pages are assigned. In a
+    round, a topic takes its best free page if `how.own`, else its next page, free or not.
     """
     if how.joint:
         place = {

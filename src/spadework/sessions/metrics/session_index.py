@@ -163,7 +163,7 @@ class _Index:
         self._db = None
 
     def rows(self, view: str, low: str, high: str) -> Mapping[str, tuple[str, str]]:
-        """Return the marks and values of the intact rows with ids from `low` to `high`, by id."""
+        """Return the marks and values of intact rows, keyed by id, from `low` to `high`."""
         if self._db is None:
             return {}
         try:

@@ -209,9 +209,9 @@ def _overlap(one: tuple[Quantity, Quantity], other: tuple[Quantity, Quantity]) -
 
 
 def _contrast(a: Statement, b: Statement) -> bool:
-    """Return whether parallel sentences are about two different things ("adults pay", "children
-    pay"), as a replaced word shows. Ignore a replaced verb before a figure, and words far after
-    the last value.
+    """Return whether a word that differs in two parallel sentences shows that they are about
+    different things ("adults pay", "children pay"). Ignore a verb that differs before a figure,
+    and words far after the last value.
     """
     values = [n for n, word in enumerate(a.frame) if word in (DATE, FIGURE)]
     last = max(values, default=len(a.frame)) + 2

@@ -357,7 +357,7 @@ def _key(asked: set[str], known: Language, table: Table) -> Iterator[_Condition]
 
 
 class _Bound(NamedTuple):
-    """A comparison in a question, with a figure or with a point in time (a year or date)."""
+    """A comparison stated in a question, against a figure or a point in time (a year or date)."""
 
     text: str
     sign: str
