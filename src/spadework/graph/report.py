@@ -323,7 +323,11 @@ def _about(
         state.get("citations", []),
         context.searching,
         (len(state.get("pages", {})), sum(not source.unused for source in sources)),
-        (*context.notices, *context.search.unmet.sentences(), *_describe_revision(state, why, say)),
+        (
+            *map(say.scope, context.notices),
+            *context.search.unmet.sentences(),
+            *_describe_revision(state, why, say),
+        ),
         "" if _left_open(state, why) else why,
         say,
     )

@@ -6,6 +6,9 @@ from string import Formatter
 
 import pytest
 
+from spadework.tools.search.duckduckgo import DuckDuckGo
+from spadework.tools.search.scholarly import Arxiv, OpenAlex, PubMed, Wikipedia
+from spadework.tools.search.web_services import Brave, SearXNG, Serper, Tavily
 from spadework.tools.text.language import ENGLISH, Phrases, _headings, codes, language
 
 ENGLISH_PHRASES = language("en").report.keys()
@@ -49,3 +52,36 @@ def test_what_is_written_from_right_to_left_is_said_to_be() -> None:
 
 def test_what_is_told_of_is_no_pattern() -> None:
     assert ENGLISH("missing", gaps="{topic} {}").endswith("Missing: {topic} {}.")
+
+
+@pytest.mark.parametrize("code", [code for code in TOLD if code != "en"])
+@pytest.mark.parametrize(
+    ("english", "kept"),
+    [
+        ("the documentation of 201 installed Python packages and the standard library", "201"),
+        (
+            "the documentation of 201 installed Python packages and the standard library"
+            " (full text only of packages named in the question)",
+            "201",
+        ),
+        ("the library wool (1 document)", "wool"),
+        ("the libraries a, b and other-notes (10 documents)", "other-notes"),
+        ("The web cannot be reached, so only installed documentation is searched.", ""),
+        ("the sources of the MCP tool find", "find"),
+        *((provider.describes, provider.name) for provider in (Brave, Serper, Tavily, SearXNG)),
+        *((provider.describes, provider.name) for provider in (OpenAlex, Arxiv, PubMed)),
+        (DuckDuckGo.describes, "duckduckgo"),
+        (Wikipedia().describes, "W"),
+    ],
+)
+def test_what_was_searched_is_said_in_the_language_of_the_report(
+    code: str, english: str, kept: str
+) -> None:
+    said = Phrases(code).scope(english)
+    assert said != english
+    assert kept in said or kept in said.casefold() or code in ("ja", "ru", "zh")
+    assert ENGLISH.scope(english) == english
+
+
+def test_a_scope_without_a_phrase_is_said_as_it_is() -> None:
+    assert Phrases("de").scope("our wiki") == "our wiki"

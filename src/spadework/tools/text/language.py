@@ -344,6 +344,21 @@ class Phrases:
         own = language(self.language).report or _headings().get(self.language, {})
         return (own.get(name) or language(DEFAULT).report[name]).format(**values)
 
+    def scope(self, text: str) -> str:
+        """Translate an English description of what is searched, if a `scope_` phrase matches it."""
+        for name, pattern in _scopes():
+            if found := pattern.fullmatch(text):
+                return self(name, **found.groupdict())
+        return text
+
+
+@lru_cache(maxsize=1)
+def _scopes() -> list[tuple[str, re.Pattern[str]]]:
+    phrases = language(DEFAULT).report.items()
+    scopes = [(name, re.escape(text)) for name, text in phrases if name.startswith("scope_")]
+    field = re.compile(r"\\{(\w+)\\}")
+    return [(name, re.compile(field.sub(r"(?P<\1>.+)", text))) for name, text in scopes]
+
 
 _RIGHT_TO_LEFT = frozenset(
     ["ar", "arc", "ckb", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"]
