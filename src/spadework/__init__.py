@@ -50,7 +50,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # Import names on first use, because importing everything at once is slow.
+    # Import names on first use, because importing everything is slow.
     if name not in _HOMES:
         raise AttributeError(f"module 'spadework' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

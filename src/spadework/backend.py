@@ -1,4 +1,4 @@
-"""The interface to state that several machines share. The database backend is imported only if the
+"""The interface to state shared by several machines. The database backend is imported only if the
 settings name a database.
 """
 
@@ -20,16 +20,16 @@ _NONE = "Sharing work with other machines requires a database."
 
 
 class Backend(Protocol):
-    """Operations that involve other machines. The defaults are for a single machine."""
+    """Operations that involve other machines; by default, there are none."""
 
     async def find(self, settings: Settings, session_id: str) -> bool:
-        """Fetch a copy of a session that workers run. Return whether the session is still live.
-        Raises SettingsError or DiskFailed.
+        """Fetch a copy of a session that workers run. Return whether it is still live. Raises
+        SettingsError or DiskFailed.
         """
         return False
 
     async def know_all(self, settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-        """Copy the session list to this machine. Return the ids of waiting and running sessions."""
+        """Copy the session list here. Return the ids of unfinished sessions."""
         return frozenset()
 
     async def bring_recording(self, settings: Settings, session_id: str) -> None:
@@ -41,8 +41,8 @@ class Backend(Protocol):
         return
 
     async def note_answer(self, settings: Settings, known: str, session_id: str) -> bool:
-        """Record that this session gave the answer with the hash `known`. Return whether the
-        database has the session.
+        """Record the session that gave the answer with the hash `known`. Return whether the
+        database has it.
         """
         return False
 
@@ -51,21 +51,21 @@ class Backend(Protocol):
         return ""
 
     async def database_fault(self, settings: Settings) -> str:
-        """Explain why the database cannot be used, without naming hosts. Return "" if it can."""
+        """Explain why the database cannot be used, without naming hosts; "" if it can."""
         return ""
 
     async def database(self, settings: Settings) -> list[Any]:
-        """Return the health checks (`Check`) of the database."""
+        """Return the database health checks (`Check`)."""
         return []
 
     def connected(self, settings: Settings) -> AbstractAsyncContextManager[None]:
-        """Keep a server's database connections open inside the context. Raises SettingsError."""
+        """Keep database connections open inside the context. Raises SettingsError."""
         return nullcontext()
 
     def limits_shared(
         self, settings: Settings, session_id: str
     ) -> AbstractAsyncContextManager[None]:
-        """Share host, model and provider limits with other machines inside the context."""
+        """Share host, model and provider limits inside the context."""
         return nullcontext()
 
     def run_by_workers(
@@ -79,17 +79,17 @@ class Backend(Protocol):
         raise LookupError(_NONE)
 
     async def cancel(self, session: Any) -> bool:
-        """Cancel a `Session` that workers run. Return False if it runs in this process."""
+        """Cancel a `Session`. Return False if no worker runs it."""
         return False
 
     async def list_news(
         self, settings: Settings, known: Mapping[str, int]
     ) -> dict[str, tuple[int, str]]:
-        """Return the stored lists that changed since the `known` versions, keyed by name."""
+        """Return the stored lists newer than the `known` versions, keyed by name."""
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return a stored list by name. It is considered created if the file `before` exists."""
+        """Return a stored list. It counts as created if the file `before` exists."""
         raise LookupError(_NONE)
 
     def day_limit(self, settings: Settings) -> Any:
@@ -97,7 +97,7 @@ class Backend(Protocol):
         raise LookupError(_NONE)
 
     def checkpoints(self, claim: Any, record: Any) -> Any:
-        """Return the checkpoint saver for the session that `claim` holds."""
+        """Return the checkpoint saver for a claimed session."""
         raise LookupError(_NONE)
 
     def knowledge(self, settings: Settings, most_bytes: int) -> Any:
@@ -113,10 +113,10 @@ _ALONE = _Alone()
 
 
 def backend_of(settings: Settings) -> Backend:
-    """Return the database backend, or the single-machine one if the settings name no database."""
+    """Return the database backend, or the single-machine one if there is no database."""
     return _ALONE if settings.database_url is None else shared_backend()
 
 
 def shared_backend() -> Backend:
-    """Return the database backend. If its package is missing, errors are raised only on use."""
+    """Return the database backend. A missing package raises errors only on use."""
     return cast("Backend", import_module("spadework.machines.backend"))

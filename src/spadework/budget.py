@@ -1,6 +1,5 @@
-"""Enforce the limits of a run, except its time limit. Every model call, search and page is charged
-before it starts. A share of the model costs is reserved for writing, checking and rewriting the
-report. BudgetSpent tells a run to write the report with the evidence it has.
+"""Enforce a run's limits, except its time limit. Every call, search and page is charged in
+advance. BudgetSpent tells a run to write its report.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from spadework.errors import BudgetSpent, SettingsError, must_be
 from spadework.settings import Settings
 from spadework.values import Usage
 
-#: Amounts by `Usage` field; None if part of the amount is unknown.
+#: Amounts by `Usage` field; None if partly unknown.
 Amounts = Mapping[str, float | None]
 
 _open: ContextVar[Bill | None] = ContextVar("bill", default=None)
 
 
 class Bill:
-    """Amounts by `Usage` field. `kept` means that they are in the journal, or soon will be."""
+    """Amounts by `Usage` field. `kept` means that the journal records them."""
 
     def __init__(self) -> None:
         self.amounts: dict[str, float | None] = {}
@@ -34,7 +33,7 @@ class Bill:
 
     @property
     def current(self) -> Bill:
-        """The bill of the work in progress, or this bill if no work is in progress."""
+        """The bill of the work in progress, or else this bill."""
         return _open.get() or self
 
     def add(self, amounts: Amounts) -> None:
@@ -51,7 +50,7 @@ class Bill:
 
 @contextmanager
 def meter_bill(loose: Bill) -> Iterator[Bill]:
-    """Open a bill for work in this context. If it is not `kept`, add it to the enclosing bill."""
+    """Open a bill for work in this context. Unless `kept`, it is added to the enclosing bill."""
     outer, bill = loose.current, Bill()
     token = _open.set(bill)
     try:
@@ -74,16 +73,16 @@ def total(bills: Iterable[Amounts]) -> Usage:
 
 Price = tuple[float, float]
 
-#: The number of calls that may compete for a limit. An answer may exceed its usual size only if
-#: the call then uses at most 1/AT_ONCE of the free tokens and money.
+#: How many calls may compete for a limit. Only answers that use at most 1/AT_ONCE of what is free
+#: may exceed their usual size.
 AT_ONCE = 16
 #: Minimum tokens for an answer; with fewer left, no call is made.
 LEAST_ROOM = 200
 
 
 class HoldRequest(NamedTuple):
-    """The size of a model call in tokens: `told` for the request, `usual` and `most` for the
-    answer. `closing` marks calls that write and check the report, and may use the reserve.
+    """A model call's size in tokens: `told` for the request, `usual` and `most` for the answer.
+    `closing` calls may use the reserve for the report.
     """
 
     told: int
@@ -101,7 +100,7 @@ class Free(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """A reservation for a call: `room` tokens for the answer, `tokens` for request and answer."""
+    """A reservation for a call. `room` is the part of `tokens` for the answer."""
 
     room: int
     tokens: int
@@ -110,13 +109,13 @@ class Hold(NamedTuple):
 
 
 class SharedLimit(Protocol):
-    """A limit that all runs of a user share."""
+    """A limit shared by all runs of a user."""
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Exchange usage figures with other machines, and announce an upcoming call."""
+        """Exchange usage with other machines, and announce an upcoming call."""
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left. With `settled`, ignore the reservations of running calls."""
+        """Return what is left. With `settled`, ignore reservations of running calls."""
         ...
 
     def take(self, hold: Hold) -> None:
@@ -127,13 +126,13 @@ class SharedLimit(Protocol):
 
 
 def cost(price: Price | None, told: int, said: int) -> float:
-    """Return the cost of request and answer tokens in dollars, or 0 if the price is unknown."""
+    """Return the cost in dollars, or 0 if the price is unknown."""
     return (told * price[0] + said * price[1]) / 1_000_000 if price else 0.0
 
 
 def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
-    """Return the reservation for a call, or None if too little is `free` now. With `alone`, no
-    running call could release more, so the answer may get less than its usual size.
+    """Return the reservation for a call, or None if too little is `free`. With `alone`, the answer
+    may fall short of its usual size.
     """
     most = min(wish.most, longest(wish, free))
     least = min(LEAST_ROOM, wish.most)
@@ -149,12 +148,12 @@ def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
 
 
 def longest(wish: HoldRequest, free: Free) -> int:
-    """Return the maximum tokens for the answer; negative if the request exceeds the limits."""
+    """Return the maximum answer tokens; negative if the request exceeds the limits."""
     return int(min(free.tokens - wish.told, paid_by(wish, free.money)))
 
 
 def paid_by(wish: HoldRequest, money: float) -> int:
-    """Return how many answer tokens `money` buys, or -1 if it does not even cover the request."""
+    """Return how many answer tokens `money` buys, or -1 if it cannot pay for the request."""
     left = money - cost(wish.price, wish.told, 0)
     if wish.price is None or cost(wish.price, 0, wish.most) <= left:
         return wish.most
@@ -166,7 +165,7 @@ Limit = Literal["calls", "searches", "pages", "tokens", "money"]
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a run, each described by the setting of the same name."""
+    """A run's limits, described by the settings of the same names."""
 
     minutes: float = 10
     iterations: int = 3
@@ -184,7 +183,7 @@ class Limits:
 
 
 class Budget(Deadline):
-    """The deadline and limits of a run. `started` is a `time.monotonic` time."""
+    """A run's deadline and limits. `started` is a `time.monotonic` time."""
 
     def __init__(
         self,
@@ -202,39 +201,38 @@ class Budget(Deadline):
         self.used = Usage()
         #: The first exhausted limit, or "".
         self.refused = ""
-        #: Usage that is not yet recorded with a journaled answer.
+        #: Usage not yet recorded with a journaled answer.
         self.loose = Bill()
         #: Dollars spent, as far as prices are known.
         self._money = 0.0
         self._holds: list[Hold] = []
         self.shared: SharedLimit | None = None
         self._waiting: set[asyncio.Future[None]] = set()
-        #: The time and the amounts already spent when writing began.
+        #: The time and the amounts spent when writing began.
         self._began: tuple[float, dict[Limit, float]] | None = None
         #: The amounts reserved for rewriting.
         self._again: dict[Limit, float] = {}
-        #: The amounts spent on closing calls before writing began, such as the model test. The
-        #: reserve for writing is a share of what is left after these calls. Otherwise, an
-        #: expensive test would leave too little for judging.
+        #: Amounts spent on closing calls before writing began, such as the model test. The reserve
+        #: excludes them, so that an expensive test leaves enough for judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
-        """Return a budget from the settings, with its clock running."""
+        """Return a running budget from the settings."""
         return cls(**{limit.name: getattr(settings, limit.name) for limit in fields(Limits)})
 
     def start(self, at: float, used: Usage | None = None) -> None:
-        """Set the start to `at` (`time.monotonic`) and the usage to `used`."""
+        """Set the start (a `time.monotonic` time) and the usage."""
         self.started = at
         self.used = used or self.used
         self._money = self.used.money or 0.0
 
     def metered(self) -> AbstractContextManager[Bill]:
-        """Open a bill for a context's usage. If it is not `kept`, add it to the enclosing bill."""
+        """Open a bill for usage in a context. Unless `kept`, it is added to the enclosing bill."""
         return meter_bill(self.loose)
 
     def writes(self) -> None:
-        """Record that the writing of the report has begun."""
+        """Record that writing the report has begun."""
         self.writing = True
         self._began = self.elapsed(), {limit: self._paid(limit) for limit in _HELD_BACK}
 
@@ -246,7 +244,7 @@ class Budget(Deadline):
             self._again = {p: AGAIN * (self._paid(p) - paid) for p, paid in before.items()}
 
     def charge(self, limit: Limit, amount: float = 1) -> None:
-        """Charge `amount` in advance, or raise BudgetSpent if that would exceed the limit."""
+        """Charge `amount` in advance, or raise BudgetSpent."""
         if self.spent(limit) + amount > getattr(self.limits, limit):
             self._refuse(limit)
         self.add(**{_FIELD[limit]: int(amount)})
@@ -271,9 +269,9 @@ class Budget(Deadline):
         self.add(**{name: amount for name, amount in used.items() if name != "money" and amount})
 
     async def hold(self, wish: HoldRequest, *, until: float) -> Hold:
-        """Charge a model call and reserve its maximum cost. While too little is free, wait for
-        running calls to end, at most until `until` (a `time.monotonic` time). If too little is
-        free even then, charge nothing and raise BudgetSpent.
+        """Charge a model call and reserve its maximum cost, waiting for running calls if
+        necessary. Raises BudgetSpent if too little becomes free by `until` (a `time.monotonic`
+        time).
         """
         own = wish.closing
         while True:
@@ -293,7 +291,7 @@ class Budget(Deadline):
         return hold
 
     def settle(self, hold: Hold, *, used: tuple[int, int], price: float | None) -> None:
-        """Release a reservation and record the actual cost. `price` is None if unknown."""
+        """Release a reservation and record the actual cost (`price` None: unknown)."""
         self._holds.remove(hold)
         if self.shared:
             self.shared.settle(hold, sum(used), price or 0.0)
@@ -335,10 +333,7 @@ class Budget(Deadline):
         self.shared = shared
 
     def _free(self, *, closing: bool, settled: bool = False) -> Free:
-        """Return the amounts that a call may reserve within the limits of the run and the shared
-        limit. With `settled`, ignore the reservations of the run's own calls. If it has such
-        calls, also ignore the reservations of other runs.
-        """
+        """Return what a call may reserve within the run's and shared limits."""
         own = self.free(closing=closing, settled=settled)
         if self.shared is None:
             return own
@@ -346,7 +341,7 @@ class Budget(Deadline):
         return Free(min(own.tokens, other.tokens), min(own.money, other.money))
 
     def free(self, *, closing: bool = False, settled: bool = False) -> Free:
-        """Return what a call may still reserve. With `settled`, ignore running calls."""
+        """Return what a call may reserve. With `settled`, ignore running calls."""
         under_way = () if settled else self._holds
         tokens = self._open("tokens", closing=closing) - self.spent("tokens")
         money = self._open("money", closing=closing) - self._money
@@ -359,7 +354,7 @@ class Budget(Deadline):
         ceiling: float = getattr(self.limits, limit)
         if closing or limit not in _HELD_BACK:
             return ceiling
-        # Use WITH_MODEL at quick effort, too: QUICK shortens writing but does not make it cheaper.
+        # QUICK does not apply here, because it shortens writing but does not make it cheaper.
         share = WITH_MODEL["write"] * (ceiling - self.early.get(limit, 0.0))
         kept = min(share, self._again.get(limit, ceiling))
         return ceiling - (math.ceil(kept) if limit == "calls" else kept)
@@ -378,9 +373,7 @@ class Budget(Deadline):
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """Return the first limit ("time", …) of which only the reserve for writing is left, or ""
-        if there is none.
-        """
+        """Return the first limit with only the writing reserve left ("time", …), or ""."""
         if self.reckoned("plan") <= 0:
             return "time"
         return next((p for p in _LIMITS if 0 < self.spent(p) >= self._open(p)), "")

@@ -1,6 +1,4 @@
-"""Divide the run time into phases, and compute the timeout of every external wait. Also store the
-date of a session, so that resumed and replayed runs use the same date.
-"""
+"""Divide the run time into phases, and compute the timeout of every external wait."""
 
 from __future__ import annotations
 
@@ -12,60 +10,60 @@ from typing import Literal
 
 Phase = Literal["plan", "search", "read", "assess", "write"]
 Shares = Mapping[Phase, float]
-#: A function that returns whether the time of a step is over.
+#: A function that returns whether a step's time is over.
 Late = Callable[[], bool]
-#: A share of the run time, capped at a number of seconds.
+#: A share of the run time, and its maximum in seconds.
 Mark = tuple[float, float]
 
-#: Unused time passes to later phases. Writing's share also applies to calls, tokens and money.
+#: Unused time passes to later phases. Writing's share also limits calls, tokens and money.
 BY_CODE: Shares = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
 WITH_MODEL: Shares = {"plan": 0.05, "search": 0.10, "read": 0.35, "assess": 0.20, "write": 0.30}
-#: Planning is the longest call at quick effort: a small model on two cores takes 14 to 45 s.
+#: Planning takes a small model on two cores 14 to 45 s.
 QUICK: Shares = {"plan": 0.15, "search": 0.10, "read": 0.50, "assess": 0.20, "write": 0.05}
 
 #: With less time left, only the best pages are read.
 BEST_ONLY = (0.50, 300.0)
-#: With less time left, fewer passages are judged and no new round begins.
+#: With less time left, fewer passages are judged and no round begins.
 ACCELERATE = (0.40, 240.0)
 #: With less time left, searching, reading and judging end.
 WRITE_NOW = (0.20, 120.0)
-#: With less time left, a run that has not begun writing stops, and code reports its evidence.
+#: With less time left, a run that is not yet writing stops, and code reports its evidence.
 CLOSE_NOW = (0.10, 60.0)
 
 #: The steps of a round: search, read, judge.
 STEPS = 3
-#: Factor by which other calls may take longer than the planning call.
+#: How much longer than the planning call other calls may take.
 SLOWER = 1.5
 
-#: Time reserved for rewriting weak parts, as a share of the time that the whole report took.
+#: Time reserved for rewriting, as a share of the time for the whole report.
 AGAIN = 0.5
 
-#: Seconds assumed for code to compose, verify and save a report and exit, until measured.
+#: Seconds assumed for code to finish a report and exit, until measured.
 CLOSING_SECONDS = 2.0
 CLOSING_SHARE = 0.2
-#: Closing takes about as long as composing this many drafts by code. Drafts take longer with more
-#: evidence and under load: with 5,806 entries, 2.9 s of CPU time instead of 0.8 s.
+#: Closing takes as long as composing this many drafts. A draft takes longer with more evidence:
+#: 2.9 s of CPU time for 5,806 entries instead of 0.8 s.
 CLOSING_DRAFTS = 4.0
 
 
 def shares_of(effort: str, *, model: bool) -> Shares:
-    """Return each phase's share of the run time, by effort and by whether there is a model."""
+    """Return each phase's share of the run time."""
     if not model:
         return BY_CODE
     return QUICK if effort == "quick" else WITH_MODEL
 
 
 class Deadline:
-    """The deadline of a run of `seconds` that begins now (`time.monotonic`)."""
+    """The deadline of a run that starts now."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self.started = time.monotonic()
         self.reserve = CLOSING_SECONDS
         self.shares: Shares = BY_CODE
-        #: In a replay, the elapsed seconds recorded with the last answer.
+        #: The elapsed seconds recorded with the last replayed answer.
         self.replayed: float | None = None
-        #: Seconds that writing and checking took. AGAIN times this is reserved for rewriting.
+        #: Seconds that writing and checking the report took.
         self.written: float | None = None
         self.writing = False
         self._paused_at: float | None = None
@@ -91,11 +89,11 @@ class Deadline:
         return max(0.0, self.seconds - self.elapsed())
 
     def until_closing(self) -> float:
-        """Return the seconds left, excluding those reserved for closing the run."""
+        """Return the seconds left before the run must close."""
         return max(0.0, self.seconds_left() - self._reserve_seconds)
 
     def closing_seconds(self) -> float:
-        """Return the seconds that closing has taken so far, including any beyond its reserve."""
+        """Return the seconds that closing has taken so far."""
         return max(0.0, self.elapsed() - (self.seconds - self._reserve_seconds))
 
     @property
@@ -109,30 +107,29 @@ class Deadline:
 
     def phase(self, *phases: Phase) -> float:
         """Return the seconds that these phases together may take. Later phases keep their shares
-        of the time left, but writing keeps its share of the whole run. Until there is a report,
-        the time after WRITE_NOW is reserved for writing.
+        of the time left, and writing keeps its share of the whole run.
         """
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:
-        """Return the seconds for one step: the time of these phases, but no less than `least`.
-        `least` is capped at half the combined time of these phases and reading.
+        """Return the seconds for one step of these phases: at least `least`, which is capped at
+        half the combined time of these phases and reading.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
 
     def judging_seconds(self, call: float) -> float:
-        """Return the seconds for judging a round. If the assessment phase has less than SLOWER
-        times `call` left, judging may borrow from writing to get up to half the combined time
-        of both phases: a report is worthless if its evidence was not judged.
+        """Return the seconds for judging a round. If the phase has less than SLOWER times `call`
+        left, judging borrows from writing: a report is worthless if its evidence was not
+        judged.
         """
         return max(self.phase("assess"), min(SLOWER * call, self.phase("assess", "write") / 2))
 
     def fits(self, call: float) -> bool:
-        """Return whether a round fits, allowing `call` seconds for each of its steps."""
+        """Return whether a round fits, if each step takes `call` seconds."""
         return self.reckoned("search", "read", "assess") >= STEPS * call
 
     def may_rewrite(self) -> bool:
-        """Return whether there is time to rewrite weak parts of the report."""
+        """Return whether there is time to rewrite weak parts."""
         return self.until_closing() >= self._writing_seconds
 
     def reckoned(self, *phases: Phase) -> float:
@@ -168,5 +165,5 @@ def set_today(moment: datetime) -> None:
 
 
 def today() -> datetime:
-    """Return the session's start in its time zone; outside a session, the local time."""
+    """Return the session's start, or the local time outside a session."""
     return _began.get() or datetime.now().astimezone()

@@ -1,31 +1,4 @@
-"""Every error spadework raises on purpose.
-
-SpadeworkError              `.hint` says how to fix it
-  SettingsError             a missing or wrong setting or argument (exit code 2)
-  SearchError               a search provider failed; others continue
-    QuotaSpent              its quota is exhausted
-    Throttled               it was not called, to respect its rate limit
-  FetchError                a page could not be fetched; the next candidate is tried
-    Blocked                 the server refused it (status, robots.txt, block page)
-    TooLarge                over a size limit
-    Unreadable              no text could be extracted
-    NotAllowed              the address guard refused it
-    TooSlow                 its deadline passed
-    Unreachable             no connection, a broken answer or a server error
-  ModelError                a model failed; retry, repair, then the extractive role
-    BadReply                the answer does not have the requested shape
-    TooLong                 the request does not fit the model
-    NotRecorded             the replayed recording has no answer to it
-  KnowledgeError            the knowledge store failed; the web is searched
-  SessionError
-    SessionNotFound
-    SessionUnreadable       its files are damaged
-    SessionBusy             another process works on it
-    DaySpent                the user's daily limit is exhausted
-    Stopping                the server is stopping and accepts no new question
-    DiskFailed              its files cannot be accessed now; what was gathered is kept
-BudgetSpent                 not a failure: the signal to write with the evidence so far
-"""
+"""The errors that spadework raises on purpose. All except BudgetSpent are SpadeworkErrors."""
 
 from __future__ import annotations
 
@@ -35,16 +8,16 @@ from spadework.visible import visible
 
 
 def must_be(name: str, wanted: str, value: object) -> str:
-    """Return the message for an invalid value, as in "minutes must be greater than 0, not -1."."""
+    """Return a message such as "minutes must be greater than 0, not -1."."""
     return f"{name} must be {wanted}, not {value!r:.80}."
 
 
 class SpadeworkError(RuntimeError):
-    """An error raised on purpose. `str(error)` is one sentence, and `hint` says how to fix it.
-    LangGraph servers pass on the message of an error only if it is a RuntimeError.
+    """An error raised on purpose. `hint` says how to fix it. LangGraph servers pass on only the
+    messages of RuntimeErrors.
     """
 
-    #: True if a retry would fail too. A resumed run then does not retry.
+    #: True if a retry would fail too.
     final = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
@@ -61,8 +34,8 @@ class SearchError(SpadeworkError):
 
 
 class QuotaSpent(SearchError):
-    """The quota or rate limit of a provider is exceeded. `retry_after` is in seconds, if known.
-    `busy` means that only the rate was too high, and that slower requests would succeed.
+    """A provider's quota or rate limit is exceeded. `retry_after` is in seconds. `busy` means that
+    slower requests would succeed.
     """
 
     def __init__(
@@ -73,7 +46,7 @@ class QuotaSpent(SearchError):
 
 
 class Throttled(SearchError):
-    """The provider was not called, because its rate limit left no slot in time."""
+    """The provider's rate limit left no time for a call."""
 
 
 class FetchError(SpadeworkError):
@@ -81,13 +54,13 @@ class FetchError(SpadeworkError):
 
     final = True
 
-    #: True if the server refused the request because the client does not look like a browser.
+    #: True if the server refused a client that does not look like a browser.
     turned_away = False
 
-    #: The HTTP status if it means that the page does not exist, else 0.
+    #: The HTTP status of a page that does not exist, else 0.
     status = 0
 
-    #: All attempts (`values.Attempt`). The last attempt ended in this error.
+    #: All attempts (`values.Attempt`), including the last, failed attempt.
     attempts: tuple[Any, ...] = ()
 
 
@@ -96,7 +69,7 @@ class Blocked(FetchError):
 
 
 class TooLarge(FetchError):
-    """The page is over a size limit."""
+    """The page exceeds a size limit."""
 
 
 class Unreadable(FetchError):
@@ -104,7 +77,7 @@ class Unreadable(FetchError):
 
 
 class NotAllowed(FetchError):
-    """The address guard refused to fetch the page."""
+    """The address guard refused the page."""
 
 
 class TooSlow(FetchError):
@@ -124,7 +97,7 @@ class ModelError(SpadeworkError):
 
 
 class BadReply(ModelError):
-    """The answer does not have the requested shape. `partial` is its beginning, if any."""
+    """The answer does not have the requested shape. `partial` is its beginning."""
 
     partial = ""
 
@@ -138,7 +111,7 @@ class TooLong(ModelError):
 
 
 class NotRecorded(ModelError):
-    """The replayed recording has no answer to the request."""
+    """The recording has no answer to the request."""
 
 
 class KnowledgeError(SpadeworkError):
@@ -154,7 +127,7 @@ class SessionNotFound(SessionError):
 
 
 class SessionUnreadable(SessionError):
-    """A session's files are damaged, truncated or invalid. `why` explains one such fault."""
+    """A session's files are damaged. `why` explains one fault."""
 
     why = ""
 
@@ -168,15 +141,15 @@ class DaySpent(SessionError):
 
 
 class Stopping(SessionError):
-    """The server is stopping. It accepts no new questions and ends the running sessions."""
+    """The server is stopping and accepts no new questions."""
 
 
 class DiskFailed(SessionError):
-    """The disk of a session is full, read-only or gone. What the run gathered is kept."""
+    """A session's disk is full, read-only or gone."""
 
 
 class BudgetSpent(Exception):
-    """The limit `what` is reached: not a failure, but the signal to write the report."""
+    """The limit `what` is reached, so the run must write its report."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the budget for {what} is used up")
@@ -184,7 +157,7 @@ class BudgetSpent(Exception):
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that installs an extra from spadework's own folder. The package called
-    spadework in a package index may belong to another project.
+    """Return the command that installs an extra from spadework's folder, because another project
+    may own the name on a package index.
     """
     return f'`pip install ".[{extra}]"` in the spadework folder'

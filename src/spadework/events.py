@@ -1,5 +1,5 @@
-"""The events of a run. In order, they make up the record of the run. The graph streams them as
-JSON objects, which `parse_event` turns back into events.
+"""The events of a run, which together are its record. `parse_event` restores them from the graph's
+JSON objects.
 """
 
 from __future__ import annotations
@@ -27,17 +27,16 @@ from spadework.values import (
     Value,
 )
 
-#: Version of the record format. Version 0 has no times.
+#: Record format version. Version 0 has no times.
 VERSION = 1
 
 
 class Timed(Value):
-    """An event with its time. `at`: when it happened; `after`: the seconds since the run began,
-    not counting pauses; `seconds`: how long it took, or None if it took no time; `v`: the
-    version of the record format (0 has no times).
+    """An event with its time. `after` counts seconds since the run began, without pauses.
+    `seconds` is the duration, and `v` the version of the record format.
     """
 
-    #: Fields that identify the event's subject; () if it has none.
+    #: Fields that identify the event's subject, if any.
     about: ClassVar[tuple[str, ...]] = ()
     #: The kind of subject; by default the event's type.
     thing: ClassVar[str] = ""
@@ -66,7 +65,7 @@ E = TypeVar("E", bound=Timed)
 
 
 def settle_events(events: Iterable[E]) -> list[E]:
-    """Return one event per subject, in order: its first success, else its last failure."""
+    """Return one event per subject: its first success, else its last failure."""
     known: dict[str, E] = {}
     for n, event in enumerate(events):
         key = event.key or str(n)
@@ -92,7 +91,7 @@ class Started(Timed):
 
 
 class Notice(Timed):
-    """Something the user should know, such as that the web is unreachable."""
+    """Something the user should know."""
 
     type: Literal["notice"] = "notice"
     about: ClassVar[tuple[str, ...]] = ("text",)
@@ -100,10 +99,9 @@ class Notice(Timed):
 
 
 class Asked(Timed, extra="ignore"):  # Interrupts also contain a form for chat clients.
-    """A question to the user: what their research question means, or whether the plan is right. An
-    empty answer to `approve` accepts the plan. Any other answer lists the wanted topics, one
-    per line. A line "change: …" requests another change. The plan is then shown again, unless
-    the last line is "yes", which accepts it at once.
+    """A question to the user: what they mean, or whether the plan is right. An empty answer to
+    `approve` accepts the plan; any other lists the wanted topics, one per line. A line "change:
+    …" requests a change. If the last line is "yes", the changed plan is accepted unseen.
     """
 
     type: Literal["asked"] = "asked"
@@ -123,7 +121,7 @@ class Answered(Timed):
 
 
 class Foreseen(Timed):
-    """The forecast of the run, made when the question is asked."""
+    """The forecast made when the question is asked."""
 
     type: Literal["foreseen"] = "foreseen"
     forecast: Forecast
@@ -147,7 +145,7 @@ class Troubled(Timed):
 
 
 class Wrote(Timed):
-    """The report so far. `final` means that it is verified."""
+    """The report so far; verified if `final`."""
 
     type: Literal["report"] = "report"
     about: ClassVar[tuple[str, ...]] = ("markdown", "final")
@@ -163,7 +161,7 @@ class Finished(Timed):
 
 
 class Ended(Timed):
-    """The run ended without a result. `text` says why it failed."""
+    """The run ended without a result. `text` says why."""
 
     type: Literal["ended"] = "ended"
     how: Literal["cancelled", "failed"]
@@ -171,7 +169,7 @@ class Ended(Timed):
 
 
 class Searched(Timed):
-    """A provider answered a query with `found`, best first. `round` is 0 until there is a plan."""
+    """A provider answered a query. `round` is 0 until there is a plan."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "query", "provider")
     type: Literal["searched"] = "searched"
@@ -185,7 +183,7 @@ class Searched(Timed):
 
 
 class Unanswered(Timed):
-    """A provider did not answer a query. `reason` says why."""
+    """A provider did not answer a query."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "query", "provider")
     thing: ClassVar[str] = "searched"
@@ -204,7 +202,7 @@ class Unanswered(Timed):
 
 
 class Checked(Timed):
-    """The hits of a topic were screened. `against` maps the URLs of rejected hits to reasons."""
+    """A topic's hits were screened. `against` maps rejected URLs to reasons."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round")
     type: Literal["checked"] = "checked"
@@ -215,8 +213,8 @@ class Checked(Timed):
 
 
 class Selected(Timed):
-    """The decisions on a topic's hits in a round, best first. `threshold` is the minimum relevance,
-    and `note` says whether it was lowered. `again` marks a second search in the same round.
+    """The decisions on a topic's hits, best first. `threshold` is the minimum relevance. `again`
+    marks a second search in the same round.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "again")
@@ -241,8 +239,8 @@ class Reading(Timed):
 
 
 class Read(Timed, Tried):
-    """A page was read, or could not be read for the given `reason`. The fields mean the same as in
-    `Page`; after a failure, they describe the last attempt. `seconds` includes `cleaning`.
+    """A page was read, or could not be read for the given `reason`. `seconds` includes
+    `cleaning`.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "url")
@@ -269,9 +267,8 @@ class Read(Timed, Tried):
 
 
 class Cleaned(Timed):
-    """A model cleaned a noisy page. `content_hash` and `before` (characters) describe the page
-    before cleaning, `after_hash` and `chars` the page after it. `reason` says why cleaning
-    failed.
+    """A model cleaned a noisy page, or failed for the given `reason`. `before` and `chars` count
+    the characters before and after cleaning.
     """
 
     about: ClassVar[tuple[str, ...]] = ("content_hash",)
@@ -284,14 +281,14 @@ class Cleaned(Timed):
     reason: str = ""
 
 
-#: The outcome of a model call. "misshapen" means that the answer does not have the requested
-#: shape. "unsupported" means that the server does not know the method for structured output.
+#: The outcome of a model call. "unsupported" means that the server does not know the method for
+#: structured output.
 Verdict = Literal["fits", "misshapen", "unsupported", "too long", "late", "failed", "unpaid"]
 
 
 class Called(Timed):
-    """A role called a model for an answer of a given `shape`.
-    `money` is in US dollars, or None if the price is unknown. `asked` is the hash of the request.
+    """A role called a model. `money` is in US dollars (None: unknown price). `asked` is the
+    request's hash.
     """
 
     about: ClassVar[tuple[str, ...]] = ("asked",)
@@ -319,7 +316,7 @@ class Called(Timed):
 
 
 class Distilled(Timed):
-    """The pages of a topic were split into passages to judge."""
+    """A topic's pages were split into passages to judge."""
 
     type: Literal["distilled"] = "distilled"
     about: ClassVar[tuple[str, ...]] = ("topic", "round")
@@ -338,9 +335,7 @@ class Proven(Timed):
 
 
 class Scored(Timed):
-    """A topic's score (0..1) and quality (0..10, if rated) before and after a round. `evidence`
-    lists the entries added in the round.
-    """
+    """A topic's score (0..1) and quality (0..10, if rated) before and after a round."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "step")
     type: Literal["scored"] = "scored"
@@ -397,10 +392,10 @@ _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def parse_event(data: dict[str, Any]) -> Event:
-    """Return the typed event for a JSON object."""
+    """Return the event for a JSON object."""
     return _EVENT.validate_python(data)
 
 
 def read_event(line: bytes) -> Event:
-    """Return the typed event for a JSON line."""
+    """Return the event for a JSON line."""
     return _EVENT.validate_json(line)

@@ -1,4 +1,4 @@
-"""Convert settings to a form for LangGraph servers, and validation errors to sentences."""
+"""Convert settings to a form, and validation errors to sentences."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pydantic import AliasChoices, BaseModel, ValidationError
 
 from spadework.errors import must_be
 
-#: Settings reserved for the owner of a server: files, hosts, endpoints, programs and secrets. The
-#: form omits them, so LangGraph servers drop them instead of storing them as plain text.
+#: Settings reserved for a server's owner. The form omits them, so that LangGraph servers do not
+#: store them as plain text.
 OWNERS = frozenset(
     {
         *("home", "library", "allow_hosts", "prices", "robots", "user_agent"),
@@ -20,9 +20,9 @@ OWNERS = frozenset(
         *("parallel_sessions", "drain_seconds", "log"),
     }
 )
-#: Settings with this suffix are server addresses, which are also reserved for the owner.
+#: Suffix of settings for server addresses, also reserved for the owner.
 _SERVER = "_url"
-#: The groups of settings, in order of use, each with its title and the graph nodes that use it.
+#: The setting groups in order of use, each with its title and graph nodes.
 GROUPS = {
     "Budgets": ("Limits", ("open", "assess")),
     "Judging": ("Answer", ("plan", "approve", "assess", "write")),
@@ -35,7 +35,7 @@ _WORDS = {"url": "URL", "mb": "MB", "api": "API", "openai": "OpenAI"}
 
 
 def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Turn the schema into the form: titled properties in groups, without the owner's settings."""
+    """Turn the schema into a form without the owner's settings."""
     given = schema["properties"]
     of = {
         name: base.__name__
@@ -62,7 +62,7 @@ def _place_field(name: str, group: str, nodes: Collection[str]) -> dict[str, Any
 
 
 def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
-    """Return a default that depends on the effort, a field that must be declared earlier."""
+    """Return a default by effort, a field that must be declared earlier."""
     values = {"quick": quick, "deep": deep}
     return lambda given: values.get(given.get("effort", ""), normal)
 
@@ -79,8 +79,8 @@ def _key(model: type[BaseModel], name: str) -> str:
 
 
 def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
-    """Return the first validation error as a short sentence without secrets. For an unknown name,
-    suggest the nearest of `fields`.
+    """Return the first validation error as a sentence without secrets, suggesting the nearest of
+    `fields` for an unknown name.
     """
     fault = error.errors()[0]
     name = str(fault["loc"][0]) if fault["loc"] else "settings"
@@ -92,7 +92,7 @@ def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
     return fault_sentence(name, fault)
 
 
-#: Pydantic's phrases for a constraint, and the plain phrases that replace them.
+#: Plain phrases that replace pydantic's.
 _PLAIN = {
     "valid integer": "whole number",
     "greater than or equal to": "at least",

@@ -1,4 +1,4 @@
-"""Find the home folder without loading the settings, because loading them is slow."""
+"""Find the home folder without loading the settings, which is slow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def default_home() -> Path:
 
 
 def absolute(path: Path) -> Path:
-    """Return an absolute path with `~` expanded. Raises SettingsError for an unknown user."""
+    """Return an absolute path, expanding `~`. Raises SettingsError for an unknown user."""
     try:
         return path.expanduser().absolute()
     except RuntimeError:

@@ -1,1 +1,1 @@
-"""Implement the roles of the research loop, one per module."""
+"""The roles of the research loop, one per module."""

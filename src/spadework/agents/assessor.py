@@ -1,6 +1,4 @@
-"""Judge the evidence on a topic. The model refers to quotes by number, and code copies them from
-the page.
-"""
+"""Judge the evidence on a topic. The model picks quotes by number."""
 
 from __future__ import annotations
 
@@ -34,18 +32,17 @@ from spadework.values import (
 )
 from spadework.visible import one_line
 
-#: The maximum number of searches that one assessment recommends, and the minimum and maximum
-#: number of hits for each.
+#: The maximum number of recommended searches, and the range of hits for each.
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 MOST_QUOTES = 40
 LIKELY = 0.5
-#: The maximum number of differences in an answer, and of characters in each difference.
+#: The maximum number of differences, and the maximum characters in each.
 MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
 class QuoteAnswer(Visible):
-    """The numbers of the first and last part of a quote, and what the quote claims."""
+    """A quote's first and last part numbers, and its claim."""
 
     first: int
     last: int
@@ -64,7 +61,7 @@ class GapQuery(Visible):
 
 
 class QualityAnswer(Visible):
-    """Ratings of how useful the passages are for an answer, from 0 to 10."""
+    """Ratings of the passages, from 0 to 10."""
 
     accuracy: float = bounded(0, 10)
     completeness: float = bounded(0, 10)
@@ -74,7 +71,7 @@ class QualityAnswer(Visible):
 
 
 class AssessmentAnswer(Reply):
-    """A judgement of how well the passages answer a topic."""
+    """A judgement of how well passages answer a topic."""
 
     covered: bool
     score: float
@@ -86,7 +83,7 @@ class AssessmentAnswer(Reply):
 
 
 class LedgerAnswer(Reply):
-    """A judgement of how well the ledger answers a topic."""
+    """A judgement of how well ledger entries answer a topic."""
 
     covered: bool
     score: float
@@ -104,7 +101,7 @@ async def assess(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge how well the passages `shown` and the earlier evidence `known` answer a topic."""
+    """Judge how well passages and earlier evidence answer a topic."""
     problems: list[Problem] = []
     numbered = Numbered(shown)
 
@@ -132,14 +129,12 @@ async def assess(
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
-            # None of the model's quotes exist, so the topic is not covered. Fall back on the
-            # quotes that code found, if they probably answer it.
+            # None of the model's quotes exist, so use those that code found.
             spots = found.spots if found.score > LIKELY else ()
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
 
-    # If there is earlier evidence but no new passage to judge, do not ask the model. If there is
-    # neither evidence nor a passage, do ask it, because it may suggest other searches.
+    # With neither evidence nor passages, the model may still suggest other searches.
     asked = model if shown or not known else None
     judgement, fell = await first_of(asked, "assessor", topic.name, ask, extract)
     return judgement, [*problems, *fell]
@@ -152,9 +147,7 @@ def judgement_of(
     *,
     proven: bool = True,
 ) -> Judgement:
-    """Convert a model's answer to a judgement that has the quotes `spots`. If the answer is not
-    `proven` by evidence, mark the topic as not covered.
-    """
+    """Convert a model's answer to a judgement. Unless it is `proven`, the topic is not covered."""
     rated = {name: min(10.0, max(0.0, own)) for name, own in answer.quality.model_dump().items()}
     return Judgement(
         covered=answer.covered and proven,
@@ -169,13 +162,13 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether the plan has one topic and asks for a relation ("the director of X")."""
+    """Return whether the only topic asks for a relation ("the director of X")."""
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Move searches for names found on the pages to the front, and do not call the topic covered
-    while there are any. Change nothing if the judgement `found` by code probably answers it.
+    """Put searches for names from the pages first. While there are any, the topic is not
+    covered.
     """
     if found.score > LIKELY:
         return judgement
@@ -187,7 +180,7 @@ def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
 def recommendations_of(
     queries: Sequence[GapQuery], shown: Sequence[PassageView]
 ) -> tuple[Recommendation, ...]:
-    """Return the recommended searches that contain nothing but words, most urgent first."""
+    """Return the recommended searches without operators or addresses, most urgent first."""
     order: tuple[Priority, ...] = ("high", "medium", "low")
     wanted = sorted(
         (q for q in queries if in_words(q.query)), key=lambda q: order.index(q.priority)
@@ -199,7 +192,7 @@ def recommendations_of(
             purpose=q.purpose,
             priority=q.priority,
             max_results=min(MOST_RESULTS, max(LEAST_RESULTS, q.max_results)),
-            # Drop domains that the passages mention, because a page may be advertising them.
+            # Drop domains that the passages mention, because a page may advertise them.
             include_domains=tuple(one for one in domains(q.include_domains) if one not in read),
             exclude_domains=tuple(domains(q.exclude_domains)),
         )
@@ -208,7 +201,7 @@ def recommendations_of(
 
 
 def report_unnamed(subject: str, named: Sequence[QuoteAnswer], numbered: Numbered) -> list[Problem]:
-    """Return a problem for each quote whose part number does not exist."""
+    """Report each quote whose part number does not exist."""
     return [
         Problem(
             stage="verifier",
@@ -225,7 +218,7 @@ MOST_NAMED = 40
 
 
 class NamedAnswer(QuoteAnswer):
-    """A quote and the numbers of the topics that it supports."""
+    """A quote and the numbers of the topics it supports."""
 
     topics: list[int]
 
@@ -237,7 +230,7 @@ class ReadingAnswer(Visible):
 
 
 class Served(NamedTuple):
-    """A passage and the indexes of the topics it was found for."""
+    """A passage and the indexes of its topics."""
 
     shown: PassageView
     topics: tuple[int, ...]
@@ -250,9 +243,7 @@ Spots = Mapping[str, Sequence[Spot]]
 async def read_share(
     model: Model, plan: Plan, topics: Sequence[Topic], share: Sequence[Served], *, seconds: float
 ) -> tuple[Spots, list[Problem]]:
-    """Return the evidence for each topic in one share of the passages. If the model fails, the
-    evidence is found by code.
-    """
+    """Return the evidence for each topic in one share of the passages."""
     lost: list[Problem] = []
     numbered = Numbered([one.shown for one in share])
 
@@ -297,9 +288,7 @@ async def judge_ledger(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge a topic by its ledger entries. If there are none, or if the model fails, code judges
-    by the passages shown instead.
-    """
+    """Judge a topic by its ledger entries. Without entries, judge it by the passages."""
 
     def extract() -> Judgement:
         return extractive.assess(plan, topic, shown, own)

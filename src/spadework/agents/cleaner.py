@@ -1,6 +1,5 @@
-"""Remove boilerplate from a noisy page. A model picks the blocks to keep and code removes the
-rest, so no text is rewritten. Only pages with selected passages are cleaned, and only if both
-code and a model find them noisy.
+"""Remove boilerplate from noisy pages. A model picks the blocks to keep, so no text is
+rewritten.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from spadework.tools.text.markdown import Block, blocks
 from spadework.tools.text.sentences import cleanliness, is_matter
 from spadework.values import Problem, Visible
 
-#: For each mode, the cleanliness (from 0 to 1) at or above which a page is left alone, and the
-#: minimum number of characters that a page must have to be cleaned.
+#: For each mode, the cleanliness (0 to 1) that suffices, and the minimum characters in a page to
+#: clean.
 MARKS: dict[Cleaning, tuple[float, int]] = {
     "default": (0.7, 500),
     "fast": (0.8, 1_000),
@@ -26,10 +25,9 @@ MARKS: dict[Cleaning, tuple[float, int]] = {
     "technical": (0.7, 500),
 }
 JUDGED_CHARS = 2_000
-#: The maximum number of blocks to show, and of characters from each. Later blocks are kept.
+#: The maximum number of blocks shown, and of characters from each. Later blocks are kept.
 MOST_BLOCKS, BLOCK_CHARS = 150, 300
-#: The minimum number of characters, and the minimum fraction of the content, that must remain
-#: after cleaning.
+#: The minimum characters, and the minimum fraction of the content, left after cleaning.
 LEAST_CHARS, LEAST_MATTER = 200, 0.5
 
 _INSTALLS = re.compile(
@@ -52,7 +50,7 @@ class CleanAnswer(Visible):
 
 
 class Dirty(NamedTuple):
-    """A page to clean, the question it was read for, and the text selected from it."""
+    """A page to clean, its question, and the text selected from it."""
 
     question: str
     title: str
@@ -61,22 +59,20 @@ class Dirty(NamedTuple):
 
 
 def is_dirty(text: str, cleaning: Cleaning) -> bool:
-    """Return whether a page is long and noisy enough to be shown to a model."""
+    """Return whether a page is long and noisy enough to clean."""
     long = cleaning != "off" and len(text) >= MARKS[cleaning][1]
     return long and is_unclean(text, cleaning)
 
 
 def is_unclean(text: str, cleaning: Cleaning) -> bool:
-    """Return whether a text scores as noisy, whatever its length."""
+    """Return whether a text is noisy, whatever its length."""
     return cleaning != "off" and cleanliness(text) < MARKS[cleaning][0]
 
 
 async def clean(
     model: Model, page: Dirty, cleaning: Cleaning, *, seconds: float
 ) -> tuple[str, list[Problem]]:
-    """Return a noisy page's text without boilerplate, and any problems.
-    The text is unchanged if the judge finds the page clean, or if a model fails.
-    """
+    """Return the page's text without boilerplate. If a model fails, the text is unchanged."""
 
     async def ask(model: Model) -> str:
         judge = render("judge", title=page.title, text=page.chosen[:JUDGED_CHARS])
@@ -98,8 +94,8 @@ async def clean(
 
 
 def keep_blocks(text: str, numbers: Collection[int]) -> str:
-    """Keep the blocks with these numbers (from 1), all code, and any blocks the model did not see.
-    Return the whole text if too much would be lost.
+    """Keep the numbered blocks (from 1), all code and any blocks the model did not see. Return the
+    whole text if too much would be lost.
     """
     all_blocks = blocks(text)
     chosen = [

@@ -1,4 +1,4 @@
-"""Have a model review the report and rewrite its weak sections once, at deep effort only."""
+"""Review a report and rewrite its weak sections, at the deep effort level only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_POINTS = 5
 
 
 class WeaknessAnswer(Visible):
-    """A weakness, the section to change, and a search for what the section lacks."""
+    """A weakness, its section, and a search that may help."""
 
     section: str
     weakness: str
@@ -44,7 +44,7 @@ class RewrittenAnswer(SectionAnswer):
 async def review(
     model: Model, result: Result, *, seconds: float
 ) -> tuple[Review | None, list[Problem]]:
-    """Return the review of a report, or None if the model fails."""
+    """Return a model's review of a report, or None if the model fails."""
 
     async def ask(model: Model) -> Review | None:
         topics = [{"name": t.name, "state": t.state, "gaps": t.gaps} for t in result.topics]
@@ -71,7 +71,7 @@ async def rewrite(
     *,
     seconds: float,
 ) -> tuple[Section, list[Problem]]:
-    """Return a section rewritten by a model, or unchanged if the model fails."""
+    """Return a rewritten section, or the old one if the model fails."""
     prompt = render(
         "rewrite",
         question=question,

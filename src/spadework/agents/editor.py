@@ -1,4 +1,4 @@
-"""Compose the sections on disagreements, gaps, problems and method, without a model."""
+"""Compose the sections on disagreements, gaps, problems and method without a model."""
 
 from __future__ import annotations
 
@@ -28,16 +28,15 @@ from spadework.values import (
     models_among,
 )
 
-#: The report lists at most this many problems. The record has all of them.
+#: The maximum number of problems in the report. The record has all.
 MOST_PROBLEMS = 8
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
-#: One side of a disagreement counts as stronger if its weight is larger by at least this much.
+#: The minimum difference in weight that makes one side of a disagreement stronger.
 CLEAR = 0.1
 
-#: The phrases that say how many sentences got each verdict. "quoted" stands for verbatim quotes
-#: found by code.
+#: Phrases for the number of sentences with each verdict. "quoted" means quoted verbatim.
 _QUOTED = "quoted"
 _FOUND = {
     "supported": "found_supported",
@@ -57,14 +56,14 @@ _ENDED = {
     "tokens": "spent_tokens",
     "money": "spent_money",
 }
-#: The shortfalls that matter to readers. The report lists only these; the result lists all.
+#: The shortfalls that the report lists.
 _GAPS = ("definition", "steps", "code", "dates")
 
 
 def disagreements(
     conflicts: Sequence[Conflict], ledger: Mapping[str, Evidence] = _NONE, say: Phrases = ENGLISH
 ) -> Section:
-    """Return a section that gives each disagreement's sides with their evidence and dates."""
+    """Return a section on the disagreements, with dates and evidence."""
     lines = []
     for conflict in conflicts:
         sides, how = _weighed(conflict, ledger, say)
@@ -85,9 +84,7 @@ def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> s
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """Return the disagreements that no section reports. A section reports a disagreement if it
-    cites every side and states every side's figures.
-    """
+    """Return the disagreements that no section reports with all sides and figures."""
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
 
@@ -109,10 +106,7 @@ def _tells(section: Section, conflict: Conflict) -> bool:
 def _weighed(
     conflict: Conflict, ledger: Mapping[str, Evidence], say: Phrases
 ) -> tuple[Sequence[Side], str]:
-    """Return the sides in order, and a remark that explains the order. Figures come newest first,
-    because newer estimates matter more. Other sides come strongest first. A side supported only
-    by near-copies of another side's pages comes last, with a remark.
-    """
+    """Order the sides, newest figures or strongest evidence first, and explain the order."""
     sides = [(side, day_of(side, ledger)) for side in conflict.sides]
     days = [day for side, day in sides if not side.changed_copy]
     copied = say("changed_copy") if any(side.changed_copy for side, _ in sides) else ""
@@ -143,9 +137,8 @@ def not_found(
     unread: AbstractSet[str] = frozenset(),
     say: Phrases = ENGLISH,
 ) -> Section:
-    """Return a section on what the answer lacks, listing each gap once.
-    - `outlined`: the aspects and gaps that no entry answers, or None if there is no outline.
-      Only an outline can tell whether another topic answers a gap.
+    """Return a section on what the answer lacks.
+    - `outlined`: aspects and gaps that no entry answers, or None without an outline.
     - `unread`: topics with pages that could not be read.
     """
     lines, told, listed, lacking = [], "", set[str](), [*(outlined or ())]
@@ -156,7 +149,6 @@ def not_found(
             new = [gap for gap in left if _bare(gap) not in told]
             lines.append(_gap_of(topic, found, new, topic.name in unread, plan, say))
             told = _bare(" ".join([told, *lines]))
-            # The line just added already says what the topic lacks.
             listed |= {*left, *(topic.must_cover if left else ())}
     said = stems(told, plan.language)
     lacking = [one for one in dict.fromkeys(lacking) if one not in listed]
@@ -184,9 +176,7 @@ def _bare(text: str) -> str:
 
 
 def problem_lines(problems: Sequence[Problem], say: Phrases = ENGLISH) -> Section:
-    """Return a section that lists the problems, without URLs, and at most one failure per search
-    provider. Rejected sentences and unread pages are reported elsewhere.
-    """
+    """Return a section of the problems that no other section reports."""
     providers = {p.subject: p for p in reversed(problems) if p.stage == "search"}
     failed = dict.fromkeys(_line(providers[p.subject]) for p in problems if p.stage == "search")
     elsewhere = ("verifier", "search", "read")
@@ -214,7 +204,7 @@ def about(
 ) -> Section:
     """Return a section on how the report was made.
     - `pages`: the number of pages read, and the number cited.
-    - `why`: the reason why the run ended early, if it did.
+    - `why`: why the run ended early, if it did.
     """
     many, cited = pages
     read = say("page_read" if many == 1 else "pages_read", many=many, cited=cited)

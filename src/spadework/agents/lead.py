@@ -1,6 +1,4 @@
-"""Split a question into the topics that a complete answer needs. Before that, decide whether to
-ask the user what is meant.
-"""
+"""Split a question into topics, after deciding whether to ask the user what is meant."""
 
 from __future__ import annotations
 
@@ -46,7 +44,7 @@ ANSWER_TOKENS = 500
 MOST_QUERIES = 4
 #: The maximum number of aspects per topic, and of subjects per question.
 MOST_ASPECTS, MOST_SUBJECTS = 6, 6
-#: The maximum number of wishes about the form of the report, and of characters in each.
+#: The maximum wishes about the report's form, and characters in each.
 MOST_WISHES, WISH_CHARS = 5, 120
 
 
@@ -82,7 +80,7 @@ class PlanAnswer(Reply):
 
 @cache
 def _reply_type(most: int) -> type[PlanAnswer]:
-    """Return a reply type that allows `most` topics. Small models tend to use up the limit."""
+    """Return a reply type for `most` topics. Small models tend to use up the limit."""
     return create_model(
         "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(most))
     )
@@ -97,7 +95,7 @@ async def plan(
     most: int,
     seconds: float,
 ) -> tuple[Plan, list[Problem]]:
-    """Return the plan for a question, with at most `most` topics, and any problems.
+    """Return a plan of at most `most` topics.
     - `hits`: the results of the first broad search.
     - `searching`: descriptions of what is searched.
     """
@@ -154,9 +152,7 @@ def _plan(question: str, answer: PlanAnswer, most: int) -> Plan:
 
 
 def _without_today(plan: Plan, question: Question) -> Plan:
-    """Remove today's date from a plan's queries, unless the user named the year.
-    The lead needs the date to understand "last week", but small models copy it into queries.
-    """
+    """Remove today's date from queries, because small models copy it there."""
     year, _, rest = question.asked_on.partition("-")
     if not year or year in " ".join([question.text, question.wishes, *question.earlier]):
         return plan
@@ -182,8 +178,8 @@ def _without_today(plan: Plan, question: Question) -> Plan:
 def topic_of(answer: TopicAnswer) -> Topic:
     """Convert a model's topic, dropping duplicate queries and any with operators or addresses."""
     name = answer.name.strip()
-    # Small models write topic names in lower case. Capitalize only names that begin with a
-    # function word, because others may be spelled that way.
+    # Small models write names in lower case. Capitalize only names that begin with a function
+    # word.
     if name.partition(" ")[0] in language(spoken(name)).stop:
         name = name[:1].upper() + name[1:]
     texts = {
@@ -204,12 +200,12 @@ def topic_of(answer: TopicAnswer) -> Topic:
 
 MOST_OPTIONS = 6
 
-#: Encyclopedia titles that tell namesakes apart, such as "Mercury (planet)".
+#: Titles that distinguish namesakes, such as "Mercury (planet)".
 _NAMESAKE = re.compile(r"^(?P<name>[^()]{2,80}?)\s*\((?P<sense>[^()]{2,60})\)")
 
 
 class DoubtAnswer(Visible):
-    """A question for the user (empty if none is needed) and its options."""
+    """A question for the user, or "", and its options."""
 
     question: str
     options: list[str] = at_most(MOST_OPTIONS)
@@ -218,9 +214,7 @@ class DoubtAnswer(Visible):
 async def doubt(
     model: Model | None, question: Question, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Asked | None, list[Problem]]:
-    """Return what to ask the user before planning, or None if the question is clear. `hits` come
-    from the first broad search.
-    """
+    """Return what to ask the user before planning, or None if the question is clear."""
 
     async def ask(model: Model) -> Asked | None:
         answer = await model.ask(
@@ -238,9 +232,8 @@ async def doubt(
 
 
 def clarify_question(question: str, answer: str, asked: str = "") -> str:
-    """Add the user's answer to the question. "What is Mercury?", `asked` "Which one?" and the
-    answer "the planet" become "What is Mercury (Which one? the planet)?". If the question lacks a
-    subject, the answer replaces its pronoun: "What is it?" and "Heron" become "What is Heron?".
+    """Add the user's answer to the question. "What is Mercury?" becomes "What is Mercury (Which
+    one? the planet)?".
     """
     said = " ".join(answer.split())
     if said and not asked and (whole := name_subject(question, said)):
@@ -251,16 +244,14 @@ def clarify_question(question: str, answer: str, asked: str = "") -> str:
 
 
 def name_subject(question: str, answer: str) -> str:
-    """Replace the pronoun of a vague question with the answer.
-    Return "" if the question has no pronoun, or if the answer is more than a name.
-    """
+    """Replace the pronoun of a vague question with a name. Return "" if that is not possible."""
     named = is_nominal(answer, language(language_of(question) or "en"))
     replaced = put_in(question, answer) if named and not query_terms(question) else question
     return replaced if replaced != question else ""
 
 
 def doubt_by_rules(question: Question, hits: Sequence[Hit]) -> Asked | None:
-    """Return what to ask the user before planning, or None if the question seems clear."""
+    """Return what to ask the user, or None if the question seems clear."""
     if not query_terms(question.text) and not question.earlier:
         return Asked(kind="clarify", text="What is your question about?")
     named = (part.sides or names_in(part.text) for part in parts(in_context(question)))

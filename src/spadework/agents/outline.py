@@ -1,4 +1,4 @@
-"""Plan a report's sections from the ledger in one model call, before writing."""
+"""Plan a report's sections in one model call, before writing."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from spadework.tools.text.language import Phrases
 from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import CODE, Conflict, Coverage, Evidence, Plan, Problem, Visible
 
-#: The form of a section, which decides its layout.
+#: The form of a section.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
 MOST_SECTIONS, MOST_COLUMNS = 12, 6
-#: The maximum number of open points that a report names. Readers would skip a longer list.
+#: The maximum number of open points in a report. Readers would skip a longer list.
 MOST_OPEN = 3
 MOST_NAMES = 12
-#: The target number of words in a report, by its requested length.
+#: The target words in a report, by requested length.
 WORDS: Mapping[str, int] = {"short": 200, "normal": 700, "long": 1_800}
 
 
@@ -54,7 +54,7 @@ class OutlineAnswer(Reply):
 
 @dataclass(frozen=True)
 class Outlined:
-    """A planned section and its evidence. `words` is its target length; 0 means no limit."""
+    """A planned section and its evidence. If `words` is 0, its length is unlimited."""
 
     heading: str
     shows: str
@@ -69,9 +69,8 @@ class Outline:
     """The plan of a report.
     - `answer`: the short answer with citation marks, written by `author`.
     - `left_out`: the ids of unused entries.
-    - `missing`: the most important aspects and gaps that no entry answers, or None if this was
-      not checked.
-    - `names`: names that the code samples in all sections should share.
+    - `missing`: the main aspects and gaps that no entry answers, or None if unchecked.
+    - `names`: names that all code samples should share.
     """
 
     sections: tuple[Outlined, ...]
@@ -85,9 +84,8 @@ class Outline:
 
 @dataclass(frozen=True)
 class Known:
-    """What an outline must take into account besides the evidence.
-    `words` and `most_words` are the target and maximum length of the report (0 means no limit),
-    and `asked_on` is the date of the question.
+    """What an outline must consider besides the evidence. `words` and `most_words` are the
+    report's target and maximum length (0 means no limit).
     """
 
     coverage: Mapping[str, Coverage]
@@ -98,7 +96,7 @@ class Known:
 
 
 def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
-    """Return an outline made without a model: one section for each topic that has evidence."""
+    """Return an outline with one section for each topic that has evidence."""
     topics = [(topic, [e for e in ledger if e.topic == topic.name]) for topic in plan.topics]
     found = [(topic, own) for topic, own in topics if own]
     share = words // max(1, len(found))
@@ -110,7 +108,7 @@ def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
 async def outline(
     model: Model, plan: Plan, ledger: Sequence[Evidence], known: Known, *, seconds: float
 ) -> tuple[Outline, list[Problem]]:
-    """Return the model's outline, or one section per topic if the model fails."""
+    """Return the model's outline, or one section per topic if it fails."""
     wanted = _points_to_tell(plan, known.coverage)
     prompt = render(
         "outline",
@@ -147,14 +145,12 @@ def _sides_of(conflict: Conflict, ledger: Sequence[Evidence]) -> str:
 
 
 def is_summary(heading: str, code: str) -> bool:
-    """Return whether a heading is the word for "summary" in the language `code`."""
+    """Return whether a heading means "summary" in the language `code`."""
     return heading.casefold() == Phrases(code)("summary").casefold()
 
 
 def _points_to_tell(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]]:
-    """Map each required aspect and each gap to the topics that ask for it. Gaps of answered topics
-    are left out, because no search was made for them.
-    """
+    """Map each open point to its topics. Gaps of answered topics were never searched for."""
     wanted: dict[str, list[str]] = defaultdict(list)
     for topic in plan.topics:
         for must in topic.must_cover:

@@ -1,4 +1,4 @@
-"""Apply the user's edits to a plan: numbers and names of topics, or free text for a model."""
+"""Apply the user's edits to a plan, as commands, topic names or free text."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from spadework.visible import visible
 MOST_TOPICS = 12
 #: Answers that accept the plan.
 YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "start", "true"})
-#: Examples of changes that work without a model.
+#: Examples of changes that need no model.
 FORMS = ("drop 2", "keep 1 3", "add costs")
 
-#: The prefix of a change request in free text, and the last line that also accepts the plan.
+#: The prefix of a free-text change request, and the last line that accepts the plan with it.
 WISH, ACCEPTED = "change: ", "yes"
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
@@ -29,9 +29,7 @@ _ADD = re.compile(r"add\s+(\S.*)", re.IGNORECASE)
 
 
 class Said(NamedTuple):
-    """A parsed answer about a plan: the topics that it names (one per line), the change requests,
-    and whether the plan is accepted.
-    """
+    """A parsed answer about a plan: topics (one per line), change requests and acceptance."""
 
     topics: str
     wishes: tuple[str, ...]
@@ -39,8 +37,8 @@ class Said(NamedTuple):
 
 
 def said_in(answer: str) -> Said:
-    """Parse the user's answer about a plan. An answer with change requests accepts the plan only
-    if its last line is "yes".
+    """Parse an answer about a plan. With change requests, only "yes" as the last line accepts
+    it.
     """
     lines = answer.splitlines()
     wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
@@ -52,7 +50,7 @@ def said_in(answer: str) -> Said:
 
 
 def edit_plan(plan: Plan, answer: str) -> Plan:
-    """Return the plan with the topics in `answer`, one per line. "yes" alone changes nothing."""
+    """Return the plan with the topics in `answer`, one per line. "yes" changes nothing."""
     if answer.strip(" .!").lower() in YES:
         return plan
     names = [" ".join(_BULLET.sub("", line).split()) for line in visible(answer).splitlines()]
@@ -60,8 +58,8 @@ def edit_plan(plan: Plan, answer: str) -> Plan:
 
 
 def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
-    """Return the plan with the topics in `names`, in that order, up to MOST_TOPICS. If there are
-    no names, return the plan unchanged.
+    """Return the plan with the named topics in order, up to MOST_TOPICS. Without names, change
+    nothing.
     """
     known = {topic.name.casefold(): topic for topic in plan.topics}
     topics = {name.casefold(): known.get(name.casefold()) or _new(plan, name) for name in names}
@@ -71,8 +69,8 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
 
 
 class Change(NamedTuple):
-    """A plan after a change request. If the plan is unchanged, `reason` says why. `understood` is
-    False if code could not read the request, but a model might.
+    """A plan after a change request. `reason` says why nothing changed. Unless `understood`, a
+    model might read the request.
     """
 
     plan: Plan
@@ -97,7 +95,7 @@ def change_plan(plan: Plan, line: str) -> Change:
 
 
 def with_names(plan: Plan, names: Sequence[str]) -> Change:
-    """Return the plan with the topics in `names`, or the unchanged plan and a reason."""
+    """Return the plan with these topics, or unchanged with a reason."""
     if not names:
         return Change(plan, "A plan needs at least one topic.")
     if len(names) > MOST_TOPICS:
@@ -109,7 +107,7 @@ def with_names(plan: Plan, names: Sequence[str]) -> Change:
 
 
 class WishedAnswer(Visible):
-    """A plan as the user wants it: its topic names in order, and how recent pages must be."""
+    """A changed plan: its topics in order, and how recent pages must be."""
 
     topics: list[str] = at_most(MOST_TOPICS)
     freshness: Freshness
@@ -118,9 +116,7 @@ class WishedAnswer(Visible):
 async def apply_wish(
     model: Model | None, plan: Plan, wish: str, *, seconds: float
 ) -> tuple[Change, list[Problem]]:
-    """Apply a change request in free text, and return any problems.
-    A model reads the request only if code cannot.
-    """
+    """Apply a free-text change request. A model reads it only if code cannot."""
     found = change_plan(plan, wish)
     if found.understood:
         return found, []
@@ -140,7 +136,7 @@ async def apply_wish(
 
 
 class TopicsAnswer(Visible):
-    """The topics that the user named, with the details filled in."""
+    """The user's new topics, with details filled in."""
 
     topics: list[TopicAnswer] = at_most(MOST_TOPICS)
 
@@ -148,9 +144,7 @@ class TopicsAnswer(Visible):
 async def complete_plan(
     model: Model | None, plan: Plan, before: Plan, *, seconds: float
 ) -> tuple[Plan, list[Problem]]:
-    """Have the lead fill in the details of all topics that `before` lacks, in one call. The user's
-    names and order are kept.
-    """
+    """Fill in the details of all topics that `before` lacks, in one call."""
     new = [topic.name for topic in plan.topics if topic not in before.topics]
     if model is None or not new:
         return plan, []

@@ -1,4 +1,4 @@
-"""Distinguish research questions from small talk and chat clients' chores (titles, tags)."""
+"""Distinguish research questions, small talk and chat clients' chores, such as titles."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spadework.values import Value, Visible
 
 Task = Literal["title", "tags", "follow_ups", "text"]
 
-#: Patterns that recognize what an instruction asks for. The first match decides.
+#: Patterns for what an instruction asks for. The first match decides.
 _TASKS: dict[Task, str] = {
     "title": r"titles?|headings?|headline|(?:brief |short )?names? (?:for|of)",
     "tags": r"tags?",
@@ -29,8 +29,7 @@ _TASK = re.compile(
     r"\b(?:" + "|".join(f"(?P<{task}>{words})" for task, words in _TASKS.items()) + r")\b",
     re.IGNORECASE,
 )
-#: A conversation inside a request, marked by tags or speaker labels. Group 1 of `_SPEAKER` matches
-#: only the user's labels.
+#: A conversation inside a request. Group 1 of `_SPEAKER` matches only the user's labels.
 _TAGGED = re.compile(
     r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^<>]*>(.*?)"
     r"(?:</\1>|\Z)",
@@ -44,26 +43,25 @@ _SPEAKER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _KEY = re.compile(r"\{\s*\"(\w+)\"\s*:\s*(\[?)")
-#: Phrases that demand a bare answer. No research question uses them.
+#: Phrases that demand a bare answer, unlike research questions.
 _BARE = re.compile(
     r"\b(?:only|just|nothing (?:else|but|except|before|after)|by itself|without (?:quot|explan)\w+"
     r"|no (?:additional|extra|other|further|quotes|explanation)|(?:at most|max\w*|up to|between)"
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: The maximum number of characters in an instruction. In a message of more than twice this length,
-#: the text after the instruction is material.
+#: The maximum characters in an instruction. In a message twice as long, the rest is material.
 _HEAD_CHARS = 400
 #: An answer of at most this many tokens cannot hold a cited sentence.
 _FEW_TOKENS = 16
 _QUESTION = re.compile("[?？؟]")
-#: The maximum number of words in a title, and of tags, when code writes them.
+#: The maximum words in a title, and number of tags, without a model.
 _TITLE_WORDS, _TAGS = 6, 3
 
 
 class Chore(NamedTuple):
     """A chat client's request about a conversation.
-    - `task`: what to write: a title, tags, follow-ups or, for anything else, "text".
+    - `task`: what to write.
     - `key`: the JSON key of the answer, or "" for plain text.
     - `listed`: whether the answer is a list.
     - `shown`: the conversation.
@@ -77,9 +75,8 @@ class Chore(NamedTuple):
 
 
 def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
-    """Return the chore that a message or system message requests, or None.
-    Chores are recognized by their form: an instruction about a quoted conversation, a JSON key,
-    material with a request for a short title, or a token limit too low to cite anything.
+    """Return the chore that a message requests, or None. Chores are recognized by their form, such
+    as an instruction about a quoted conversation.
     """
     request = f"{wishes}\n{said}".strip()
     shown, order = _conversation_in(request)
@@ -98,9 +95,7 @@ def chore_of(said: str, wishes: str = "", most_tokens: int = 0) -> Chore | None:
 
 
 def _is_order(order: str, shown: str) -> bool:
-    """Return whether a non-English request is an instruction about a conversation: the instruction
-    has no question mark, and the conversation ends with an answer.
-    """
+    """Return whether a non-English request is an instruction about a conversation."""
     known = language_of(order) == "en" or not order.strip() or _QUESTION.search(order)
     marks = list(_SPEAKER.finditer(shown))
     return not known and bool(marks) and not marks[-1][1]
@@ -124,9 +119,7 @@ def _first_task(instruction: str) -> Task | None:
 
 
 def done_by_code(chore: Chore) -> str:
-    """Do a chore without a model. Titles and tags come from the user's first message. For any
-    other chore, return an empty list if a list is requested, or else the title.
-    """
+    """Do a chore without a model. Titles and tags come from the user's first message."""
     question = shorten_question(_first_question(chore.shown))
     stop = language(language_of(question)).stop
     words = (word.strip("?.!,;:()\"'“”") for word in question.split())
@@ -137,7 +130,7 @@ def done_by_code(chore: Chore) -> str:
 
 
 async def done_by_model(model: Model, chore: Chore, *, seconds: float) -> str:
-    """Do a chore with the lead's model, within `seconds`. Raises ModelError or BudgetSpent."""
+    """Do a chore with the lead's model. Raises ModelError or BudgetSpent."""
     prompt = render("chore", request=chore.request, task=chore.task)
     answer = await model.ask("lead", prompt, _answer_to(chore.task, chore.listed), seconds=seconds)
     return _in_shape(chore, getattr(answer, chore.task))
@@ -157,10 +150,7 @@ def _in_shape(chore: Chore, made: str | list[str]) -> str:
 
 
 def _conversation_in(request: str) -> tuple[str, str]:
-    """Split a request into the conversation and the instruction. The conversation is in tags, or
-    starts at the first speaker label. If nothing precedes the label, the last paragraph is the
-    instruction.
-    """
+    """Split a request into conversation and instruction."""
     if tagged := _TAGGED.search(request):
         return tagged[0], request.replace(tagged[0], " ")
     marks = list(_SPEAKER.finditer(request))
@@ -188,14 +178,14 @@ def _first_question(shown: str) -> str:
     return next(asking, lines[-1] if lines and not marks else "")
 
 
-#: `research` messages go to the research graph, which recognizes follow-ups by itself.
+#: `research` messages go to the research graph, which recognizes follow-ups itself.
 Kind = Literal["research", "talk", "chore"]
-#: A message is treated as a question if it has more words than this, not counting small talk.
+#: A message with more words than this, besides small talk, is a question.
 FEW_WORDS = 6
 
 _SIGN = re.compile(r"[\W_]+")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-#: Two characters of a script without spaces, counted as one word.
+#: Two characters of an unspaced script, counted as one word.
 _UNSPACED = re.compile(r"[぀-ヿ㐀-鿿가-힯]{2}")
 
 
@@ -219,9 +209,7 @@ RESEARCH = Received(kind="research")
 async def receive_message(
     said: str, chore: Chore | None, model: Model | None, *, seconds: float
 ) -> Received:
-    """Classify a message, and answer it if it needs no research. Without a model, or if the model
-    fails, code does chores, and unclear messages are researched.
-    """
+    """Classify a message, and answer it if it needs no research."""
     if not chore and (sure := by_rules(said)) is not None:
         return sure
     try:
@@ -239,9 +227,7 @@ async def receive_message(
 
 
 def by_rules(said: str) -> Received | None:
-    """Classify a message by rules, assuming it is not a chore. Pure small talk is answered in its
-    own language. Return None for small talk with a few other words, which may be a question.
-    """
+    """Classify a message that is no chore, or return None if it may be a question."""
     left, talk, kind = _split_small_talk(said)
     if kind and not left:
         return Received(kind="talk", answer=talk.about if kind == "opens" else talk.welcome)
@@ -251,10 +237,7 @@ def by_rules(said: str) -> Received | None:
 
 
 def _split_small_talk(said: str) -> tuple[str, Talk, str]:
-    """Split a message into small talk and the rest. Return the remaining text, the phrases of the
-    language, and "opens" or "closes" ("" if there is no small talk). The language that leaves
-    the least text is chosen.
-    """
+    """Return the text besides small talk, the phrases used, and "opens", "closes" or ""."""
     talks = [talk for talk in _small_talks() if talk.opens.search(said) or talk.closes.search(said)]
     if not talks and said.strip() and not _WORD.search(said):
         return "", next(_small_talks()), "closes"  # only symbols, such as a thumbs-up

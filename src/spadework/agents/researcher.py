@@ -1,4 +1,4 @@
-"""Reject off-topic hits and, at deep effort, judge whether enough has been read."""
+"""Reject off-topic hits and, at the deep effort level, judge whether to read more."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from spadework.tools.text import tokens
 from spadework.tools.web.urls import domain_of
 from spadework.values import Hit, Problem, Query, Topic, Visible
 
-#: The maximum number of hits per call (the best ones), and of tokens per hit.
+#: The maximum number of hits per call, and of tokens per hit.
 MOST_HITS, HIT_TOKENS = 40, 40
 
 
 class HitAnswer(Visible):
-    """A hit that is not worth reading, and the reason."""
+    """A hit not worth reading, and the reason."""
 
     n: int
     reason: str
 
 
 class HitsAnswer(Visible):
-    """The hits that are not worth reading."""
+    """The hits not worth reading."""
 
     against: list[HitAnswer] = at_most(MOST_HITS)
 
 
 class ReflectionAnswer(Visible):
-    """A verdict on whether enough has been read, and a query for what is missing."""
+    """Whether enough has been read, and a query for what is missing."""
 
     enough: bool
     missing: str
@@ -41,7 +41,7 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """Return the reasons why hits are not worth reading, by URL; {} if the model fails."""
+    """Return why hits are not worth reading, keyed by URL; {} if the model fails."""
     first = hits[:MOST_HITS]
     await tokens.ready()
     listed = [
@@ -67,8 +67,8 @@ async def check_hits(
 async def reflect(
     model: Model, question: str, topic: Topic, shown: Sequence[PassageView], *, seconds: float
 ) -> tuple[Query | None, list[Problem]]:
-    """Return a query for what is still missing after reading. Return None if enough has been read,
-    if the model fails, or if it suggests no new query.
+    """Return a new query for what is still missing. Return None if nothing is missing or if the
+    model fails.
     """
 
     async def ask(model: Model) -> Query | None:

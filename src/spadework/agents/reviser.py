@@ -1,4 +1,4 @@
-"""Classify a follow-up to a report and revise the report's sections."""
+"""Classify follow-ups to a report and revise its sections."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ from spadework.tools.text.prompt_injection import is_injection
 from spadework.values import Evidence, Page, Plan, Problem, Question, Section, Value, Visible
 from spadework.visible import one_line
 
-#: What a follow-up asks for: `form` (reword the report without searching), `more` (search for what
-#: is missing and keep the rest), `known` (answer a separate question from existing evidence) or
-#: `new` (research a new question).
+#: What a follow-up asks for: `form` (rewording), `more` (a search for what is missing), `known`
+#: (an answer from existing evidence) or `new` (research on a new question).
 TurnKind = Literal["new", "more", "form", "known"]
 UNSEARCHED = ("form", "known")
-#: The maximum number of entries that answer a follow-up, and of tokens in those shown to the lead.
+#: The maximum entries that answer a follow-up, and tokens shown to the lead.
 MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
-#: The maximum length, in characters, of the question and the heading that a model suggests.
+#: The maximum characters in a question or heading that a model suggests.
 MOST_CHARS = 300
 Lengthened = Literal["", "shorter", "longer"]
 
@@ -46,10 +45,10 @@ _CODE = re.compile(r"[a-z]{2,3}")
 
 class Turn(Value):
     """A classified follow-up.
-    - `language`: the code of a newly requested language, or "".
-    - `proofs`: the ids of entries that answer the follow-up.
-    - `score`: the likelihood, from 0 to 1, that these entries answer it.
-    - `question`, `heading`: the follow-up as a self-contained question and heading, or "".
+    - `language`: a newly requested language code, or "".
+    - `proofs`: ids of entries that answer it.
+    - `score`: how likely they do, from 0 to 1.
+    - `question`, `heading`: its self-contained form, or "".
     """
 
     kind: TurnKind
@@ -62,10 +61,9 @@ class Turn(Value):
 
 
 class TurnAnswer(Visible):
-    """A model's classification of a follow-up to a report.
+    """A model's classification of a follow-up.
     - `language`: a language code, or "" for no change.
-    - If `kind` is `known`, `evidence` holds the ids of the entries that answer the follow-up,
-      and `question` and `heading` make sense without the report.
+    - If `kind` is `known`, `evidence` has the ids of the answering entries.
     """
 
     kind: TurnKind
@@ -76,9 +74,7 @@ class TurnAnswer(Visible):
 
 
 class Reported(NamedTuple):
-    """The report that a follow-up refers to, with its question, its evidence, and its pages keyed
-    by content hash.
-    """
+    """The report that a follow-up refers to. `pages` is keyed by content hash."""
 
     question: str
     sections: Sequence[Section]
@@ -89,7 +85,7 @@ class Reported(NamedTuple):
 async def turn_of(
     model: Model | None, asked: Question, report: Reported, *, seconds: float
 ) -> tuple[Turn, list[Problem]]:
-    """Classify a follow-up to a report and return any problems."""
+    """Classify a follow-up to a report."""
     if (sure := sure_turn(asked.text)) is not None:
         return sure, []
     if model is None:
@@ -135,8 +131,8 @@ def _by_code(asked: Question, report: Reported) -> Turn:
 
 
 async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
-    """Return the entries to show to the lead model, in ledger order. If not all of them fit, keep
-    those most relevant to the follow-up.
+    """Return the entries to show the lead model, in ledger order. If they exceed the limit, keep
+    the most relevant.
     """
     await tokens.ready()
     entries = [e for e in ledger if e.kind != "columns"]
@@ -150,7 +146,7 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """Return the turn if a request clearly changes only the form ("shorter, please"), else None."""
+    """Return the turn if a request clearly changes only the form ("shorter, please")."""
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
 
@@ -175,7 +171,7 @@ def _form(asked: str, spoken: Language) -> Turn | None:
 
 
 def requested_addition(asked: str) -> str:
-    """Return what a request wants added ("the costs" for "Please add the costs"), or ""."""
+    """Return what to add ("the costs" for "Please add the costs"), or ""."""
     for named in (language(code).revises for code in codes()):
         if named and (found := named["add"].match(left := _unpolite(asked, named["polite"]))):
             return left[found.end() :].strip(" \t\n:,;")
@@ -189,12 +185,12 @@ def _unpolite(asked: str, polite: re.Pattern[str]) -> str:
     return left
 
 
-#: The fraction of the context window for evidence. The rest is for the report and the answer.
+#: The fraction of the context window for evidence, beside the report and answer.
 EVIDENCE_SHARE = 0.6
 
 
 class RevisedAnswer(Visible):
-    """The new text of a section. `number` says which section it replaces; 0 adds a new section."""
+    """A section's new text. It replaces section `number`; 0 adds a section."""
 
     number: int
     heading: str
@@ -202,7 +198,7 @@ class RevisedAnswer(Visible):
 
 
 class RevisionAnswer(Reply):
-    """The changes to a report. `left_out` holds the numbers of the sections to remove."""
+    """Changes to a report. `left_out` has the numbers of sections to remove."""
 
     title: str
     sections: list[RevisedAnswer] = at_most(2 * MOST_SECTIONS)
@@ -211,9 +207,7 @@ class RevisionAnswer(Reply):
 
 @dataclass(frozen=True)
 class Told:
-    """A report to revise. `asked` is the request, `ledger` the evidence that may be cited, and
-    `more` the ids of new entries.
-    """
+    """A report to revise. `asked` is the request, and `more` has the ids of new entries."""
 
     plan: Plan
     title: str
@@ -226,8 +220,8 @@ class Told:
 
 @dataclass(frozen=True)
 class Revision:
-    """A revised report, which reuses the objects of unchanged sections. `places` maps headings to
-    the positions of the sections in the earlier report.
+    """A revised report, reusing unchanged sections. `places` maps headings to positions in the
+    earlier report.
     """
 
     title: str
@@ -236,14 +230,14 @@ class Revision:
 
 
 async def revise(model: Model, told: Told, *, window: int, seconds: float) -> Revision:
-    """Return the revised report, not yet verified. Raises ModelError or BudgetSpent."""
+    """Return the revised, still unverified report. Raises ModelError or BudgetSpent."""
     await tokens.ready()
     prompt = prompt_of(told, window)
     return _revision(told, await model.ask("writer", prompt, RevisionAnswer, seconds=seconds))
 
 
 def prompt_of(told: Told, window: int) -> Prompt:
-    """Return the prompt: the report with marks, new and cited entries, and as many more as fit."""
+    """Return a prompt with the report, its evidence and whatever more fits."""
     return render(
         "revise",
         question=told.plan.question,
@@ -277,7 +271,7 @@ def _revision(told: Told, answer: RevisionAnswer) -> Revision:
     texts = [Known(text) for text in said]
     home = told.plan.language[:2].lower()
     numbers = {section.heading.casefold(): n for n, section in enumerate(told.sections)}
-    # A request to add something must not remove any section.
+    # A request to add something must not remove a section.
     gone = () if told.more else {n - 1 for n in answer.left_out}
     made: list[list[Section]] = [
         [] if n in gone else [section] for n, section in enumerate(told.sections)
@@ -317,9 +311,8 @@ def same(one: Section, other: Section) -> bool:
 def recall_answer(
     question: Question, ledger: Sequence[Evidence], pages: Mapping[str, Page]
 ) -> tuple[tuple[str, ...], float]:
-    """Return the ids of the entries that answer a question, best first, and a score (the fraction
-    of the question's words found together). Return no ids if no entry answers the question, or
-    if it asks for several things or for news. `pages` maps content hashes to pages.
+    """Return the ids of entries that answer a question, best first, and a score from 0 to 1.
+    Return no ids for questions about news or several topics. `pages` is keyed by content hash.
     """
     made = lead.plan(question, [])
     entries = [e for e in ledger if e.kind != "columns" and e.content_hash in pages]

@@ -1,9 +1,7 @@
 """Judge every sentence of a report.
 
-Code accepts verbatim quotes, and rejects code samples and addresses that are in no source. A model
-judges the other sentences by the quotes they cite, with title, heading, date and adjacent
-sentences, and is told what the code found doubtful. A sentence that no model judges is rejected if
-a figure, date or name in it is on no cited page. Otherwise, it is kept as "not checked".
+Code accepts verbatim quotes and rejects code and addresses that no source has. A model judges the
+rest.
 """
 
 from __future__ import annotations
@@ -29,11 +27,11 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.sentences import leads
 from spadework.values import CODE, NOBODY, Evidence, Problem, Section, Sentence, Verdict
 
-#: The maximum number of sentences per model call. `examine_model` tests models with as many.
+#: The maximum sentences per model call, also used by `examine_model`.
 BATCH = 30
 
 Ruling = Literal["supported", "partly", "contradicted", "unsupported", "could not check"]
-#: The verdicts, from lenient to strict. If a sentence has two, the stricter one applies.
+#: The verdicts, from lenient to strict. Of two verdicts, the stricter applies.
 STRICTER: tuple[Verdict, ...] = (
     "supported",
     "inference",
@@ -47,7 +45,7 @@ _FAILURES = (ModelError, BudgetSpent)
 
 
 class VerdictAnswer(Reply):
-    """The verdict on a sentence, its unsupported words, and what the quotes say instead."""
+    """The verdict on a sentence, its unsupported words, and what quotes say instead."""
 
     number: int
     verdict: Ruling
@@ -56,21 +54,21 @@ class VerdictAnswer(Reply):
 
     @property
     def reason(self) -> str:
-        """Why the sentence fails, as feedback for its writer."""
+        """Why the sentence fails, as feedback for the writer."""
         instead = self.evidence_says and f"The evidence says: {self.evidence_says}"
         return " ".join(filter(None, (self.missing and f"Not borne out: {self.missing}.", instead)))
 
 
 class VerdictsAnswer(Reply):
-    """The verdicts on the sentences shown."""
+    """The verdicts on the given sentences."""
 
     verdicts: list[VerdictAnswer]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on a sentence, and the reason if it fails.
-    `judge` is the name of a model, `CODE` or `NOBODY`.
+    """A verdict on a sentence, with a reason for failure. `judge` is a model's name, `CODE` or
+    `NOBODY`.
     """
 
     verdict: Verdict
@@ -79,7 +77,7 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """Return whether the sentence may stay in the report."""
+        """Whether the sentence may stay in the report."""
         return self.verdict in ("supported", "inference", "could not check")
 
 
@@ -89,13 +87,13 @@ Findings = Mapping[Stated, Finding]
 
 @dataclass(frozen=True)
 class Checked:
-    """A section, and the findings on its sentences in order."""
+    """A section and its sentences' findings, in order."""
 
     section: Section
     findings: tuple[Finding, ...]
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Checked:
-        """Replace or remove sentences by position. A replacement keeps the earlier finding."""
+        """Replace or remove sentences by position. Replacements keep the earlier finding."""
         found = (
             finding
             for n, finding in enumerate(self.findings)
@@ -111,8 +109,8 @@ def judge_section(section: Section, findings: Findings) -> Checked:
 
 @dataclass(frozen=True)
 class Asked:
-    """A single sentence of `whole` for the model to judge, with a note on what looks doubtful.
-    `unfounded` is the reason to reject it if no model judges it, or "".
+    """A single sentence of `whole` to judge. `unfounded` is the reason to reject it unjudged, or
+    "".
     """
 
     whole: Stated
@@ -134,7 +132,7 @@ async def verify(
     seconds: float,
     known: Findings = MappingProxyType({}),
 ) -> tuple[dict[Stated, Finding], list[Problem]]:
-    """Return the findings on all sentences, including those already `known`, and any problems."""
+    """Return the findings on all sentences, including those in `known`."""
     findings, asked = await asyncio.to_thread(_check_by_code, sections, material, known)
     if not asked or model is None:
         return findings | _join(asked, {}), []
@@ -169,8 +167,7 @@ def _check_by_code(
         if each in findings:
             continue
         cited, sentence = material.cited(each.ids), each.sentence
-        # A table cell also makes a claim about its row, and a verbatim quote does not prove that
-        # claim.
+        # A cell also makes a claim about its row, which a verbatim quote does not prove.
         own = each.in_words == sentence.text and own_words(sentence, cited)
         if cited and (own or own_cell(sentence.text, each.row, cited)):
             findings[each] = Finding("supported")
@@ -191,10 +188,7 @@ def _check_by_code(
 def _left_to_judge(
     whole: Stated, cited: Sequence[Evidence], material: Material, led: str
 ) -> list[Asked]:
-    """Return the individual sentences that a model must judge. Verbatim quotes that stand alone
-    need no verdict. Row labels and short introductory lines (those in `led`) are judged with
-    what they introduce. Other introductory lines are judged by themselves.
-    """
+    """Skip row labels and lead-ins (`led`) judged with what they introduce."""
     text = whole.sentence.text
     short = leads(text) and len(text.split()) <= LEAD_WORDS
     introduces = whole.label or (short and f"“{text}”" in led)
@@ -214,7 +208,7 @@ def _left_to_judge(
 async def _ask_model(
     model: Model, asked: Sequence[Asked], material: Material, seconds: float
 ) -> tuple[dict[Asked, Finding], str]:
-    # Sentences that cite the same entry share a call, so that the entry is shown only once.
+    # Sentences that cite the same entry share a call, which shows it once.
     places = {id_: n for n, id_ in enumerate(material.ledger)}
     order = sorted(asked, key=lambda each: [places.get(id_, -1) for id_ in each.stated.ids[:1]])
     batches = [order[n : n + BATCH] for n in range(0, len(order), BATCH)]
@@ -261,9 +255,7 @@ async def _batch(
 async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
-    """Return the verdicts, keyed by item number (from 1). If an item has two verdicts, the
-    stricter one applies.
-    """
+    """Return the verdicts by item number (from 1). Of two for an item, the stricter applies."""
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
     said = [v.signed(answer.author) for v in answer.verdicts if 1 <= v.number <= len(items)]

@@ -1,4 +1,4 @@
-"""Write sections, rewrite sentences that fail verification, and summarize verified sections."""
+"""Write, correct and summarize sections."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ class SectionAnswer(Reply):
 
 
 class SummaryAnswer(SectionAnswer):
-    """The summary of the report."""
+    """The report's summary."""
 
 
 class MendedAnswer(Visible):
-    """The new text of a sentence, with its marks. "" removes the sentence."""
+    """A sentence's new text, with its marks. "" removes the sentence."""
 
     number: int
     text: str
 
 
 class MendingAnswer(Reply):
-    """The changed sentences of a section."""
+    """A section's changed sentences."""
 
     sentences: list[MendedAnswer] = at_most(MOST_MENDED)
 
 
-#: Replacements for a section's sentences, keyed by position. () removes a sentence.
+#: Replacements for sentences, keyed by position. () removes a sentence.
 Changes = dict[int, tuple[Sentence, ...]]
 
 
 async def write(
     model: Model | None, plan: Plan, outline: Outline, *, seconds: float, asked_on: str = ""
 ) -> tuple[tuple[Section, ...], list[Problem]]:
-    """Write the outline's sections, in order. `asked_on` is the date of the question."""
+    """Write the outline's sections in order. `asked_on` is the question's date."""
     asked = _question_fields(plan, asked_on)
     done = await asyncio.gather(
         *(_section(model, asked, outline, section, seconds) for section in outline.sections)
@@ -111,8 +111,8 @@ async def _section(
 async def mend(
     model: Model, question: str, checked: Checked, evidence: Sequence[Evidence], *, seconds: float
 ) -> tuple[Changes, list[Problem]]:
-    """Return the writer's replacements for sentences that failed or depend on one that failed.
-    Return {} if the model fails.
+    """Return replacements for sentences that failed or depend on failed ones. Return {} if the
+    model fails.
     """
     section, told = checked.section, state_sentences(checked.section)
     prompt = render(
@@ -145,8 +145,8 @@ async def summarise(
     seconds: float,
     asked_on: str = "",
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, or an empty one if the model fails. The model also
-    sees the short answer written before the sections (`first`), with its findings.
+    """Return a summary of verified sections, empty if the model fails. `first` is the short answer
+    written before them.
     """
     told = [
         (
@@ -173,7 +173,7 @@ async def summarise(
 
 
 def in_short(markdown: str, code: str) -> Section:
-    """Turn a model's short answer into a summary, which is empty if nothing in it is cited."""
+    """Turn a short answer into a summary, which is empty if it cites nothing."""
     made = section_of(Phrases(code)("summary"), markdown)
     if not any(one.evidence_ids for one in made.sentences):
         made = Section(heading=made.heading)
@@ -202,13 +202,13 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
         named = re.compile(rf"[|(\s]*{re.escape(before.row)}\)?\s*:?")
         text = named.sub("", text, count=1).strip("| \n")
     made = parse_sentences(text)
-    # A row label has no mark, but the prompt shows it with those of its row.
+    # A row label has no mark, but the prompt shows those of its row.
     return tuple(s.model_copy(update={"evidence_ids": ()}) if before.label else s for s in made)
 
 
 def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
-    """Convert sentences that merely quote code to code blocks, and add missing citations to code.
-    Raises BadReply if there are no sentences.
+    """Turn sentences that merely quote code into code blocks, and cite uncited code. Raises
+    BadReply if there are no sentences.
     """
     if not section.sentences:
         raise BadReply("The section has no sentences.")

@@ -1,4 +1,4 @@
-"""The command line: options, commands and exit codes. Heavy imports are deferred."""
+"""The command line's options, commands and exit codes. Heavy imports are deferred."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ELSEWHERE = {
     "web": "serve",
 }
 _NAME = re.compile(r"[A-Za-z][A-Za-z_-]*")
-#: Text that occurs in addresses, paths and session ids, but not in the words of a question.
+#: Text found in addresses, paths and session ids, but not in questions.
 _NO_WORD = re.compile(r"\s|/|\w[.:]\w|\d{8}")
 _SESSION_ID = re.compile(r"\d{8}-\d{6}\S*")
 _SHOWN_CHARS = 60
@@ -52,12 +52,10 @@ def as_command(
 ) -> list[str]:
     """Return the arguments, with `ask` in front unless they name a command.
 
-    - `commands`: each command with its subcommands.
-    - `options`: options that need no command.
+    - `commands`: each with its subcommands.
+    - `options`: those that need no command.
 
-    A subcommand of `sessions` gets `sessions` in front if it stands alone, or if a session id or
-    an exported session follows. Raises SettingsError for a likely typo, a leading session id, any
-    other single word, and a subcommand whose only argument is not a session id.
+    Raises SettingsError for a likely typo, a lone unknown word or a misplaced session id.
     """
     if not arguments or arguments[0] in commands or arguments[0] in options:
         return [*arguments]
@@ -89,7 +87,6 @@ def as_command(
 
 
 def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]) -> str:
-    """Return the command that was probably meant, or "" if the words look like a question."""
     if not _NAME.fullmatch(words[0]):
         return ""
     name, rest = words[0].lower(), words[1:]
@@ -100,13 +97,12 @@ def _find_mistyped(words: Sequence[str], commands: Mapping[str, Collection[str]]
     return meant if meant and (argued or not rest) else ""
 
 
-#: The highest limit on open files to request. A higher one slows down code that loops over all
-#: possible descriptors.
+#: The highest limit on open files to request. A higher one slows down some code.
 ENOUGH = 65_536
 
 
 def raise_the_limit() -> None:
-    """Raise the limit on open files to `ENOUGH`, or as far as the system allows."""
+    """Raise the limit on open files to at most `ENOUGH`."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -296,7 +292,7 @@ def _commands(of: typer.Typer) -> dict[str, set[str]]:
 
 
 def main() -> None:
-    """Run the command line. Each error is printed as one sentence. `exit` lists the exit codes."""
+    """Run the command line, printing each error as one sentence."""
     raise_the_limit()
     replace_unencodable()
     with one_sentence():
@@ -317,7 +313,7 @@ def main() -> None:
 
 #: Typer's base class for usage errors.
 _UsageError: Any = typer.BadParameter.__base__
-#: Error messages, keyed by Typer's error class. {0} is the command, {1} the parameter.
+#: Error messages by Typer's class. {0} is the command, {1} the parameter.
 _WRONG = {
     "NoSuchOption": "{0} has no option {1}",
     "BadOptionUsage": "{1} needs a value",
@@ -340,8 +336,8 @@ def _in_our_words(error: Any) -> SettingsError:
 
 
 def console() -> None:
-    """Run the command line as the process's only task, and exit as soon as it is done."""
-    # Imports create 300,000 long-lived objects, which Python by default would rescan repeatedly.
+    """Run the command line as the process's only task."""
+    # Python would by default rescan the 300,000 long-lived objects that imports create.
     gc.set_threshold(10_000, 10, 3)
     from spadework.apps.exit import LEAVING
 

@@ -1,4 +1,4 @@
-"""Exit codes (0 done, 1 failed, 2 usage error, 130 interrupted) and how the process exits."""
+"""Exit codes (0 done, 1 failed, 2 usage error, 130 interrupted) and process exit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NOT_THE_USERS = (errno.ENOSPC, errno.EIO)
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Report spadework's errors and system errors as a sentence on stderr and an exit code."""
+    """Report errors as one sentence on stderr and an exit code."""
     try:
         yield
     except SpadeworkError as error:
@@ -40,7 +40,7 @@ def one_sentence() -> Iterator[None]:
         raise SystemExit(FAILED) from None
     except (OSError, UnicodeError) as error:
         if isinstance(error, BrokenPipeError):
-            # The program that reads the output has exited, as with `| head`.
+            # The program reading the output has exited, as with `| head`.
             sys.stderr.close()
             raise SystemExit(FAILED) from None
         say(f"spadework: {_describe_system_error(error)}"[:400], err=True)
@@ -49,7 +49,7 @@ def one_sentence() -> Iterator[None]:
         _tell_interrupted()
         raise SystemExit(INTERRUPTED) from None
     except SystemExit as error:
-        # Typer turns Ctrl-C into an exit code but prints no message.
+        # Typer handles Ctrl-C without printing a message.
         if _is_interrupt(error):
             _tell_interrupted()
         raise
@@ -69,7 +69,7 @@ def _is_interrupt(error: BaseException) -> bool:
 
 
 def describe_error(error: SpadeworkError) -> str:
-    """Format an error and its hint as a message of at most 400 characters."""
+    """Format an error and its hint in at most 400 characters."""
     return f"spadework: {error} {error.hint}".strip()[:400]
 
 
@@ -91,7 +91,7 @@ LEAST_SECONDS, MOST_SECONDS = 0.5, 12.0
 
 
 class Leaving:
-    """Controls process exit. `alone` is set if the process runs one command and then exits."""
+    """Controls process exit. `alone` is set if the process runs one command only."""
 
     def __init__(self) -> None:
         self.alone = False
@@ -100,8 +100,8 @@ class Leaving:
 
     @contextmanager
     def for_good(self) -> Iterator[None]:
-        """Run the process's only task, then exit once threads and exit handlers are done. Skip
-        Python's module teardown, because it takes seconds on a busy machine.
+        """Run the process's only task, then exit. Python's module teardown is skipped, because it
+        can take seconds.
         """
         self.alone, self._code = True, 1
         atexit.register(self._flush)  # registered first, so called last
@@ -119,7 +119,7 @@ class Leaving:
         os._exit(self._code)
 
     def begin(self, left: float, code: int) -> None:
-        """Exit with `code` after about `left` seconds, unless `closed` is called first."""
+        """Exit with `code` after about `left` seconds unless `closed` is called first."""
         self._closed.clear()
         seconds = max(LEAST_SECONDS, min(left, MOST_SECONDS))
         threading.Thread(
@@ -128,7 +128,6 @@ class Leaving:
 
     def closed(self, home: Path) -> None:
         """Cancel the exit deadline, unless the process is `alone`."""
-        # Measure how long the exit takes (threads may be slow), so that later runs allow for it.
         if not self.alone:
             self._closed.set()
             return
@@ -151,12 +150,12 @@ T = TypeVar("T")
 
 
 class Left(Exception):
-    """Raised when work was abandoned. `str(error)` is the reason."""
+    """Raised when work was abandoned, with the reason."""
 
 
 async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:
-    """Return the result of `work`. If the caller is cancelled or a coroutine in `ends` completes
-    first, cancel `work` and wait for it. Raises what `work` raises, or Left with the reason.
+    """Return the result of `work`, cancelling it if a coroutine in `ends` completes first. Raises
+    what `work` raises, or Left with the reason.
     """
     working = asyncio.create_task(work)
     ending = {asyncio.create_task(end): why for why, end in ends.items()}

@@ -1,4 +1,4 @@
-"""Print command output and logs without terminal control sequences."""
+"""Print output and logs without terminal control sequences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spadework.visible import visible
 
 
 def replace_unencodable() -> None:
-    """Make stdout and stderr print "?" for characters that they cannot encode."""
+    """Make stdout and stderr replace unencodable characters with "?"."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -25,7 +25,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def say_json(line: str) -> None:
-    """Write a line of JSON to stdout, escaping characters that stdout cannot encode."""
+    """Write a JSON line to stdout, escaping unencodable characters."""
     try:
         line.encode(sys.stdout.encoding)
     except UnicodeEncodeError:
@@ -34,7 +34,7 @@ def say_json(line: str) -> None:
 
 
 def say_aside(text: str) -> None:
-    """Write text to stderr, because it is not part of the answer."""
+    """Write text that is not part of the answer to stderr."""
     say(text, err=True)
 
 
@@ -44,14 +44,14 @@ def number_of(count: int, thing: str) -> str:
 
 
 class _Lines(logging.Formatter):
-    """Makes log lines safe to print, because they may quote a web page."""
+    """A formatter that makes log lines safe, because they may quote web pages."""
 
     def format(self, record: logging.LogRecord) -> str:
         return visible(super().format(record))
 
 
 def log_to_stderr() -> None:
-    """Log warnings and errors to stderr. For servers only, because they own their process."""
+    """Log warnings and errors to stderr. Only servers may call this."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines("%(levelname)s: %(message)s"))
     handler.setLevel(logging.WARNING)

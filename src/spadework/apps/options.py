@@ -1,4 +1,4 @@
-"""Command-line options and the settings made from them."""
+"""Command-line options, and the settings made from them."""
 
 from __future__ import annotations
 
@@ -146,8 +146,8 @@ def settings_of(context: typer.Context, **more: Any) -> Any:
 
 
 def settings_from(**given: Any) -> Any:
-    """Load the settings with these values. None means not given."""
-    # Deferred, because the import is slow and --help does not need it.
+    """Load settings with these values. None means not given."""
+    # The import is slow, and --help does not need it.
     from spadework.settings import Settings
 
     return Settings.load(**given)

@@ -1,4 +1,4 @@
-"""Output destinations for a result, checked before the research starts."""
+"""Output destinations for results, checked before research starts."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ ENDINGS: dict[str, Callable[[Result], bytes]] = {
 
 @dataclass(frozen=True)
 class Output:
-    """A result's destinations: a file, and stdout as Markdown, one JSON object or JSON events."""
+    """A result's destinations: a file and stdout."""
 
     file: Path | None = None
     as_json: bool = False
     events: bool = False
 
     def check(self) -> Output:
-        """Return self. Raises SettingsError for an unusable file or combination of options."""
+        """Return self. Raises SettingsError for an unusable file or conflicting options."""
         if self.as_json and self.events:
             raise SettingsError("--json and --events both write to stdout. Give only one.")
         if self.file is None:
@@ -87,7 +87,7 @@ def check_writable(file: Path) -> None:
 
 
 def prints_pdf() -> bool:
-    """Return whether a browser is available to print PDFs."""
+    """Return whether a browser can print PDFs."""
     from spadework.tools.export.html_report import find_chromium
 
     try:
@@ -97,7 +97,7 @@ def prints_pdf() -> bool:
 
 
 def checked_attachments(paths: Sequence[Path]) -> list[str]:
-    """Return the paths as strings. Raises SettingsError if one is not a readable file."""
+    """Return the paths as strings. Raises SettingsError for an unreadable file."""
     for path in paths:
         if path.is_dir():
             raise SettingsError(f"{path} is a folder, not a file.")
@@ -109,12 +109,12 @@ def checked_attachments(paths: Sequence[Path]) -> list[str]:
 
 
 def write_output(result: Result, file: Path, mode: int = 0o666) -> None:
-    """Write a result in the format of the file's extension (see ENDINGS), subject to the umask."""
+    """Write a result in the format of the file's extension, subject to the umask."""
     write_atomically(file.absolute(), ENDINGS[file.suffix.lower()](result), mode)
 
 
 def print_report(result: Result) -> None:
-    """Print the report, formatted in a terminal and as Markdown elsewhere."""
+    """Print the report, formatted in terminals and as Markdown elsewhere."""
     if is_plain(sys.stdout):
         say(result.report)
     else:

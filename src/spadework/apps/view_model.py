@@ -1,4 +1,4 @@
-"""A session as the web page, the terminal and MCP show it, built from its events."""
+"""A session as the web page, terminal and MCP show it."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ State = Literal["starting", "asking", "running", "finished", "cancelled", "faile
 
 @dataclass
 class TopicView:
-    """A topic's progress: hits by query and provider, pages by URL (True if read), and the number
-    of pages read since the last round (`fresh`).
+    """A topic's progress. `fresh` is the number of pages read since the last round. `pages` maps
+    URLs to whether they were read.
     """
 
     n: int
@@ -119,7 +119,7 @@ class TopicView:
 
     @property
     def quotes(self) -> int:
-        """The number of quotes that support the topic."""
+        """The number of quotes supporting the topic."""
         return len(self.coverage.evidence_ids) if self.coverage else 0
 
     @property
@@ -144,7 +144,7 @@ class TopicView:
 
 @dataclass
 class SourceView:
-    """A page that the run requested: being read, read, or not read (with the reason)."""
+    """A page that the run requested, with the reason if unread."""
 
     n: int
     url: str
@@ -155,13 +155,13 @@ class SourceView:
 
 @dataclass
 class ViewModel:
-    """A session as displayed. `n` is the number of the last event. Newer sources come last."""
+    """A session as displayed. `n` is the number of the last event."""
 
     question: str = ""
-    #: The id of the session that this session follows up on, or "".
+    #: The id of the session followed up on, or "".
     follows: str = ""
     resumed: bool = False
-    #: True if another process runs the session. In that case, only recorded events are shown.
+    #: Whether another process runs the session. Then only recorded events are shown.
     elsewhere: bool = False
     n: int = 0
     state: State = "starting"
@@ -186,7 +186,7 @@ class ViewModel:
     said: str = ""
 
     def take(self, event: Event) -> set[str]:
-        """Apply an event and return the parts of the page that changed."""
+        """Apply an event and return the changed parts of the page."""
         changed: set[str] = getattr(self, f"_take_{event.type}")(event)
         return changed
 
@@ -202,7 +202,7 @@ class ViewModel:
 
     @property
     def listed(self) -> list[SourceView]:
-        """The pages in the order they were first requested."""
+        """The pages in the order of their first request."""
         return sorted(self.sources.values(), key=lambda source: source.n)
 
     @property
@@ -310,7 +310,7 @@ class ViewModel:
         self.result, self.state, self.asked, self.ended = event.result, "finished", None, None
         self.usage, self.question = event.result.usage, event.result.question
         for topic in event.result.topics:
-            # Without recorded events, only the result names the topics.
+            # Without recorded events, only the result names topics.
             view = self.topics.get(topic.name) or self._add_topic(topic.name)
             view.open.clear()
             view.phase = topic.state
@@ -332,7 +332,7 @@ class ViewModel:
         return {"everything"}
 
     def _topic(self, name: str) -> TopicView | None:
-        # Without recorded events, a session resumed after planning has no plan, so add new topics.
+        # Without recorded events, a resumed session has no plan, so add topics.
         if self.resumed and self.plan is None and name and name not in self.topics:
             return self._add_topic(name)
         return self.topics.get(name)
@@ -343,7 +343,7 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """Move a page's source to the end, or add it if new, and return the name of its row."""
+        """Move a page's source to the end and return its row's name."""
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source

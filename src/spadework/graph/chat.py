@@ -1,4 +1,4 @@
-"""Run the loop as a conversation for LangGraph chat clients, with progress messages."""
+"""Run the loop as a conversation for LangGraph chat clients."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ from spadework.tools.export.markdown_report import escape_markdown, safe_url
 from spadework.values import STATE_WORDS, Result
 from spadework.visible import one_line
 
-#: Kinds of messages. Programs find the kind in `additional_kwargs["telling"]`.
+#: Kinds of messages, stored in `additional_kwargs["telling"]`.
 Telling = Literal["plan", "progress", "draft"]
 _TITLE_CHARS = 200
 
 
 class Teller:
-    """Turns the events of a run into messages. Only the report is stored in the thread."""
+    """Turns a run's events into messages, of which only the report is stored."""
 
     def __init__(self, session_id: str) -> None:
         self._session_id = session_id
@@ -70,12 +70,12 @@ class Teller:
             self._round = max(self._round, event.round) + 1
 
     def _piece(self, telling: Telling, text: str) -> AIMessageChunk:
-        # A round's draft follows its assessment, which has already advanced the round number.
+        # A round's assessment precedes its draft and advances the number.
         number = self._round - 1 if telling == "draft" else self._round
         id_ = f"{telling}-{number}-{self._session_id}"
         if id_ in self._begun:
             return AIMessageChunk(content=f"\n{text}", id=id_)
-        # Clients that print all messages in a row need a gap between them.
+        # Some clients print all messages in a row.
         apart, told = "\n\n" if self._begun else "", {"telling": telling}
         self._begun.add(id_)
         return AIMessageChunk(content=apart + text, id=id_, additional_kwargs=told)
@@ -109,13 +109,13 @@ MOST_WISHES = 4_000
 
 
 class ChatInput(TypedDict):
-    """The input of a turn: new messages. The last human message is the question."""
+    """The input of a turn. The last human message is the question."""
 
     messages: Required[Annotated[list[AnyMessage], add_messages]]
 
 
 class ChatState(TypedDict, total=False):
-    """The state of a thread: its messages and last session. The other channels last one turn."""
+    """The state of a thread. Only messages and session id outlast a turn."""
 
     messages: Required[Annotated[list[AnyMessage], add_messages]]
     session_id: Required[str]
@@ -126,7 +126,7 @@ class ChatState(TypedDict, total=False):
 
 
 class ChatOutput(TypedDict):
-    """The output of a turn: messages, ending with the report, and the session id."""
+    """The output of a turn. The report is the last message."""
 
     messages: NotRequired[Annotated[list[AnyMessage], add_messages]]
     session_id: NotRequired[str]
@@ -138,8 +138,8 @@ Chat = CompiledStateGraph[ChatState, Settings, ChatInput, ChatOutput]
 async def receive(
     state: ChatState, runtime: Runtime[Settings]
 ) -> Command[Literal["listen", "__end__"]]:
-    """Answer small talk and requests of the chat client itself, such as for a title. Send all
-    other messages to research. Raises SettingsError if the last human message has no text.
+    """Answer small talk, and send other messages to research. Raises SettingsError if the last
+    human message has no text.
     """
     said = _human_words(state)[-1]
     settings = runtime.context if isinstance(runtime.context, Settings) else Settings.load()
@@ -150,8 +150,8 @@ async def receive(
 
 
 async def listen(state: ChatState) -> dict[str, Any]:
-    """Take the question from the last human message, and instructions on the report's form from
-    system messages. The run follows up on the thread's last session.
+    """Take the question from the last human message, and the report's form from system messages.
+    The run follows up on the thread's last session.
     """
     *earlier, asked = _human_words(state)
     wished = [m.text.strip() for m in state["messages"] if isinstance(m, SystemMessage)]
@@ -172,13 +172,13 @@ def _human_words(state: ChatState) -> list[str]:
 
 
 async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Run the research loop, streaming events as custom parts and progress as messages. Only the
-    report is stored as a message of the thread.
+    """Run the research loop, streaming its events and progress messages. The thread stores only
+    the report.
     """
     asked = {name: value for name, value in state.items() if name != "messages"}
     teller = Teller(state["session_id"])
     result: Result | None = None
-    # LangGraph servers draw the subgraph only if the node refers to it by name.
+    # LangGraph servers draw the subgraph only if the node names it.
     async with aclosing(_events(research.graph, asked)) as events:
         async for event in events:
             runtime.stream_writer(event.model_dump(mode="json"))
@@ -201,7 +201,7 @@ async def _events(loop: research.Graph, asked: dict[str, Any]) -> AsyncGenerator
 
 
 def message_of(result: Result) -> AIMessage:
-    """Return a result as a message, with session id, status and sources in `additional_kwargs`."""
+    """Return a result as a message, with its details in `additional_kwargs`."""
     used = result.usage
     return AIMessage(
         content=result.report,
@@ -233,5 +233,5 @@ def build_chat(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Chat:
     return builder.compile(checkpointer=checkpointer, name="chat")
 
 
-#: For LangGraph servers, which provide their own checkpointer.
+#: For LangGraph servers, which provide a checkpointer.
 graph = build_chat()

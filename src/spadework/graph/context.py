@@ -1,6 +1,5 @@
-"""Keep the live objects of each session: budget, journal, pages, providers, reader and models.
-The saved state cannot hold them, so nodes look them up by session id. A saved run can therefore
-continue in another process, and LangGraph servers, which have no sessions, can use the same graph.
+"""Keep each session's live objects, which saved state cannot hold. Nodes look them up by session
+id, so that saved runs can continue in another process.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def checked_session_id(session_id: str) -> str:
-    """Return the id, or raise SettingsError if it could name a folder outside the sessions."""
+    """Return the id. Raises SettingsError if it is not a safe folder name."""
     if not is_session_id(session_id):
         raise SettingsError(must_be("session_id", "made of letters, digits, - and _", session_id))
     return session_id
@@ -59,9 +58,9 @@ def new_session_id() -> str:
 R = TypeVar("R")
 T = TypeVar("T", bool, int, float, str)
 
-#: Seconds to keep a graph-opened context after its deadline or last use, whichever is later.
+#: Seconds to keep a graph-opened context after its deadline or last use.
 KEPT_SECONDS = 60.0
-#: Minimum seconds for work in `run_in_time`, even if its phase has less time left.
+#: Minimum seconds for `run_in_time`, even beyond its phase.
 LEAST_SECONDS = 0.5
 
 _contexts: dict[str, SessionContext] = {}
@@ -70,7 +69,7 @@ _opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
 @dataclass
 class SessionContext:
-    """The live objects of a session. `stop` is set when the user wants the report now."""
+    """A session's live objects. `stop` is set when the user wants the report now."""
 
     session_id: str
     folder: Path
@@ -82,24 +81,23 @@ class SessionContext:
     tables: dict[tuple[str, int], PageAssignment] = field(default_factory=dict)
     #: The usage of earlier runs, newest first.
     experience: Sequence[Took] = ()
-    #: How many pages have been cleaned in the session, and how many are being cleaned now.
+    #: How many pages have been cleaned, and how many are being cleaned.
     cleanings: int = field(init=False)
     cleaning: int = 0
-    #: Search and model failures already reported, by stage and subject.
+    #: Failures already reported, by stage and subject.
     told: set[tuple[str, str]] = field(default_factory=set)
-    #: The model's qualification test. Its result is a reason (`str`) if the model was not tested.
+    #: The model's test result, or the reason for leaving out the test (`str`).
     examination: asyncio.Task[Examined | str] | None = None
     #: True if the run tests its model; None until known.
     examines: bool | None = None
-    #: The model, once it has passed the test and may judge and write.
+    #: The model, once it has passed its test.
     judging: Model | None = None
-    #: True if the model failed the test. Code then judges, with the workload of a run without a
-    #: model.
+    #: True if the model failed its test, so that code judges.
     unfit: bool = False
-    #: True if the graph opened this context and must close it.
+    #: True if the graph must close this context.
     owned_by_graph: bool = False
     keeper: asyncio.Task[None] | None = None
-    #: Time at which a node last used the context (`time.monotonic`).
+    #: When a node last used the context (`time.monotonic`).
     asked_at: float = 0.0
     record: Record = field(default_factory=Record)
 
@@ -115,7 +113,7 @@ class SessionContext:
         self.reader = Reader(self.web, self.browser)
         self.libraries = parts.libraries
         self.model = parts.model
-        #: The model that answers new requests; in a replay, only those that were not recorded.
+        #: The model that answers unrecorded requests.
         self.asked = parts.asked
         self.page_cache = parts.page_cache
         self.stand_ins = StandIns(parts.choice.spares)
@@ -127,7 +125,7 @@ class SessionContext:
 
     @property
     def library(self) -> Library | None:
-        """The library that is searched, if any."""
+        """The library to search, if any."""
         return next(iter(self.libraries), None)
 
     @property
@@ -146,7 +144,7 @@ class SessionContext:
         return self.settings.effort == "quick"
 
     def told_once(self, problem: Problem) -> str:
-        """Return a problem as text, or "" if it was already reported. Remember it as reported."""
+        """Return a new problem as text, or "" if it was already reported."""
         who = (problem.stage, problem.subject)
         if who in self.told:
             return ""
@@ -168,8 +166,8 @@ class SessionContext:
         return await self.journal.moment(kind, key, type(otherwise), work, otherwise)
 
     async def run_in_time(self, seconds: float, at: Any, work: Callable[[Late], R]) -> R:
-        """Run `work` in a thread. Its argument is a function that returns whether the `seconds`
-        have passed. In a replay, this function gives the same answers as in the recording.
+        """Run `work` in a thread, passing it a function that returns whether `seconds` have
+        passed. A replay repeats this function's recorded answers.
         """
         numbers, until = count(), time.monotonic() + max(LEAST_SECONDS, seconds)
         first = await self.noted("late from", at, sys.maxsize, sys.maxsize)
@@ -186,7 +184,7 @@ class SessionContext:
         return made
 
     async def narrowed(self, mark: Mark, at: str) -> bool:
-        """Return whether less time than `mark` is left, and record the answer for replays."""
+        """Return whether less than `mark` is left, and record the answer."""
         return await self.noted("narrowed", [*mark, at], self.budget.under(mark), False)
 
     async def was_stopped(self, at: str) -> bool:
@@ -196,7 +194,7 @@ class SessionContext:
         return self.stop.is_set()
 
     def workload(self, plan: Plan) -> Workload:
-        """Return how much each worker of a plan may search and read."""
+        """Return how much each worker may search and read."""
         judged = self.model is not None and not self.unfit
         return workload(plan, self.settings, model=judged)
 
@@ -211,7 +209,7 @@ class SessionContext:
         progress: Callable[[str], None] | None = None,
         providers: Sequence[Any] | Replay | PagesAlone = (),
     ) -> Self:
-        """Open the folder and journal, choose providers and a model, and register the context."""
+        """Open a session's folder, journal, providers and model, and register the context."""
         budget, stop = budget or Budget.of(settings), stop or asyncio.Event()
         session_id = checked_session_id(folder.name)
 
@@ -226,7 +224,7 @@ class SessionContext:
         )
         try:
             if context.asked:
-                # Importing a model client takes seconds and would block the event loop.
+                # Importing a model client takes seconds.
                 await asyncio.to_thread(context.asked.check)
         except BaseException:
             await context.close()
@@ -234,9 +232,8 @@ class SessionContext:
         return context
 
     async def index_library(self) -> None:
-        """Build the index of the library if it is missing. Stop building if the user wants the
-        report now. This does not count as run time. Raises SearchError, or SettingsError if the
-        index cannot be written.
+        """Build missing library indexes outside the run time, unless the user wants the report
+        now. Raises SearchError, or SettingsError if an index cannot be written.
         """
         seconds = self.budget.until_closing()
         self.budget.pause()
@@ -249,8 +246,8 @@ class SessionContext:
         await self.note_searching("start")
 
     async def note_searching(self, at: str = "") -> None:
-        """Update the description of what is searched, which changes as a library is indexed. `at`
-        names the point in the run, for replays.
+        """Update the description of what is searched, which changes during indexing. `at` names
+        the point in the run, for replays.
         """
 
         async def now() -> tuple[str, ...]:
@@ -264,7 +261,7 @@ class SessionContext:
         _contexts.pop(self.session_id, None)
         if self.keeper and self.keeper is not asyncio.current_task():
             self.keeper.cancel()
-        # If closing one resource fails or is cancelled, the others must still be closed.
+        # If closing one resource fails, the rest must still be closed.
         async with AsyncExitStack() as closing:
             for library in self.libraries:
                 closing.push_async_callback(library.close)
@@ -281,11 +278,11 @@ class SessionContext:
 
 
 async def context_of(session_id: str, settings: Settings | None) -> SessionContext:
-    """Return a session's context, opening it once even for concurrent callers."""
+    """Return a session's context, opened only once."""
     if session_id not in _contexts:
         async with _opening.setdefault(session_id, asyncio.Lock()):
             if session_id not in _contexts:
-                # An enclosing graph may pass a context of another type.
+                # An enclosing graph may pass another type of context.
                 own = settings if isinstance(settings, Settings) else Settings.load()
                 folder = own.home / "sessions" / checked_session_id(session_id)
                 context = await SessionContext.open(folder, own)
@@ -297,7 +294,6 @@ async def context_of(session_id: str, settings: Settings | None) -> SessionConte
 
 
 async def _closed_in_the_end(context: SessionContext) -> None:
-    """Close a context that the graph opened, once its time is over or the event loop ends."""
     try:
         while True:
             deadline = context.budget.started + context.budget.seconds
@@ -314,7 +310,7 @@ Emit = Callable[[Event], None]
 
 
 def emitter(context: SessionContext, runtime: Runtime[Settings]) -> Emit:
-    """Return a function that records and streams a node's events."""
+    """Return a function that records and streams events."""
 
     def emit(event: Event) -> None:
         runtime.stream_writer(context.record.tell(event).model_dump(mode="json"))

@@ -1,4 +1,4 @@
-"""Finish a run that was cut off, by code alone: judge what was read, and report the evidence."""
+"""Finish a run that was cut off, by code alone."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ LATE_TOPIC = "Time ran out before the pages read for this topic were judged."
 
 
 async def closed_by_code(context: SessionContext, state: ResearchState, question: str) -> Result:
-    """Return the result of a run that was cut off, and store it for follow-ups. Code composes the
-    report. In a follow-up, it adds the new findings to the earlier report.
+    """Return the result of a run that was cut off, with a report composed by code. Store it for
+    follow-ups.
     """
     before, closed = state.get("before"), await _judge_unjudged(context, state)
     if before is None:
@@ -63,7 +63,7 @@ async def _judge_unjudged(context: SessionContext, state: ResearchState) -> Rese
             async with asyncio.timeout(until - time.monotonic()):
                 only: ResearchState = {**state, "tasks": [topics[name]], "passages": {name: best}}
                 judged = await assess_round(context, only)
-            # Judging a single topic does not count as a round.
+            # Judging a single topic is not a round.
             state = {**after(state, judged), "rounds": state.get("rounds", [])}
         except TimeoutError:
             effect = "None of these pages was used as evidence."

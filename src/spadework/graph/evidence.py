@@ -1,4 +1,4 @@
-"""Add quotes to the ledger, split into entries of one block each, with their context."""
+"""Add quotes to the ledger, one entry per block."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
 PROSE = ("paragraph", "list", "quote")
 _KIND_OF: dict[str, EvidenceKind] = {"code": "code", "list": "item"}
-#: Minimum share of the remaining time for adding evidence, even if judging used up its phase.
+#: Minimum share of the time left for adding evidence, even if judging used up its phase.
 LEAST_SHARE = 0.1
 _PAIR = 2
 
 
 class _Place(NamedTuple):
-    """An entry's span in its page, its block and kind, and where its table's column names start."""
+    """An entry's place. `columns` is where its table's column names start."""
 
     start: int
     end: int
@@ -43,8 +43,8 @@ async def entries(
     *,
     left: int,
 ) -> tuple[list[Evidence], list[Problem]]:
-    """Return a topic's new entries, with ids that continue those of the ledger, and a problem if
-    there was no time for all quotes. `left` topics share the time for judging.
+    """Return a topic's new entries, and a problem if there was no time for all quotes. `left`
+    topics share the judging time.
     """
     digests = dict.fromkeys(spot.page.content_hash for spot in spots)
     texts = {digest: await context.pages.get(digest) for digest in digests}
@@ -86,7 +86,6 @@ def _enter(
 
 
 def _untaken(place: _Place, own: Sequence[tuple[int, int]], text: PageText) -> _Place | None:
-    """Return the first part of a place that no entry covers yet."""
     start, end = place.start, place.end
     for s, e in sorted(own):
         if s <= start < e:
@@ -97,7 +96,7 @@ def _untaken(place: _Place, own: Sequence[tuple[int, int]], text: PageText) -> _
 
 
 def split_quote(text: PageText, spot: Spot) -> list[_Place]:
-    """Return the places of a quote's entries. The claim is kept only at the place it fits best."""
+    """Return the places of a quote's entries. Only the best place keeps the claim."""
     found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
         said = text[start:end]
@@ -121,10 +120,8 @@ def _claimed(places: Sequence[_Place], text: str, claim: str) -> list[_Place]:
 
 
 def pieces(text: PageText, start: int, end: int) -> list[tuple[int, int, Block]]:
-    """Split a span of a page at headings, code and tables, without the headings and code fences.
-    Adjacent paragraphs and lists stay together, because a list needs its introduction. A
-    defined term starts a new piece. If the term is alone on its line, the text below stays with
-    it.
+    """Split a span of a page at headings, code, tables and defined terms. Adjacent paragraphs and
+    lists stay together, because a list needs its introduction.
     """
     made: list[tuple[int, int, Block]] = []
     goes_on = False
@@ -148,15 +145,14 @@ def pieces(text: PageText, start: int, end: int) -> list[tuple[int, int, Block]]
 def parts_of(
     text: PageText, block: Block, span: tuple[int, int], *, together: bool = False
 ) -> list[tuple[int, int, EvidenceKind]]:
-    """Return the spans and kinds of a quote's entries.
-    A table yields the column names and every row that the quote touches, or one entry for all rows
-    if `together`. Any other block yields one entry.
+    """Return the spans and kinds of a quote's entries. A table yields its column names and each
+    quoted row, or all rows as one entry if `together`.
     """
     if block.kind != "table":
         return [(*span, _KIND_OF.get(block.kind, "text"))]
     header, rows = text.header_of(block), rows_at(text, block, span)
     kind: EvidenceKind = "row" if header else "cells"
-    # The first row of a two-column table may be data. Treat it as such if no other row is quoted.
+    # The first row of a two-column table may be data.
     above = header or text.header_of(block, _PAIR)
     own = [row for row in rows if row != above]
     own = [(own[0][0], own[-1][1])] if together and own else own
@@ -171,7 +167,6 @@ def _entry(id_: str, topic: Topic, page: Page, text: PageText, place: _Place) ->
     prose = kind in ("text", "item", "code")
     before, after = text.neighbours(start, end) if prose else ("", "")
     step = text.steps.get(start) if kind == "item" else None
-    # A quote that spans several items has no step number.
     step = step if step and end <= step.end else None
     return Evidence(
         id=id_,

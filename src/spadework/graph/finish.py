@@ -1,4 +1,4 @@
-"""End a run: decide why it stops, and turn its state into a result."""
+"""End a run: decide why it stops, and build its result."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from spadework.values import (
 )
 from spadework.visible import visible
 
-#: A round that adds less than this share of all evidence is the last. The first number is for runs
-#: without a model and for deep effort. With a strong model, third rounds brought 16 of 381 cited
-#: quotes after second rounds below .4 (five runs), and 11 of 70 after one of .46.
+#: A round that adds less than this share of the evidence is the last. The first number is for runs
+#: without a model and for deep effort. Third rounds brought 16 of 381 cited quotes after second
+#: rounds below .4 (five runs), and 11 of 70 after one of .46.
 MARGINAL_UTILITY, JUDGED_UTILITY = 0.1, 0.4
 
 
 def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: float = 0.0) -> str:
-    """Return why no further round is made, or "" to continue.
-    If all topics are answered, the reason is "coverage", even if the evidence has shortfalls.
+    """Return why no further round is made, or "" to continue. If all topics are answered, the
+    reason is "coverage".
     """
     why = _reason_to_stop(state, budget, settings, price)
     return "coverage" if why and not open_topics(state) else why
@@ -56,7 +56,7 @@ def stopped_by(state: ResearchState, budget: Budget, settings: Settings, price: 
 def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, price: float) -> str:
     rounds = state["rounds"]
     if state.get("review"):
-        # The round that the editor asks for is an extra one, and always the last.
+        # The round that the editor asks for is always the last.
         before = state.get("stopped_by", "")
         return "iterations" if before == "coverage" else before
     if budget.refused or budget.reckoned("plan") <= 0:
@@ -76,12 +76,11 @@ def _reason_to_stop(state: ResearchState, budget: Budget, settings: Settings, pr
 
 
 def nothing_left(state: ResearchState) -> str:
-    """Return the reason for ending a run that has nothing left to search."""
+    """Return why a run with nothing left to search ends."""
     return "nothing left to ask" if open_topics(state) else "coverage"
 
 
 def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
-    """Return whether a round fits: at quick effort, one as long as all earlier ones together."""
     planning = state.get("plan_seconds", 0.0)
     if settings.effort != "quick":
         return budget.fits(planning)
@@ -90,9 +89,7 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 
 def _quotes_brought(state: ResearchState, alone: bool) -> int:
-    """Return how many quotes the last round added. Without a model (`alone`), count the last two
-    rounds: in a single round, code may have chosen only quotes that were already known.
-    """
+    """If `alone`, count two rounds, because one may add no new quotes."""
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
     return since[-1].evidence_after - since[0].evidence_before
 
@@ -113,8 +110,8 @@ N = TypeVar("N", bound=Callable[[WorkerState, Runtime[Settings]], Awaitable[dict
 
 
 class DiskStopped(GraphBubbleUp, RuntimeError):
-    """Raised in a worker's node when the disk fails. LangGraph then saves nothing, so a resumed run
-    repeats the step. It is a RuntimeError so that servers pass on the message.
+    """A disk failure in a worker's node. LangGraph then saves nothing, so a resumed run repeats
+    the step.
     """
 
     def __init__(self, fault: OSError | sqlite3.Error) -> None:
@@ -123,7 +120,7 @@ class DiskStopped(GraphBubbleUp, RuntimeError):
 
 
 def stopped_by_disk(node: N) -> N:
-    """Wrap a worker's node so that a disk failure ends the run."""
+    """Wrap a worker's node so that disk failures end the run."""
 
     @functools.wraps(node)
     async def guarded(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
@@ -142,7 +139,7 @@ _OF_ITSELF = ("iterations", "price", "marginal utility", "nothing left to ask")
 
 
 def citations_of(verified: Verified, ledger: Mapping[str, Evidence]) -> list[Citation]:
-    """Return the citations of verified sections, in report order."""
+    """Return the citations of verified sections, in order."""
     return [
         Citation(
             sentence=text,
@@ -169,7 +166,7 @@ def result_of(
     late: Sequence[Problem] = (),
     pictures: Sequence[Picture] = (),
 ) -> Result:
-    """Return the result of a finished run. `late` are problems that arose outside the nodes."""
+    """Return a finished run's result. `late` problems arose outside the nodes."""
     why = _final_reason(context, state)
     by_model = models_among(c.maker for c in state.get("citations", []))
     mode: Mode = "model" if by_model else "extractive"
@@ -209,7 +206,7 @@ def result_of(
 
 
 def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Problem]:
-    """Return each problem once, in order. Drop problems with pages that were `read` later."""
+    """Return each problem once, without those of pages `read` later."""
     fresh = {canonical_url(page.url) for page in read if not page.stale}
     lasting = (
         p for p in met if p.stage not in ("read", "copy") or canonical_url(p.subject) not in fresh
@@ -218,7 +215,7 @@ def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Proble
 
 
 def _final_reason(context: SessionContext, state: ResearchState) -> str:
-    """Return why the run ended. An exhausted limit is reported even if all topics are answered."""
+    """Report an exhausted limit even if all topics are answered."""
     if context.stop.is_set():
         return "stop"
     searched = state.get("pages") or any(find.answered for find in state.get("finds", []))
@@ -240,7 +237,7 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
     made, gaps = [], (Phrases(state["plan"].language)("gap_unassessed"),)
     for name in (topic.name for topic in state["plan"].topics):
         found = coverage.get(name) or Coverage(topic=name, covered=False, score=0.0, gaps=gaps)
-        # Code's score of an unproven topic only steers the rounds, so the result omits it.
+        # Code's score of an unproven topic only steers the rounds.
         claimed = found.covered or found.judge != CODE
         made.append(
             CoveredTopic(

@@ -1,6 +1,5 @@
-"""Open the parts of a session: journal, models, search providers and their fallbacks, and pages. A
-replay reads the recording. Any other run looks for each page among those of earlier runs before
-fetching it from the web, and stores new pages. A failing store never stops a run.
+"""Open the parts of a session: journal, models, search providers and pages. A failing knowledge
+store never stops a run.
 """
 
 from __future__ import annotations
@@ -54,9 +53,7 @@ _NOBODY = ("", "")
 
 
 class Opened(Value):
-    """A record of a session's model, providers and settings. Secrets and the path of the home
-    folder are left out.
-    """
+    """A record of a session's model, providers and settings, without secrets."""
 
     model: str = ""
     providers: tuple[tuple[str, str], ...] = ()
@@ -82,7 +79,7 @@ class Opened(Value):
         )
 
     def settings_again(self, home: Path) -> Settings:
-        """Return the recorded settings for a replay, which must not depend on the user's keys."""
+        """Return the recorded settings for a replay, independent of the user's keys."""
         kept = {name: told for name, told in self.settings.items() if name in Settings.model_fields}
         settings = Settings.load(**{**kept, "home": home})
         keys: dict[str, SecretStr | None] = dict.fromkeys(SECRETS)
@@ -103,8 +100,8 @@ class Opened(Value):
 
 @dataclass(frozen=True)
 class Replay:
-    """A session to rerun from its recording. The model set in `new_model` answers requests that
-    were not recorded.
+    """A session to rerun from its recording. `new_model` answers requests that were not
+    recorded.
     """
 
     recording: Recording
@@ -113,9 +110,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class PagesAlone:
-    """Options for a context that only gathers pages, without a model. `providers`: the caller's
-    search providers; `search`: False to open no provider.
-    """
+    """Options for gathering pages without a model. `search`: False to open no provider."""
 
     providers: Sequence[Any] = ()
     search: bool = True
@@ -123,13 +118,12 @@ class PagesAlone:
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A provider known only from recorded hits: a library, a tool or an object of the caller."""
+    """A provider known only from recorded hits, such as a caller's object."""
 
     name: str
     describes: str
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return no hits, because they come from the recording."""
         return []
 
 
@@ -142,14 +136,13 @@ def provider_again(name: str, describes: str, settings: Settings) -> Provider:
 
 _NO_TIME = Choice((), ("There was no time to connect to any search provider.",))
 
-#: The model's name, its problems, and the providers.
+#: The model's name and problems, and the providers.
 Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """The opened parts. `asked`: the model that answers new requests (in a replay, those that were
-    not recorded); `problems`: problems with the model; `cleanings`: the number of pages already
-    cleaned.
+    """The opened parts. `asked` is the model for new requests; `problems` are the model's;
+    `cleanings` is the number of pages already cleaned.
     """
 
     journal: Journal
@@ -173,11 +166,10 @@ async def open_parts(
     progress: Callable[[str], None] | None,
     providers: Sequence[Any] | Replay | PagesAlone,
 ) -> Parts:
-    """Open the journal in a folder, then choose and open the providers and the model."""
+    """Open the journal in a folder, then the providers and the model."""
     replay = providers if isinstance(providers, Replay) else None
     libraries: list[Library] = []
     await asyncio.to_thread(private_folder, folder / "pages")
-    # Close everything again if a later step fails or is cancelled.
     async with AsyncExitStack() as opened:
         meaning = None if replay else meaning_of(settings)
         if meaning:
@@ -192,8 +184,7 @@ async def open_parts(
                 one = await Library.open(
                     paths, home=home, progress=progress, meaning=meaning, lazily=True
                 )
-                # Sessions that only gather pages index the library now. Other sessions index it
-                # later, after their forecast.
+                # Other sessions index the library later, after their forecast.
                 if isinstance(providers, PagesAlone):
                     await one.build()
             finally:
@@ -248,9 +239,6 @@ async def _chosen_now(
     *,
     late: bool,
 ) -> Chosen:
-    """Choose the model and open the providers, as time allows. A run that starts too `late` gets
-    neither. A run that only gathers pages gets no model.
-    """
     name, problems, choice = "", list[Problem](), _NO_TIME
     if isinstance(providers, PagesAlone):
         alone, own = True, providers.providers
@@ -272,7 +260,7 @@ async def _chosen_now(
 
 async def _chosen_again(settings: Settings, journal: Journal) -> Chosen:
     opened = Opened.model_validate(await journal.noted("opened", "") or {})
-    # Use a thread, because creating providers may read certificates from disk.
+    # Use a thread, because providers may read certificates from disk.
     choice = await asyncio.to_thread(opened.choice, settings)
     return opened.model, list(opened.problems), choice
 
@@ -289,9 +277,7 @@ async def _model(settings: Settings) -> tuple[str, list[Problem]]:
 def _models(
     settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
 ) -> tuple[Model | None, Model | None]:
-    """Return the session's chat model, and the model that answers new requests.
-    In a replay, new requests are those that were not recorded.
-    """
+    """Return the session's model, and the model for new requests."""
     if not name:
         return None, None
     if replay is None:
@@ -312,7 +298,7 @@ class StandIns:
         self._news: list[str] = []
 
     async def nth(self, context: SessionContext, n: int) -> Provider | None:
-        """Return fallback provider `n` (counted from 0), opening it if needed, or None."""
+        """Return fallback provider `n` (from 0), or None if there is none."""
         async with self._lock:
             while n >= len(self.opened):
                 opening = partial(self._open, context)
@@ -348,15 +334,13 @@ class StandIns:
 T = TypeVar("T")
 
 ANSWER_SECONDS = 4.0
-#: Maximum seconds to wait for new pages to be stored: before the report, and at the end of the
-#: session.
+#: Maximum seconds to wait for pages to be stored, before the report and at the end.
 REPORT_SECONDS, CLOSING_SECONDS = 0.2, 8.0
 
 
 class PageCache:
-    """A run's access to the knowledge store, if there is one. `problem`: why the store cannot be
-    used; `left`: returns the seconds left for an answer; `meaning`: the embedding model, which
-    is closed with the store.
+    """A run's access to the knowledge store. `left` returns the seconds left for an answer, and
+    `meaning` is the embedding model, closed with the store.
     """
 
     def __init__(
@@ -383,7 +367,7 @@ class PageCache:
         ]
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
-        """Return matching pages fetched since `since`, or [] if the store cannot answer."""
+        """Return matching pages fetched since `since`, or [] if the store fails."""
         if self._store is None or self.problem:
             return []
         found = await self._answer(
@@ -392,27 +376,27 @@ class PageCache:
         return [one for one in found if self._may_see(one.entry)]
 
     async def page(self, url: str, since: datetime | None) -> Entry | None:
-        """Return the page at a URL if it was fetched since `since`, else None."""
+        """Return the page at a URL if fetched since `since`, else None."""
         if self._store is None or self.problem or since is None:
             return None
         entry = await self._answer(self._store.find(url, since=since), None)
         return entry if entry and self._may_see(entry) else None
 
     def keep(self, pages: Iterable[Page], text_of: Callable[[str], Awaitable[str]]) -> None:
-        """Start storing new pages worth keeping. `text_of` returns the text for a content hash."""
+        """Start storing new pages worth keeping. `text_of` maps a content hash to its text."""
         new = [page for page in pages if page.url not in self._begun and worth_keeping(page)]
         if self._store and new:
             self._begun |= {page.url for page in new}
             self._adding.add(asyncio.create_task(self._add(self._store, new, text_of)))
 
     async def settle(self) -> list[Problem]:
-        """Wait briefly for new pages to be stored, and return the problems so far."""
+        """Wait briefly for pages to be stored, and return all problems so far."""
         if self._adding:
             await asyncio.wait(self._adding, timeout=REPORT_SECONDS)
         return self.problems
 
     async def close(self) -> None:
-        """Finish or cancel storing pages, and close the store, even when cancelled."""
+        """Finish or cancel storing pages, then close the store."""
         async with AsyncExitStack() as closing:
             if self._meaning:
                 closing.push_async_callback(self._meaning.close)
@@ -431,7 +415,7 @@ class PageCache:
     async def _add(
         self, store: Knowledge, pages: Sequence[Page], text_of: Callable[[str], Awaitable[str]]
     ) -> None:
-        # Remove everything that is specific to this run, such as the ranking.
+        # Remove the ranking and everything else specific to this run.
         bare = {"relevance": 0.0, "rrf": 0.0, "linked": 0.0, "found_by": (), "origin": ""}
         bare |= {"attempts": (), "cleaning": 0.0}
         try:

@@ -1,4 +1,4 @@
-"""Fetch pictures for a report: figures on cited pages whose captions belong to a cited quote."""
+"""Fetch pictures for a report: figures whose captions belong to a cited quote."""
 
 from __future__ import annotations
 
@@ -25,21 +25,18 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.terms import terms
 from spadework.values import Evidence, Picture
 
-#: Maximum pictures per report, maximum characters per caption, and maximum seconds for choosing
-#: the pictures and for fetching each.
+#: Maximum pictures per report, characters per caption, and seconds for choosing and for each
+#: fetch.
 MOST, MOST_CAPTION, CHOOSING, SECONDS = 4, 400, 2.0, 6.0
-#: A word is rare if it occurs at most RARE times on its page. A caption belongs to a quote if they
-#: share LEAST_SHARED rare words.
+#: A word is rare if its page has it at most RARE times. Captions and quotes must share
+#: LEAST_SHARED rare words.
 RARE, LEAST_SHARED = 5, 2
 
 
 async def fetch_pictures(context: SessionContext, state: ResearchState) -> tuple[Picture, ...]:
-    """Fetch and store a report's pictures, and return them, best first. At quick effort, or if no
-    time or budget is left for reading, return none. Skip pictures that cannot be fetched.
-    """
+    """Fetch and store a report's pictures, and return them, best first."""
     choose, shape = partial(_choose, context, state), tuple[Picture, ...] | None
-    # A result equal to the default is not recorded. The default is None rather than (), so that an
-    # empty choice is recorded, too, and replaces the choice of an earlier attempt.
+    # The default is None, so that an empty choice is recorded too.
     chosen = await context.journal.moment("pictures", "", shape, choose, None)
     fetched = await asyncio.gather(*(_fetch(context, picture) for picture in chosen or ()))
     return tuple(picture for picture in fetched if picture)
@@ -69,10 +66,7 @@ def _fitting_figures(
     texts: Mapping[str, PageText],
     late: Late,
 ) -> list[tuple[float, Picture]]:
-    """Return the figures that belong to a quote, best first, each with a score. A caption must
-    share a word with the question. It must also share rare words with the quote, or any word if
-    both are under the same heading.
-    """
+    """Return the figures whose captions fit a quote and the question."""
     found: list[tuple[float, Picture]] = []
 
     @cache
@@ -81,7 +75,6 @@ def _fitting_figures(
 
     @cache
     def captions(url: str, text: PageText, code: str) -> list[tuple[str, str, str]]:
-        """Return the URL, opening words and heading of captions that share a question word."""
         return [
             (figure.url, caption, text.heading_above(start))
             for figure in figures[url]
@@ -111,7 +104,6 @@ def _first_words(caption: str, code: str) -> str:
 
 
 async def _fetch(context: SessionContext, picture: Picture) -> Picture | None:
-    """Fetch and store a picture. Return it with its file name, or None on failure."""
     web, request = context.web.limited(PICTURE_BYTES), Request("picture", {"url": picture.url})
     try:
         fetch = partial(web.fetch, picture.url, seconds=SECONDS)

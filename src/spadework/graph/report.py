@@ -1,4 +1,4 @@
-"""Assemble the report: its sections, what was not found, and how it was made."""
+"""Assemble the report: sections, unanswered topics, and how it was made."""
 
 from __future__ import annotations
 
@@ -38,13 +38,12 @@ MOST_UNREAD = 10
 #: Maximum unread hits listed if some pages were read.
 MOST_BESIDE = 4
 UNREAD_CHARS = 300
-#: Maximum reasons in the sentence about unread pages. The list below the sentence gives the reason
-#: for each page.
+#: Maximum reasons in the sentence about unread pages. A list below it gives them all.
 MOST_REASONS = 3
 
 
 class Unreached(NamedTuple):
-    """A sentence about something that could not be reached, and the problems it covers."""
+    """A sentence about something unreachable, and the problems it covers."""
 
     said: str
     problems: tuple[Problem, ...]
@@ -53,7 +52,7 @@ class Unreached(NamedTuple):
 def list_unreached(
     context: SessionContext, state: ResearchState, problems: Sequence[Problem]
 ) -> list[Unreached]:
-    """Return the models, providers and pages that could not be reached at all."""
+    """Return the models, providers and pages that could not be reached."""
     return [*_model(context, problems), *_providers(state, problems), *_pages(state, problems)]
 
 
@@ -101,14 +100,14 @@ def _pages(state: ResearchState, problems: Sequence[Problem]) -> Iterator[Unreac
 
 
 def first_of_all(found: Sequence[Unreached], rest: Section) -> Section:
-    """Return the report's first section: what could not be reached, then the other problems."""
+    """Return the report's first section: what was unreachable, then other problems."""
     said = (*(Sentence(text=one.said) for one in found), *rest.sentences)
     parts = (Part(form="bullets" if len(said) > 1 else "paragraph", takes=(1,) * len(said)),)
     return rest.model_copy(update={"sentences": said, "parts": parts})
 
 
 def unread_hits(state: ResearchState) -> list[Unread]:
-    """Return the hits that could not be read, best first, without duplicates."""
+    """Return the distinct hits that could not be read, best first."""
     had = {canonical_url(url) for url in state.get("pages", {})}
     found: dict[str, Unread] = {}
     for one in (one for find in state.get("finds", []) for one in find.unread):
@@ -120,9 +119,7 @@ def unread_hits(state: ResearchState) -> list[Unread]:
 def with_unread(
     section: Section, hits: Sequence[Unread], say: Phrases, *, brief: bool = False
 ) -> Section:
-    """Append unread hits (best first) to the section on missing answers. If `brief`, give only
-    their names.
-    """
+    """Append unread hits (best first) to a section, only by name if `brief`."""
     if not hits:
         return section
     best = hits[: MOST_BESIDE if brief else MOST_UNREAD]
@@ -163,7 +160,7 @@ FAR = "No passage on this page is close to the question."
 def sources_of(
     state: ResearchState, sections: Sequence[Section], conflicts: Sequence[Conflict]
 ) -> list[Source]:
-    """Return the pages read, numbered from 1. Cited pages come first, in citation order."""
+    """Return the pages read, numbered from 1, with cited pages first."""
     evidence = state.get("evidence", [])
     ledger = {e.id: e for e in evidence}
     disputed = [
@@ -182,7 +179,7 @@ def sources_of(
     pages = {u: _as_cited(p, quotes[u], told) for u, p in state.get("pages", {}).items()}
     rest = sorted(pages, key=lambda url: -pages[url].rrf)
     before = state.get("before")
-    # In a revised report, sources keep their numbers as long as they are cited.
+    # In a revised report, cited sources keep their numbers.
     same = [url for url in before.numbered if url in cited] if before else []
     order = [url for url in dict.fromkeys([*same, *cited, *rest]) if url in pages]
     return [
@@ -218,15 +215,13 @@ def _source(
         known=page.known,
         unused=unused,
         kind=page.kind,
-        # A local document is stored as text, so its shape is derived from the file name.
+        # Local documents are stored as text, so their names determine the shape.
         shape=foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type),
     )
 
 
 def _reasons_unused(state: ResearchState, told: AbstractSet[str]) -> dict[str, str]:
-    """Map each page's content hash to the reason why no sentence cites the page, or to "" if a
-    sentence does. Pages without passages are left out.
-    """
+    """Map content hashes to reasons, or to "" for cited pages."""
     found = [p for find in state.get("finds", []) for p in find.passages]
     return {
         **{p.content_hash: NO_ROOM for p in found},
@@ -243,7 +238,7 @@ def _why_unused(page: Page, reasons: Mapping[str, str]) -> str:
 
 
 def draft(state: ResearchState) -> str:
-    """Return the report so far, composed by code."""
+    """Return a preliminary report, composed by code."""
     evidence = proofs(state)
     ledger = {e.id: e for e in evidence}
     sections = [
@@ -263,9 +258,7 @@ def build_report(
     problems: Sequence[Problem],
     sources: Sequence[Source],
 ) -> Report:
-    """Return the report of a run that ended for the reason `why`. Problems come first if something
-    was `unreached`, otherwise last.
-    """
+    """Return the report of a run that ended because of `why`."""
     say = Phrases(state["plan"].language)
     ledger = {e.id: e for e in state.get("evidence", [])}
     sections, open_ones = _body(state, say)
@@ -310,8 +303,7 @@ def _body(state: ResearchState, say: Phrases) -> tuple[list[Section], Section]:
     answers = [section for section in written if section.heading not in headed]
     rest = [headed[section.heading] for section in written if section.heading in headed]
     if rest:
-        # Put the closest passages after the list of missing answers, so that readers do not
-        # mistake them for answers.
+        # The closest passages come last, so that readers do not mistake them for answers.
         return [*answers, open_ones, *rest], open_ones.model_copy(update={"sentences": ()})
     return answers, open_ones
 

@@ -82,12 +82,12 @@ from spadework.values import Problem
 #: LangGraph's name for the workers' error handler.
 WORKER_FAILED = "__error_handler__worker"
 
-#: Callers pass only the part of the state that `ResearchInput` describes.
+#: Callers pass only the fields of `ResearchInput`.
 Graph = CompiledStateGraph[ResearchState, Settings, ResearchState, ResearchOutput]
 
 
 async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Validate the input, set the session id, and read the attachments."""
+    """Validate the input, assign the session id, and read the attachments."""
     given = checked_input(state)
     named = state.get("session_id", "")
     fresh = not named or named == state.get("opened")
@@ -115,9 +115,7 @@ async def open_session(state: ResearchState, runtime: Runtime[Settings]) -> dict
 
 
 async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Divide the question into topics after a broad search, and add pages of the followed-up
-    session. The search is skipped if a model plans at quick effort or sees earlier answers.
-    """
+    """Divide the question into topics, and add pages from the followed-up session."""
     context = await context_of(state["session_id"], runtime.context)
     question = routes.question_of(state)
     emit = emitter(context, runtime)
@@ -138,12 +136,10 @@ async def plan(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
 
 
 async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
-    """Turn a worker's failure into a problem, so that the other workers continue. Raises
-    DiskStopped if the disk failed, because that affects all workers.
-    """
+    """Turn a worker's failure into a problem. Raises DiskStopped if the disk failed."""
     if fault := disk_fault(error.error):
         raise DiskStopped(fault) from fault
-    # Our own messages are written for users. Other messages may reveal local paths.
+    # Messages of other errors may reveal local paths.
     ours = isinstance(error.error, SpadeworkError)
     said = str(error.error) if ours else type(error.error).__name__
     topic, effect = state["task"].topic.name, "This round found nothing for the topic."
@@ -151,7 +147,7 @@ async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
 
 
 async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Merge the workers' results: each page once, ranked over all topics, with copies marked."""
+    """Merge the workers' pages, rank them over all topics, and mark copies."""
     context = await context_of(state["session_id"], runtime.context)
     await judge(context, f"fuse {len(state.get('rounds', []))}")
     changes = await fuse_finds(context, state)
@@ -198,9 +194,7 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 
 async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Write the report from the ledger. Sections are written concurrently, and disagreements are
-    presented side by side.
-    """
+    """Write the report from the ledger."""
     context = await context_of(state["session_id"], runtime.context)
     context.budget.writes()
     model, _ = await judge_in_time(context, "write")
@@ -218,7 +212,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
     context.budget.writing = True
     ledger = proofs(state)
     texts = await context.pages.texts(e.content_hash for e in ledger)
-    # Include the follow-up, because it may contain new names.
+    # The follow-up may contain new names.
     asked = "\n".join(dict.fromkeys([made.question, state.get("question", "")]))
     material, lost = verify_ledger(ledger, texts, asked, made.language)
     model, unfit = await judge_in_time(context, "verify")
@@ -237,8 +231,7 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # Drop the problems in `unfit`, because the rounds have already reported them. Keep them if
-        # `before` is set: then only the report's form changes, and there were no rounds.
+        # The rounds have already reported `unfit`, unless only the report's form changes.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)
@@ -248,12 +241,12 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 
 async def edit(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Let an editor review the report at deep effort. Weak parts are repaired once."""
+    """At the deep effort level, have an editor review the report."""
     return await review_report(await context_of(state["session_id"], runtime.context), state)
 
 
 async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Compose the result with its pictures, store it for follow-ups, and return it."""
+    """Compose the result, store it for follow-ups, and return it."""
     context = await context_of(state["session_id"], runtime.context)
     await context.was_stopped("save")
     kept, none = context.page_cache.settle, list[Problem]()
@@ -264,7 +257,7 @@ async def save(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, An
     await keep(context, state, result)
     emit = emitter(context, runtime)
     emit(Wrote(markdown=result.report, final=True))
-    # Stream this event without recording it. The session records it after writing its files.
+    # Do not record this event yet. The session records it after writing its files.
     runtime.stream_writer(Finished(result=result).model_dump(mode="json"))
     if context.owned_by_graph:
         await context.close()
@@ -280,7 +273,7 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
     )
     builder.add_node("open", open_session)
     builder.add_node("revise", revised)
-    # A round's workers and their error handlers form one graph step, so `fuse` runs only once.
+    # Workers and their error handlers form one graph step, so `fuse` runs once.
     for node in (receive, clarify, plan, approve, fuse, assess, write, verify, edit, save):
         builder.add_node(node)
     builder.add_node(
@@ -308,7 +301,7 @@ def _builder() -> StateGraph[ResearchState, Settings, ResearchState, ResearchOut
 
 
 def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Graph:
-    """Return the compiled graph, which saves its state with `checkpointer`."""
+    """Return the compiled graph, saving its state with `checkpointer`."""
     return graph.copy({"checkpointer": checkpointer})
 
 

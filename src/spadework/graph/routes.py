@@ -1,8 +1,5 @@
-"""Decide which node comes next, with which tasks, and whether a topic is worth another round.
-
-The price of a round is the share of the remaining time and tokens that it takes. The expected
-gains, and the minimum gain when code judges, were measured on questions with known answers
-(benchmarks/rounds_sweep.py, benchmarks/README.md).
+"""Decide which node comes next, and whether a topic is worth another round. Gains were measured on
+questions with known answers (benchmarks/rounds_sweep.py, benchmarks/README.md).
 """
 
 from __future__ import annotations
@@ -33,15 +30,15 @@ from spadework.values import (
 
 #: Minimum expected gain of another round when code judges.
 LEAST_GAIN = 0.17
-#: Scores given by code are inexact, so they must improve by this much. Smaller values lost facts.
+#: Scores given by code are inexact, so they must improve by this much. Less lost facts.
 CLEARLY = 0.1
 #: Each shortfall multiplies the score by this factor.
 LACKING = 0.5
-#: Minimum gain of a round that takes all the remaining time or tokens.
+#: Minimum gain of a round that takes all remaining time or tokens.
 WORTH = 0.5
 #: Shortfalls that another search may fix.
 RAISING = frozenset({"definition", "steps", "code", "dates", "quality", "freshness", "domains"})
-#: Price of a round that takes all the remaining time or tokens.
+#: Price of a round that takes all remaining time or tokens.
 ALL = 1.0
 
 
@@ -52,7 +49,7 @@ async def price(context: SessionContext, state: ResearchState) -> float:
 
 
 def share(budget: Budget, rounds: int) -> float:
-    """Return the share (0 to 1) of the remaining time and tokens that an average round takes."""
+    """Return the share (0 to 1) of the remaining time and tokens that a round takes."""
     time = budget.reckoned("search", "read", "assess")
     tokens = (1 - budget.shares["write"]) * budget.limits.tokens - budget.spent("tokens")
     taken = ((budget.elapsed(), time), (budget.spent("tokens"), tokens))
@@ -61,15 +58,13 @@ def share(budget: Budget, rounds: int) -> float:
 
 
 def open_topics(state: ResearchState) -> list[Topic]:
-    """Return the plan's topics that are not answered."""
+    """Return the plan's unanswered topics."""
     found = state["coverage"]
     return [t for t in state["plan"].topics if t.name not in found or not found[t.name].covered]
 
 
 def worth_asking(state: ResearchState, price: float) -> list[Topic]:
-    """Return the topics worth another round at this price. Open topics need enough expected
-    gain. Answered topics need a shortfall and a price below ALL.
-    """
+    """Return the topics worth another round at this price."""
     return [topic for topic in state["plan"].topics if _is_worth(topic, state, price)]
 
 
@@ -80,24 +75,21 @@ def _is_worth(topic: Topic, state: ResearchState, price: float) -> bool:
     if found.covered:
         return price < ALL and bool(_falls_short(topic, state))
     expected = gain(found, lacks(topic, state), survey=survey)
-    # LEAST_GAIN applies only if code judged. A model names the gap, so the search has a target.
+    # LEAST_GAIN applies only to judgements by code, because a model names the gap to search for.
     least = LEAST_GAIN if found.judge == CODE else 0.0
     return expected >= max(least, WORTH * price)
 
 
 def no_better(new: Coverage, old: Coverage) -> bool:
-    """Return whether to keep the old judgement. A new judgement by code replaces it only if the new
-    score is clearly better, the topic is newly answered, or the old evidence led to a search.
-    """
+    """Return whether to keep the old judgement because the new one is not clearly better."""
     led = any(wanted.led_to for wanted in old.recommendations)
     answered = new.covered and not old.covered
     return new.score < old.score + CLEARLY and not answered and not led
 
 
 def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> float:
-    """Return the expected gain (0 to 1) of another round. It is 1 for open topics, for surveys,
-    and if the evidence suggests further searches. Otherwise, it is 1 minus the score, after
-    each shortfall has reduced the score.
+    """Return the expected gain (0 to 1) of another round. It is always 1 for surveys and open
+    topics.
     """
     led = any(wanted.led_to for wanted in found.recommendations)
     if survey or led or found.state == "open":
@@ -106,16 +98,13 @@ def gain(found: Coverage, lacking: Collection[str], *, survey: bool = False) -> 
 
 
 def lacks(topic: Topic, state: ResearchState) -> set[str]:
-    """Return the shortfalls of a topic, or of the whole answer, that another round may fix."""
+    """Return the shortfalls of a topic that another round may fix."""
     ids = set(state["coverage"][topic.name].evidence_ids)
     own = [e for e in state.get("evidence", []) if e.id in ids]
     return {*_falls_short(topic, state), *({"conflict"} if conflicts(own) else ())}
 
 
 def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
-    """Return the shortfalls that another round may fix. Include freshness only if news is wanted,
-    and omit quality if the previous round failed to improve it.
-    """
     kinds = {str(s.kind) for s in state.get("shortfalls", []) if s.topic in ("", topic.name)}
     plan, rounds = state["plan"], state.get("rounds", [])
     if plan.question_type != "latest" and plan.freshness != "now":
@@ -126,15 +115,15 @@ def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
     return kinds & RAISING
 
 
-#: Share of the page limit for the first round. The rest is reserved for closing gaps.
+#: Share of the page limit for the first round. The rest is for closing gaps.
 FIRST_ROUND_PAGES = 0.87
 LEAST_PAGES = 2
-#: The round before any search, which judges the pages of the followed-up session.
+#: The round before any search, which judges pages from the followed-up session.
 KNOWN = 0
 
 
 def question_of(state: ResearchState) -> Question:
-    """Return the question and everything supplied with it."""
+    """Return the question with everything supplied with it."""
     before = state.get("before")
     return Question(
         text=state["question"],
@@ -148,21 +137,17 @@ def question_of(state: ResearchState) -> Question:
 
 
 def received(state: ResearchState) -> str:
-    """Return the node after `receive`: the one that changes the form of the report, answers from
-    known evidence, or begins the research.
-    """
+    """Return the node after `receive`."""
     return {"form": "revise", "known": "write"}.get(state["turn"].kind, "clarify")
 
 
 def known_tasks(plan: Plan) -> list[Task]:
-    """Return one task per topic, without queries, for workers that use only existing pages."""
+    """Return one task per topic for workers that use only existing pages."""
     return [Task(topic=topic, queries=(), round=KNOWN, pages=0) for topic in plan.topics]
 
 
 def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
-    """Return one task per topic, with its queries and number of pages. If the tasks together could
-    exceed the page limit, they share it.
-    """
+    """Return one task per topic. The tasks share the page limit if they could exceed it."""
     topics, share = len(plan.topics), int(budget.limits.pages * FIRST_ROUND_PAGES)
     most, broad = max(LEAST_PAGES * topics, share), load.broad or plan.question_type == "list"
     return [
@@ -179,7 +164,7 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
 
 
 class _Gap(NamedTuple):
-    """A further search for a topic. If `again`, earlier hits that were not read are used, too."""
+    """A further search for a topic. If `again`, it includes earlier unread hits."""
 
     topic: Topic
     queries: tuple[Query, ...]
@@ -190,14 +175,12 @@ def gap_tasks(
     state: ResearchState, budget: Budget, load: Workload, price: float = 0.0
 ) -> list[Task]:
     """Return tasks for the topics that are worth the `price` of a round. A topic's own queries
-    come before recommended ones. Unread hits are used for topics without new searches. In
-    surveys or without a model, they are used for all topics.
+    come before recommended ones.
     """
     number, plan = max(task.round for task in state["tasks"]) + 1, state["plan"]
     if number == KNOWN + 1:
         return _tasks_after_known(state, budget, load)
-    # The tasks share this limit. If each worker took pages until none were left, the fastest
-    # worker would get the last pages, and results would vary between runs.
+    # Divide the page limit in advance. Otherwise, the fastest worker would get the last pages.
     most = max(0, int(budget.limits.pages - budget.spent("pages")))
     going, broad = _gaps(state, load, price, number)[:most], plan.question_type == "list"
     return [
@@ -238,7 +221,7 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
     }
     unread = {f.topic for f in state.get("finds", []) if f.left and f.round == number - 1}
     going = []
-    # The first topic to search again also gets the queries about what the whole answer lacks.
+    # The first topic also gets the queries about what the whole answer lacks.
     whole = _gap_queries([s.recommendation for s in lacking if not s.topic], asked, plan, load)
     for topic in worth_asking(state, price):
         found = state["coverage"].get(topic.name)
@@ -258,9 +241,7 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
 def _queries_unasked(
     topic: Topic, state: ResearchState, asked: set[tuple[str, tuple[str, ...]]], load: Workload
 ) -> tuple[Query, ...]:
-    """Return the topic's queries that were never sent, or all its queries if all its web pages
-    came from the knowledge store.
-    """
+    """Return the queries not yet sent, or all if the topic has only stored pages."""
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
     ]
@@ -311,14 +292,14 @@ def after_assess(state: ResearchState) -> list[Send] | str:
 
 
 def after_review(state: ResearchState) -> list[Send] | str:
-    """Return the workers or node that the review calls for, or "save" if the review is done."""
+    """Return the workers or node that the review calls for, or "save" if it is done."""
     review = state.get("review")
     return "save" if review is None or review.done else workers(state)
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """Return a worker's input. `among` names the topics of all workers that share pages with it.
-    `read_before` lists the pages already read for its topic, or for any topic if `task.own`.
+    """Return a worker's input. `among` names the topics that share pages, and `read_before` lists
+    pages already read.
     """
     before = [
         page.url

@@ -21,7 +21,7 @@ from spadework.tools.text.sentences import leads, sentences
 from spadework.tools.web.urls import hosts_for_urls, inert_addresses
 from spadework.values import Problem, Section, Sentence
 
-#: A section with fewer sentences of its own than this may repeat sentences of earlier sections.
+#: Sections with fewer sentences of their own than this may repeat earlier sections.
 LEAST_SAID = 4
 LEANING = "The sentence depended on one that was removed."
 LEADING = "Everything that the sentence introduced was removed."
@@ -29,9 +29,7 @@ AGAIN = "The sentence replaced an unsupported one and could not be checked itsel
 
 
 def settle_changes(section: Section, changes: Changes, findings: Findings) -> Checked:
-    """Return a section with its repairs. If the original sentence passed and its replacement
-    fails, keep the original.
-    """
+    """Return a section with its repairs, except those that made a passing sentence fail."""
     old = judge_section(section, findings).findings
     new = iter(judge_section(section.changed(changes), findings).findings)
     kept, told = dict(changes), list[Finding]()
@@ -45,9 +43,7 @@ def settle_changes(section: Section, changes: Changes, findings: Findings) -> Ch
 
 
 def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stated, Finding]:
-    """Return a rejecting finding for each replacement that could not be checked, provided that the
-    original sentence had failed.
-    """
+    """Return a rejecting finding for each unchecked replacement of a failed sentence."""
     after = iter(state_sentences(before.section.changed(changes)))
     found = {}
     for n, old in enumerate(before.findings):
@@ -58,10 +54,8 @@ def unproven(before: Checked, changes: Changes, findings: Findings) -> dict[Stat
 
 
 def keep_what_holds(checked: Checked, findings: Findings) -> tuple[Checked, list[Problem]]:
-    """Drop failed sentences, and sentences that depend on them. Return the rest of the section,
-    and a problem for each dropped sentence.
-
-    A shortened sentence keeps its finding.
+    """Drop failed sentences and those that depend on them. Return the rest, and a problem for each
+    dropped sentence.
     """
     section, gone = checked.section, dict[int, str]()
     while fallen := _fallen(checked, findings, gone):
@@ -109,16 +103,13 @@ def _fallen(checked: Checked, findings: Findings, gone: Mapping[int, str]) -> di
 
 
 def _without_lead(sentence: Sentence) -> Sentence | None:
-    """Drop the introduction at the end of a sentence. Return None if nothing is left."""
     start, _ = [(0, 0), *sentences(sentence.text)][-1]
     text = sentence.text[:start].rstrip()
     return sentence.model_copy(update={"text": text}) if text else None
 
 
 def _without_context(sentence: Sentence) -> Sentence | None:
-    """Return the sentence, shortened if necessary so that it makes sense on its own. Return None
-    if this is impossible.
-    """
+    """Return the sentence, shortened to make sense alone, or None if impossible."""
     if not leans(sentence):
         return sentence
     text = language(spoken(sentence.text)).without_connective(sentence.text)
@@ -126,9 +117,8 @@ def _without_context(sentence: Sentence) -> Sentence | None:
 
 
 def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
-    """Drop sentences that an earlier section contains, but keep some if few would be left. Later
-    sections may repeat a summary. Steps, and sentences on which others depend, are kept. A
-    repeated table is kept only in the last section that contains it.
+    """Drop sentences that an earlier section contains, but keep a few in short sections. Of
+    repeated tables, keep the last.
     """
     said: set[str] = set()
     made = []
@@ -138,7 +128,7 @@ def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
         later = {table for others in tables[n + 1 :] for table in others}
         twice = {at for table, own in tables[n].items() if table in later for at in own}
         if section.kind == "summary" or len(twice) == len(section.sentences):
-            # A section with only repeated tables keeps them, since they answer its question.
+            # Keep tables that are the section's whole answer, even if repeated.
             twice = set()
         bound = (each.row or each.follows or each.label for each in state_sentences(section))
         stays = leant_on(section) | {n for n, each in enumerate(bound) if each} | _steps(section)
@@ -148,7 +138,6 @@ def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
         best = [n for n in again if not (told[n].code or leads(told[n].text))]
         kept = best[: max(0, LEAST_SAID - len(own))]
         if again and not (kept or own):
-            # A sentence that introduces code stays with the code.
             kept = again[: 2 if leads(told[again[0]].text) else 1]
         gone = set(again) - set(kept) | twice
         gone |= dangling_leads(section, gone)
@@ -196,9 +185,7 @@ def unlinked(checked: Checked) -> Checked:
 
 
 def without_addresses(sentence: Sentence) -> Sentence:
-    """Make the addresses in a sentence unclickable, because the list of sources has the links.
-    Leave code unchanged.
-    """
+    """Make the addresses in a sentence unclickable, because the source list has the links."""
     if sentence.code:
         return sentence
     return sentence.model_copy(update={"text": beside_code(sentence.text, inert_addresses)})

@@ -1,5 +1,5 @@
-"""The graph's channels, each with one meaning and one reducer. Page texts are kept elsewhere, so
-that checkpoints stay small.
+"""The graph's channels, each with one reducer. Page texts are kept elsewhere, so that checkpoints
+stay small.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from langgraph.types import Overwrite
 from pydantic import BaseModel, Field, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
-# The `TypedDict` of `typing` has no JSON schema in graphs before Python 3.12.
+# Before Python 3.12, graphs get no JSON schema from `typing.TypedDict`.
 from typing_extensions import TypedDict
 
 from spadework import values
@@ -61,7 +61,7 @@ class Find(Value):
 
 
 class Earlier(Value):
-    """The report and evidence of an earlier session. `numbered` holds its source URLs in order."""
+    """An earlier session's report and evidence. `numbered` lists its source URLs in order."""
 
     plan: Plan
     title: str = ""
@@ -76,52 +76,52 @@ class Earlier(Value):
 
 
 class ResearchState(TypedDict, total=False):
-    """The state of a run. Required channels are set by the first nodes or have a reducer."""
+    """The state of a run. Required channels have a reducer or are set by the first nodes."""
 
     question: Required[str]
     attachments: list[str]
     session_id: Required[str]
-    #: The session that this thread opened last. If `session_id` has not changed since, the next
-    #: run gets a new id.
+    #: The session opened last by this thread. If `session_id` still names it, the next run gets a
+    #: new id.
     opened: str
     follows: str
     earlier: list[str]
     answers: list[str]
-    #: Requests about the report's form, and its maximum length in words (0: as in the settings).
+    #: Requests about the report's form, and its maximum words (0: as in the settings).
     wishes: str
     most_words: int
-    #: The start date of the run. Prompts use it, because they must not read the clock.
+    #: The run's start date, used in prompts because they must not read the clock.
     asked_on: str
-    #: The classified follow-up, and the earlier report if it is to be revised.
+    #: The classified follow-up, and the earlier report if it is revised.
     turn: Required[Turn]
     before: Earlier | None
-    #: Maps the new heading of each rewritten section to its position in the earlier report.
+    #: Maps each rewritten section's new heading to its position in the earlier report.
     places: dict[str, int]
     attached: list[Page]
     plan: Required[Plan]
-    #: Seconds that the model took to plan (0 if no model planned).
+    #: Seconds that the model took to plan (0 without a model).
     plan_seconds: float
-    #: The forecast, or None if the run only changes an existing report.
+    #: None if the run only changes an existing report.
     forecast: Forecast | None
     tasks: Required[Annotated[list[Task], operator.add]]
     finds: Annotated[list[Find], operator.add]
-    #: By URL; later pages replace earlier ones.
+    #: By URL. Later pages replace earlier ones.
     pages: Annotated[dict[str, Page], operator.or_]
     passages: dict[str, list[Passage]]
     #: The passages shown to a model in any round.
     shown: Annotated[list[Passage], operator.add]
     evidence: Required[Annotated[list[Evidence], operator.add]]
-    #: By topic; later judgements replace earlier ones.
+    #: By topic. Later judgements replace earlier ones.
     coverage: Required[Annotated[dict[str, Coverage], operator.or_]]
     rounds: Required[Annotated[list[Round], operator.add]]
     #: Gaps in the evidence after the latest round.
     shortfalls: list[Shortfall]
     problems: Annotated[list[Problem], operator.add]
     stopped_by: str
-    #: The report title from the outline, or "" to use the question.
+    #: The outline's report title, or "" to use the question.
     title: str
-    #: `left_out`: entries that the outline does not use; `missing`: aspects and gaps that no
-    #: section covers (None if nobody looked for them); `names`: terms that sections share.
+    #: `left_out`: entries unused by the outline; `missing`: gaps that no section covers (None if
+    #: nobody looked); `names`: terms that sections share.
     left_out: list[str]
     missing: list[str] | None
     names: list[str]
@@ -138,11 +138,7 @@ class ResearchInput(BaseModel):
     in which every factual sentence cites the words of a source.
     """
 
-    # Clients' forms, and models that use the graph as a tool, see only the question. Programs may
-    # also set the other fields: `attachments` are file paths, `session_id` continues or names a
-    # session, `follows` is the session to continue, `earlier` and `answers` are previous questions
-    # and answers (oldest first), `wishes` are requests about the form, and `most_words` limits the
-    # length.
+    # Clients' forms and models show only the question. Programs may set the other fields.
     question: str = Field(description="What you want to know, as one complete question.")
     attachments: SkipJsonSchema[list[str]] = []
     session_id: SkipJsonSchema[str] = ""
@@ -153,14 +149,12 @@ class ResearchInput(BaseModel):
     most_words: SkipJsonSchema[int] = 0
 
 
-#: The defaults of the input, restored after each run for the next run of the thread.
+#: Default input, restored after each run for the thread's next run.
 GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"})
 
 
 def proofs(state: ResearchState) -> list[Evidence]:
-    """Return the evidence in use: the entries named by a topic's judgement, and all entries of
-    topics without a judgement.
-    """
+    """Return the evidence named by judgements, and all entries of unjudged topics."""
     coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
     judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]
     return [*judged, *(e for e in known.values() if e.topic not in coverage)]
@@ -176,8 +170,8 @@ def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
 
 
 def checked_input(state: ResearchState) -> dict[str, Any]:
-    """Return a run's validated input, without the question and session. Null values count as
-    omitted. Raises SettingsError for an empty question or a wrong shape.
+    """Return a run's validated input, without question and session. Raises SettingsError for an
+    empty question or a wrong shape.
     """
     asked = {name: state.get(name) for name in ResearchInput.model_fields}
     if not isinstance(asked["question"], str) or not asked["question"].strip():
@@ -190,7 +184,7 @@ def checked_input(state: ResearchState) -> dict[str, Any]:
 
 
 def left_over(state: ResearchState) -> dict[str, Any]:
-    """Return the update that clears an earlier run's channels, or {} in a new thread."""
+    """Return an update that clears an earlier run's channels."""
     if not state.get("opened"):
         return {}
     gathered = ("tasks", "finds", "shown", "evidence", "rounds", "problems")
@@ -203,24 +197,22 @@ def left_over(state: ResearchState) -> dict[str, Any]:
 
 
 class ResearchOutput(TypedDict, total=False):
-    """The output of a run: the report in Markdown, and the whole result."""
+    """A run's report in Markdown, and its whole result."""
 
     report: str
     result: Result
 
 
 class WorkerState(TypedDict, total=False):
-    """The state of a worker: its task, and what it gathers for the result.
-    Required channels are sent with the task, or set before they are used.
-    """
+    """The state of a worker. Required channels come with its task or are set before use."""
 
     session_id: Required[str]
     question: Required[str]
     task: Required[Task]
-    #: Number of topics in the plan, and number of workers in this round.
+    #: Number of topics in the plan, and of workers in this round.
     topics: int
     tasks: int
-    #: Seconds that the model took to plan (0 if no model planned).
+    #: Seconds that the model took to plan (0 without a model).
     plan_seconds: float
     read_before: Required[list[str]]
     #: Topics whose workers share pages; empty if the worker may read any page.
@@ -231,7 +223,7 @@ class WorkerState(TypedDict, total=False):
     taken: list[str]
     attached: Required[list[Page]]
     hits: Required[list[Hit]]
-    #: `answered` is true unless every search failed. `heard` holds the providers that answered.
+    #: `answered` is false if every search failed. `heard` names the providers that answered.
     answered: bool
     heard: list[str]
     chosen: Required[list[Hit]]
@@ -244,9 +236,7 @@ class WorkerState(TypedDict, total=False):
 
 
 class WorkerOutput(TypedDict, total=False):
-    """A worker's output. It has only channels with reducers, because many workers finish in one
-    step.
-    """
+    """A worker's output: only channels with reducers, because many workers finish in one step."""
 
     finds: Annotated[list[Find], operator.add]
     problems: Annotated[list[Problem], operator.add]
@@ -265,9 +255,8 @@ OUR_VALUES = _stored_values()
 
 
 def register_values() -> None:
-    """Register our values as safe with all checkpointers of this process, so that the
-    checkpointers of servers and enclosing graphs do not warn about them. They are safe because
-    they are plain data: creating them runs no code.
+    """Register our values as safe with all checkpointers of this process. They are plain data, and
+    creating them runs no code.
     """
     with contextlib.suppress(ImportError, AttributeError):
         from langgraph.checkpoint.serde import _msgpack

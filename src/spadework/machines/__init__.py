@@ -1,1 +1,1 @@
-"""The backend for several machines: everything that needs PostgreSQL or procrastinate."""
+"""The backend for several machines, which needs PostgreSQL and procrastinate."""

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     _checked: Backend = _this
 
 
-#: The oldest supported PostgreSQL version, as its `server_version_num`, and the maximum number of
-#: connections per worker.
+#: The oldest supported PostgreSQL (as `server_version_num`), and the maximum connections per
+#: worker.
 OLDEST, OF_A_WORKER = 130_000, 14
 AWAY = "The database does not answer."
 _ADDRESS = "Check SPADEWORK_DATABASE_URL, and make sure that PostgreSQL is running at that address."
@@ -71,9 +71,7 @@ async def _look_at(url: str) -> Looked:
 
 
 async def database_fault(settings: Settings) -> str:
-    """Return why the database cannot be used, or "" if it can. The reason does not reveal the
-    address.
-    """
+    """Return why the database cannot be used, without its address, or "" if it can."""
     try:
         async with asyncio.timeout(HEALTH_SECONDS), shared_sessions(settings) as shared:
             await shared.database.ask("SELECT 1")
@@ -131,7 +129,7 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return the list called `name`. It is considered created if the file `before` exists."""
+    """Return a list by name. It counts as created if the file `before` exists."""
     return ListTable(url, name, rows, before)
 
 
@@ -141,14 +139,14 @@ def day_limit(settings: Settings) -> SharedDayLimit:
 
 
 def checkpoints(claim: Claim, record: Record) -> SharedCheckpoints:
-    """Return the checkpoint saver of a claimed session."""
+    """Return a claimed session's checkpoint saver."""
     from spadework.machines.shared_limits import SharedCheckpoints
 
     return SharedCheckpoints(claim, record)
 
 
 def knowledge(settings: Settings, most_bytes: int) -> Knowledge:
-    """Return the store of pages that a user's runs have read. Raises SettingsError."""
+    """Return the store of pages read by a user's runs. Raises SettingsError."""
     check_installed()
     from spadework.machines.knowledge_store import PostgresKnowledge
 

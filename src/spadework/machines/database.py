@@ -1,7 +1,5 @@
-"""Connect to the machines' database, with one pool per process and event loop. Every wait has a
-deadline. Statements are retried while the server restarts, so they may be sent twice. This
-module also inspects a database without changing it, and stores the short lists that servers
-read for every request. Writing a list blocks, and uses a connection of its own.
+"""Connect to the machines' database, with one pool per process and event loop. Statements are
+retried while the server restarts, so they may be sent twice.
 """
 
 from __future__ import annotations
@@ -29,14 +27,13 @@ from spadework.machines.rooms import PLACES, AskingSoon, PostgresRooms
 from spadework.tools.stores.private_files import DatabaseDown, why
 
 CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0
-#: A transaction idle for more seconds is ended, so that a frozen process releases its locks.
+#: Transactions idle for longer are ended, so that a frozen process releases its locks.
 OPEN_SECONDS = 20.0
-#: A worker counts as live if its last heartbeat is at most this many seconds old.
+#: A worker is live if its last heartbeat is at most this many seconds old.
 ALIVE_SECONDS = 30
 SCHEMA = "spadework"
 LOST = (OperationalError, InterfaceError, IdleInTransactionSessionTimeout, TimeoutError)
-#: Notification channels for the watchers of a session and for its runner. The payload is the
-#: session id.
+#: Notification channels for a session's watchers and its runner. The payload is the session id.
 EVENTS, SIGNALS = "spadework_events", "spadework_signals"
 #: Seconds between polls, and before listening again after an error.
 LOOK_SECONDS, LISTEN_AGAIN_SECONDS = 2.0, 1.0
@@ -64,7 +61,7 @@ _WORKER_COUNTS = (
 
 
 def conninfo_of(url: str) -> str:
-    """Return the connection string for libpq. Raises SettingsError for an invalid address."""
+    """Return libpq's connection string. Raises SettingsError for an invalid address."""
     try:
         given = conninfo_to_dict(url)
     except Error:
@@ -105,10 +102,10 @@ T = TypeVar("T")
 #: Maximum seconds to wait for a server that is down.
 AWAY_SECONDS = 30.0
 AGAIN_SECONDS = 0.25
-#: The pool stops reconnecting after this many seconds. The next caller then starts again, instead
-#: of waiting while attempts become less and less frequent.
+#: The pool stops reconnecting after this many seconds, before its attempts become rare. The next
+#: caller restarts it.
 RECONNECT_SECONDS = 3.0
-#: Maximum connections in the pool, not counting the listening connection.
+#: Maximum connections in the pool, besides the listening connection.
 MOST_CONNECTIONS = 6
 
 
@@ -133,11 +130,11 @@ class Database:
         self._users = 0
 
     async def ask(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return a statement's rows, retrying while the server is down. Raises DatabaseDown."""
+        """Return a statement's rows, retrying during outages. Raises DatabaseDown."""
         return await self.retry(partial(self.ask_once, statement, values))
 
     async def retry(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Repeat `work()` while the server is down, and return its result. Raises DatabaseDown."""
+        """Return the result of `work()`, repeated during outages. Raises DatabaseDown."""
         until = time.monotonic() + AWAY_SECONDS
         while True:
             try:
@@ -159,7 +156,7 @@ class Database:
 
     async def open(self) -> None:
         """Connect and migrate the tables. Raises SettingsError on failure."""
-        # The pool would log ten failures per second while it cannot connect.
+        # Without a connection, the pool would log ten failures per second.
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
         try:
             async with asyncio.timeout(2 * CONNECT_SECONDS):
@@ -186,9 +183,7 @@ _opening: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
 
 @asynccontextmanager
 async def opened(url: SecretStr) -> AsyncIterator[Database]:
-    """Open the database for this event loop. Raises SettingsError.
-    All users in the loop share it, and the last user closes it.
-    """
+    """Open the database, shared by all users in this event loop. Raises SettingsError."""
     loop, said = asyncio.get_running_loop(), url.get_secret_value()
     lock = _opening.setdefault(loop, asyncio.Lock())
     async with lock:
@@ -208,9 +203,7 @@ async def opened(url: SecretStr) -> AsyncIterator[Database]:
 
 
 class Listening:
-    """A process's connection for notifications (LISTEN and NOTIFY). A lost notification does no
-    harm, because waiters also poll.
-    """
+    """A process's LISTEN connection. Lost notifications do no harm, because waiters also poll."""
 
     def __init__(self, conninfo: str) -> None:
         self._conninfo = conninfo
@@ -229,13 +222,13 @@ class Listening:
             await asyncio.gather(self._task, return_exceptions=True)
 
     def tell(self, channel: str, receive: Callable[[str], None]) -> None:
-        """Call `receive` with the payload of every notification on a channel."""
+        """Call `receive` with the payload of each notification on a channel."""
         self._receivers[channel] = receive
 
     @contextmanager
     def heard(self, channel: str, session_id: str) -> Iterator[Callable[[], Awaitable[None]]]:
-        """Yield a function that waits up to LOOK_SECONDS for a notification about the session.
-        It returns at once if there was a notification since its last call.
+        """Yield a function that waits up to LOOK_SECONDS for a new notification about the
+        session.
         """
         notified, key = asyncio.Event(), (channel, session_id)
 
@@ -270,20 +263,20 @@ class Listening:
 
 
 class Changing:
-    """A list's rows as JSON, locked while they are changed."""
+    """A list's rows as JSON, locked during a change."""
 
     def __init__(self, rows: str) -> None:
         self.rows = rows
 
 
 async def list_news(database: Database, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return the lists that changed since the `known` versions, by name. Raises DatabaseDown."""
+    """Return the lists newer than the `known` versions, by name. Raises DatabaseDown."""
     rows = await database.ask(_LIST_NEWS, (json.dumps(known),))
     return {name: (version, held) for name, version, held in rows}
 
 
 def read_list(url: str, name: str) -> tuple[int, str]:
-    """Return a list's version (0 if it was never changed) and rows. Raises SettingsError."""
+    """Return a list's version (0 if never changed) and rows. Raises SettingsError."""
     with _connected(url) as connection:
         asked = "SELECT version, rows FROM lists WHERE name = %s"
         version, rows = connection.execute(asked, (name,)).fetchone() or (0, "[]")
@@ -334,7 +327,7 @@ class Looked(NamedTuple):
 
 
 async def look_at(url: str) -> Looked:
-    """Return the state of a database. Raises SettingsError if it cannot be queried."""
+    """Return a database's state. Raises SettingsError if it cannot be queried."""
     began = time.monotonic()
     try:
         async with (

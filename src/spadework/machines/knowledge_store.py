@@ -1,4 +1,4 @@
-"""Store pages in PostgreSQL for later runs. Owners see only their own pages."""
+"""Store pages in PostgreSQL for each owner's later runs."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
 T = TypeVar("T")
-#: Maximum seconds that a run waits for the store to respond.
+#: Maximum seconds that a run waits for the store.
 WHOLE_SECONDS = 10.0
 #: Maximum candidate passages for a question.
 PROPOSED = 60
-#: The number of unrelated passages assumed to exist (see `embedded_store`). Counting the passages
-#: that contain a word also stops at this number.
+#: The number of unrelated passages assumed to exist (see `embedded_store`). Counting also stops
+#: there.
 OTHERS = 10_000
 _FIELDS = "record, packed, own"
 _PUT = (
@@ -79,7 +79,7 @@ _ENTRIES = f"SELECT id, {_FIELDS} FROM known_pages WHERE owner = %s AND id = ANY
 
 
 class PostgresKnowledge:
-    """An owner's pages in the database at `url`, limited to `most_bytes` after compression."""
+    """An owner's pages in a database, limited to `most_bytes` after compression."""
 
     def __init__(self, url: SecretStr, owner: str, most_bytes: int) -> None:
         self._url, self._owner, self._most = url, owner, most_bytes
@@ -106,7 +106,6 @@ class PostgresKnowledge:
         numbers = sorted({match.number for match in matches})
         rows = await self._ask(_ENTRIES, own, numbers)
         known = {number: Entry.unpacked(*row) for number, *row in rows}
-        # A term is as rare as its rarest word.
         terms = {
             term.text: max((rare[word] for word in lexemes_of(term)), default=0.0)
             for term in question.terms
@@ -166,9 +165,7 @@ class PostgresKnowledge:
         }
 
     async def _put(self, entry: Entry, made: Sequence[Passage], database: Database) -> int:
-        """Store a page with its passages. Skip a page that is too large, or no newer than the
-        stored copy.
-        """
+        """Store a page, unless it is too large or no newer than the stored copy."""
         record = entry.page.model_dump_json()
         packed = zstandard.compress(entry.text.encode(errors="replace"), 3)
         size, fetched = len(packed) + len(record.encode()), entry.page.fetched_at.timestamp()

@@ -1,5 +1,5 @@
-"""Migrate our own tables with Alembic, and the queue and checkpoint tables with the packages that
-define them. Only one process migrates at a time.
+"""Migrate our tables with Alembic, and the other tables with the packages that define them. Only
+one process migrates at a time.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from procrastinate.schema import SchemaManager
 from psycopg import Connection, OperationalError, sql
 from psycopg.rows import DictRow, dict_row
 
-#: The key of the advisory lock for migrations.
+#: The key of the migrations' advisory lock.
 LOCK = 0x5ADE
 LOCK_SECONDS = 60.0
-#: Seconds between attempts to lock. A waiting statement would block the creation of indexes.
+#: Seconds between attempts to lock. A waiting statement would block index creation.
 AGAIN_SECONDS = 0.2
 MIGRATIONS = Path(__file__).parent / "migrations"
 #: The latest migration, which this version needs.
@@ -24,7 +24,7 @@ _APPLIED = "CREATE TABLE IF NOT EXISTS queue_migrations (file text PRIMARY KEY)"
 
 
 def migrate(conninfo: str, schema: str) -> None:
-    """Migrate the schema. Raises psycopg.Error on failure, or if the tables are too new."""
+    """Migrate the schema. Raises psycopg.Error on failure, or for tables that are too new."""
     with Connection[DictRow].connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
         _wait_for_lock(connection)
         connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))

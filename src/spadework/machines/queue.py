@@ -1,7 +1,5 @@
-"""Queue sessions for workers with procrastinate, and detect dead workers. A job only names its
-session, whose row holds the state. When a worker's heartbeats stop, its jobs are closed, and
-their sessions get new jobs. A worker that was merely slow later closes its old job, not the new
-one.
+"""Queue sessions for workers with procrastinate, and detect dead workers. When a worker's
+heartbeats stop, its sessions get new jobs.
 """
 
 from __future__ import annotations
@@ -24,17 +22,17 @@ from spadework.tools.stores.private_files import DatabaseDown
 
 QUEUE, TASK = "sessions", "spadework.research"
 BEAT_SECONDS = 3.0
-#: Seconds until a silent worker counts as dead. With 15 seconds, live workers on two busy cores
-#: were declared dead (docs/decisions/queue.md).
+#: Seconds until a silent worker counts as dead. At 15, live workers on two busy cores counted as
+#: dead (docs/decisions/queue.md).
 LEASE_SECONDS = 30.0
 #: Seconds between sweeps for orphaned sessions.
 SWEEP_SECONDS = 3.0
 LOOK_SECONDS = 5.0
-#: Seconds that a stopping worker gives its sessions to end.
+#: Seconds for sessions to end when their worker stops.
 STOP_SECONDS = 5.0
 DRAIN_LOOK_SECONDS = 0.2
 SWEEP_LOCK = 0x5AFE
-#: Sessions without a job, except those held back by their user's limit.
+#: Sessions without a job, unless held back by their user's limit.
 _ORPHANS = (
     "SELECT sessions.id, sessions.run, coalesce(queued.ahead, 0) FROM sessions"
     " LEFT JOIN queued ON queued.id = sessions.id"
@@ -43,13 +41,12 @@ _ORPHANS = (
     " AND procrastinate_jobs.status IN ('todo', 'doing')) ORDER BY sessions.submitted_at"
 )
 _QUEUED = "SELECT ahead FROM queued WHERE id = %s AND NOT held_back"
-#: The more runs of the same user come before a job, the lower its priority.
+#: A job's priority falls with the number of the user's runs before it.
 _REORDER = (
     "UPDATE procrastinate_jobs AS job SET priority = -queued.ahead FROM queued"
     " WHERE job.lock = queued.id AND job.status = 'todo' AND job.priority <> -queued.ahead"
 )
-#: A started job counts as lost if its session is not taken within this many seconds, because the
-#: worker apparently never received the job.
+#: A started job is lost if its session is not taken within this many seconds.
 UNHEARD_SECONDS = 60.0
 _UNHEARD = (
     "SELECT job.id FROM procrastinate_jobs AS job JOIN sessions ON sessions.id = job.lock"
@@ -60,7 +57,7 @@ _UNHEARD = (
 )
 _log = logging.getLogger(__name__)
 Run = Callable[[str], Awaitable[None]]
-#: A draining worker sends its own heartbeats, since its cancelled queue sends none.
+#: A draining worker sends its own heartbeats, because its cancelled queue sends none.
 _BEAT = (
     "UPDATE procrastinate_workers SET last_heartbeat = now() WHERE id IN (SELECT worker_id"
     " FROM procrastinate_jobs WHERE status = 'doing' AND lock = ANY(%s))"
@@ -69,8 +66,8 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """A worker's departure from the queue. Once `requested` is set, the worker takes nothing new,
-    and its runs have `seconds` to end. `idle` returns how many runs it need not wait for.
+    """A worker's departure from the queue. Its runs have `seconds` to end. `idle` returns how many
+    need not be awaited.
     """
 
     seconds: float = 0.0
@@ -79,11 +76,10 @@ class Leaving:
 
 
 class Queue:
-    """The queue in a database. A worker calls `run` for each session."""
+    """A database's queue. Workers call `run` for each session."""
 
     def __init__(self, database: Database, run: Run | None = None) -> None:
         self._database = database
-        # The pool replaces dead connections before they are used.
         pool: dict[str, Any] = {"min_size": 1, "max_size": 2, "timeout": AWAY_SECONDS}
         pool["reconnect_timeout"] = RECONNECT_SECONDS
         self._app = App(connector=PsycopgConnector(conninfo=database.conninfo, **pool))
@@ -102,7 +98,7 @@ class Queue:
         self._task = self._app.task(name=TASK, queue=QUEUE)(research)
 
     async def put(self, session_id: str) -> None:
-        """Enqueue a session, now or once its user's limit allows. Raises DatabaseDown."""
+        """Enqueue a session as soon as its user's limit allows. Raises DatabaseDown."""
         async with self._app.open_async(self._database.pool):
             for (ahead,) in await self._database.ask(_QUEUED, (session_id,)):
                 await self._put(session_id, ahead)
@@ -120,12 +116,12 @@ class Queue:
         await self._database.retry(defer)
 
     async def work(self, name: str, most: int, leaving: Leaving | None = None) -> None:
-        """Run at most `most` sessions at once until cancelled, or until `leaving` is requested.
-        Unfinished sessions continue elsewhere. The worker waits while the database is down.
+        """Run at most `most` sessions at once until cancelled or `leaving` is requested.
+        Unfinished sessions continue elsewhere.
         """
         leaving = leaving or Leaving()
         asyncio.get_running_loop().set_exception_handler(_tell_unheard)
-        # procrastinate would log tracebacks of database failures, although they are retried.
+        # procrastinate would log tracebacks of database failures that are retried.
         logging.getLogger("procrastinate").setLevel(logging.CRITICAL)
         sweeping = asyncio.create_task(self._sweep_on())
         try:
@@ -155,7 +151,7 @@ class Queue:
             await asyncio.wait((working,), timeout=DRAIN_LOOK_SECONDS)
 
     async def _stop(self, working: asyncio.Task[None]) -> None:
-        """Stop sessions and close their jobs, so that other workers take them at once."""
+        """Stop sessions and close their jobs, so that other workers continue at once."""
         if not working.cancelling():
             working.cancel()
         for running in self._running.values():
@@ -193,10 +189,8 @@ class Queue:
                 calm = time.monotonic() + LEASE_SECONDS
 
     async def sweep(self) -> None:
-        """Close jobs that lost their worker or never reached one, then requeue and reorder
-        sessions.
-
-        Only one process does this at a time.
+        """Close lost jobs, then requeue and reorder sessions. Only one process does this at a
+        time.
         """
         async with self._database.pool.connection() as connection, connection.transaction():
             cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,))
@@ -216,7 +210,7 @@ class Queue:
 
 
 def _tell_unheard(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Log queue errors on one line, such as a slow worker closing its job a second time."""
+    """Log queue errors on one line, without a traceback."""
     if isinstance(error := context.get("exception"), ConnectorException):
         said = str(error.__cause__ or error).partition("\n")[0]
         _log.warning("Error in the queue: %s", said)

@@ -1,7 +1,5 @@
-"""Hold slots at resources that all machines share. A slot (`place`) at a resource (`room`) is a
-database row, requested in one statement and announced when granted. To save statements, a
-process keeps an unused slot briefly for its next caller if no other process is waiting. Slots
-are returned in the background, many per statement.
+"""Hold slots (`place`) at resources (`room`) that all machines share. To save statements, a
+process keeps an unused slot briefly for its next caller.
 """
 
 from __future__ import annotations
@@ -30,14 +28,14 @@ if TYPE_CHECKING:
 
 
 ASK_SECONDS = 3.0
-#: Notification channel for granted tickets, and for resources that someone is waiting for.
+#: Notification channel for granted tickets and for resources with waiters.
 PLACES = "spadework_places"
 _log = logging.getLogger(__name__)
 Rows = list[tuple[Any, ...]]
 
 
 class AskingSoon:
-    """Queries the database. While the database is `down`, only `try_again` sends queries."""
+    """Queries the database, but only through `try_again` while it is `down`."""
 
     def __init__(self, once: Callable[[str, Sequence[Any]], Awaitable[Rows]]) -> None:
         self._once = once
@@ -47,9 +45,7 @@ class AskingSoon:
     async def ask(
         self, statement: str, values: Sequence[Any], late: Callable[[], None] | None = None
     ) -> Rows | None:
-        """Return the rows, or None if the database does not respond in time. `late` is called when
-        a query that took too long finally ends.
-        """
+        """Return the rows, or None on timeout. `late` is called when a slow query finally ends."""
         return None if self.down else await self.try_again(statement, values, late)
 
     async def try_again(
@@ -93,8 +89,7 @@ BEAT_SECONDS = 3.0
 LEASE_SECONDS = 15.0
 #: Seconds to keep an unused slot for the next caller.
 KEEP_SECONDS = 1.0
-#: A slot older than this many seconds is returned instead of kept, because the database may have
-#: lost it.
+#: An older slot is returned rather than kept, because the database may have lost it.
 RENEW_SECONDS = 10.0
 LOOK_SECONDS = 2.0
 #: Seconds until an unused resource is removed.
@@ -121,7 +116,7 @@ _END = "DELETE FROM askers WHERE process = %s"
 
 
 class Whose(NamedTuple):
-    """The user and session that hold a slot."""
+    """The holder of a slot."""
 
     owner: str
     session: str
@@ -129,7 +124,7 @@ class Whose(NamedTuple):
 
 @dataclass(eq=False)
 class _Place:
-    """A held slot. Times are on the event loop's clock."""
+    """A held slot, with times from the event loop's clock."""
 
     ticket: str
     asked_at: float
@@ -137,7 +132,7 @@ class _Place:
 
 
 class PostgresRooms:
-    """This process's slots at resources. There is one instance per database and event loop."""
+    """This process's slots, with one instance per database and event loop."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -147,10 +142,9 @@ class PostgresRooms:
         self._waiting: dict[str, asyncio.Future[None]] = {}
         self._here: Counter[str] = Counter()
         self._kept: defaultdict[str, list[_Place]] = defaultdict(list)
-        #: Resources that this process uses while other processes wait for a slot.
+        #: Resources used here while other processes wait for a slot.
         self._wanted: set[str] = set()
-        #: Tickets being returned, each with its resource and the seconds for which the resource
-        #: then stays closed.
+        #: Tickets being returned, with the resource and the seconds for which it stays closed.
         self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
 
@@ -162,7 +156,7 @@ class PostgresRooms:
         self._caring = asyncio.create_task(self._care())
 
     async def close(self) -> None:
-        """Give up all slots by ending this process's lease."""
+        """Give up all slots."""
         self._caring.cancel()
         await asyncio.wait({self._caring}, timeout=ASK_SECONDS)
         await self._soon.ask(_END, (self.process,))
@@ -178,7 +172,7 @@ class PostgresRooms:
     ) -> AsyncIterator[Visit]:
         """Hold a slot. See `shared_place`."""
         room, visit = name_of(what), Visit()
-        # Only the browser runs in another event loop, and its visits already have a slot.
+        # Only the browser uses another event loop, and its visits already have a slot.
         if asyncio.get_running_loop() is not self._loop:
             yield visit
             return
@@ -198,7 +192,7 @@ class PostgresRooms:
     async def _enter(
         self, who: tuple[str, str, str, str], most: Callable[[], int], every: float, check: Check
     ) -> _Place | None:
-        """Wait for a new slot. Returns None if the database does not respond."""
+        """Return a new slot, or None if the database does not respond."""
         place = _Place(f"{self.process}-{next(self._numbers)}", self._clock())
         give_back = partial(self._give_back, who[0], place.ticket)
         called = self._waiting[place.ticket] = asyncio.get_running_loop().create_future()
@@ -238,7 +232,6 @@ class PostgresRooms:
         self._work.set()
 
     def _notified(self, payload: str) -> None:
-        """Wake our waiter if its slot was granted, else note that another process is waiting."""
         if called := self._waiting.get(payload):
             if not called.done():
                 called.set_result(None)
@@ -291,8 +284,8 @@ class PostgresRooms:
 
 
 def name_of(what: str) -> str:
-    """Return a name that means the same resource on all machines. Names of loopback addresses
-    include the host, because the same address is a different server on each machine.
+    """Return a resource's name for all machines. Loopback addresses include the host, because each
+    machine has its own.
     """
     said = f"{what} on {socket.gethostname()}" if _LOOPBACK.search(what) else what
     plain = said.isascii() and said.isprintable() and not set(said) & {"@", "?"}

@@ -1,4 +1,4 @@
-"""Find sessions submitted on any machine: by id, in a list, or by an answer that they gave."""
+"""Find sessions from any machine by id, in a list, or by an answer."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from spadework.machines.session_rows import Kept, SharedSessions
 
 
-#: Maximum seconds to wait while a local process uses the folder, and seconds between checks.
+#: Maximum seconds to wait for a folder in use, and seconds between checks.
 BUSY_SECONDS, LOOK_SECONDS = 15.0, 0.2
-#: Maximum number of earlier sessions copied for a follow-up.
+#: Maximum earlier sessions copied for a follow-up.
 MOST_FOLLOWED = 6
 
 
 async def copy_session(
     shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
 ) -> Path:
-    """Bring a session's local folder up to date, and return its path. If `patient`, wait a while
-    for the result of a local process that is running the session.
+    """Update a session's local folder, and return its path. If `patient`, wait for a local run's
+    result.
     """
     folder = settings.home / "sessions" / kept.id
     until = asyncio.get_running_loop().time() + BUSY_SECONDS
@@ -59,8 +59,8 @@ async def copy_session(
 
 
 async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
-    """Copy a session to run here, and the sessions it follows. Return the session's folder. Raises
-    SessionBusy if another local process uses that folder.
+    """Copy a session to run here, with the sessions it follows, and return its folder. Raises
+    SessionBusy.
     """
     follows: str = json.loads(kept.brief)["follows"]
     for _ in range(MOST_FOLLOWED):
@@ -75,7 +75,7 @@ async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -
 
 
 async def _fill(shared: SharedSessions, folder: Path, kept: Kept) -> bool:
-    """Write missing files and events. Returns whether events were missing. Raises SessionBusy."""
+    """Write missing files and events, and return whether events were missing."""
     await on_disk(make_folder, folder)
     names = await shared.file_names(kept.id)
     missing = [name for name in names if _may_be(name) and not (folder / name).exists()]
@@ -94,7 +94,7 @@ async def _fill(shared: SharedSessions, folder: Path, kept: Kept) -> bool:
 
 
 def metadata_at(folder: Path, metadata: str) -> bytes:
-    """Return the metadata with its attachment paths pointing into `folder`."""
+    """Return the metadata with attachment paths inside `folder`."""
     known = json.loads(metadata)
     known["attachments"] = [str(folder / name) for name in known.get("attachments", [])]
     return json.dumps(known, indent=1).encode()
@@ -112,7 +112,6 @@ def _whole_lines(log: Path) -> int:
 
 
 def _at(folder: Path, line: str) -> str:
-    """Return an event line with the local folder as `session_dir`."""
     if '"session_dir"' not in line:
         return line
     with suppress(ValidationError):
@@ -124,7 +123,7 @@ def _at(folder: Path, line: str) -> str:
 
 
 def _may_be(name: str) -> bool:
-    """Return whether a name is allowed: at most one folder deep, without leading dots."""
+    """Return whether a name is at most one folder deep, without leading dots."""
     parts = name.split("/")
     return len(parts) <= 2 and all(part and not part.startswith(".") for part in parts)
 
@@ -137,8 +136,8 @@ LIST_SECONDS = 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
-    """Copy a session to this machine, and return whether it is still live on the workers. If it
-    is, copy only its metadata. Raises SettingsError or DiskFailed.
+    """Copy a session here, or only its metadata while it is live. Return whether it is live.
+    Raises SettingsError or DiskFailed.
     """
     if not is_session_id(session_id):
         return False
@@ -156,7 +155,7 @@ async def find(settings: Settings, session_id: str) -> bool:
 
 
 async def bring_recording(settings: Settings, session_id: str) -> None:
-    """Copy the journal of a session that workers finished. Raises SettingsError or DiskFailed."""
+    """Copy the journal of a finished session. Raises SettingsError or DiskFailed."""
     path = settings.home / "sessions" / session_id / JOURNAL
     if await find(settings, session_id) or await on_disk(path.exists):
         return
@@ -169,9 +168,8 @@ async def bring_recording(settings: Settings, session_id: str) -> None:
 
 
 async def know_all(settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-    """Update the local list of sessions, and return the ids of waiting and running ones. The
-    newest shared sessions get a local folder with metadata, and deleted sessions lose theirs.
-    Nothing changes if the database does not respond in time.
+    """Update the local list of sessions, and return the ids of live ones. Nothing changes if the
+    database is slow.
     """
     with suppress(TimeoutError, SettingsError, DiskFailed):
         seconds = LIST_SECONDS if most else None
@@ -197,7 +195,7 @@ async def _as_everywhere(
 
 
 async def forget(settings: Settings, session_id: str) -> None:
-    """Delete a session from the database, with everything stored about it."""
+    """Delete a session and everything stored about it."""
     async with shared_sessions(settings) as shared:
         kept = await shared.find(session_id)
         if kept is not None and kept.owner == settings.owner:
@@ -212,7 +210,7 @@ async def _know(settings: Settings, kept: Kept, *, renew: bool = False) -> None:
 
 
 async def drop(settings: Settings, deleted: Sequence[str]) -> None:
-    """Delete unused local copies of sessions deleted elsewhere."""
+    """Delete unused local copies of deleted sessions."""
     for session_id in deleted:
         with suppress(SessionError):
             await asyncio.to_thread(delete_session, settings.home, session_id)

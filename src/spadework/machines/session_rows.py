@@ -1,4 +1,4 @@
-"""Store sessions for several machines. A run can write only while it holds its claim."""
+"""Store sessions for several machines. Only the holder of a run's claim can write."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalR
 from spadework.tools.stores.private_files import ClaimLost
 from spadework.tools.stores.session_database import SqliteRows
 
-#: A fenced statement locks the session's row, so that a takeover waits for it to end.
+#: A fenced statement locks the session's row, so that takeovers wait for it.
 _FENCED = (
     "WITH mine AS (SELECT id FROM sessions WHERE id = %s AND run = %s FOR SHARE),"
     " done AS ({}) SELECT count(*) FROM mine"
@@ -65,9 +65,8 @@ _HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
 
 
 class SessionClaim:
-    """A claim to a session, numbered `run`.
-    `stored` and `exchanged` are the numbers of the last event and exchange, counted here because
-    nobody else writes. `lost` is True once another worker has the session.
+    """A claim to a session, numbered `run`. `stored` and `exchanged` are the numbers of the last
+    event and exchange. `lost` is True after a takeover.
     """
 
     def __init__(
@@ -81,8 +80,8 @@ class SessionClaim:
         self.lost = False
 
     async def write(self, statement: str, *values: Any) -> None:
-        """Run a statement that writes, if this claim still holds.
-        The statement must select from `mine` (see _FENCED). Raises ClaimLost or DatabaseDown.
+        """Run a statement that writes, if this claim holds. It must select from `mine` (see
+        _FENCED). Raises ClaimLost or DatabaseDown.
         """
         if not self.lost:
             [(held,)] = await self.database.ask(
@@ -113,7 +112,7 @@ class SessionClaim:
 
 
 class PostgresRows(JournalRows):
-    """The journal rows of a claimed session. Any method may raise DatabaseDown or ClaimLost."""
+    """A claimed session's journal rows. Any method may raise DatabaseDown or ClaimLost."""
 
     def __init__(self, claim: SessionClaim) -> None:
         self._claim = claim
@@ -126,12 +125,12 @@ class PostgresRows(JournalRows):
 
     async def put_answer(self, row: AnswerRow) -> None:
         """See `JournalRows.put_answer`."""
-        # The subject need not be exact, so replace characters that cannot be encoded.
+        # Replace characters that cannot be encoded, because the subject need not be exact.
         subject = row.subject.encode(errors="replace").decode()
         await self._claim.write(_PUT_ANSWER, *row._replace(subject=subject))
 
     async def put_exchange(self, row: ExchangeRow) -> None:
-        """See `JournalRows.put_exchange`. A statement sent twice adds only one row."""
+        """See `JournalRows.put_exchange`. Resending adds no second row."""
         self._claim.exchanged += 1
         await self._claim.write(_PUT_EXCHANGE, self._claim.exchanged, *row)
 
@@ -146,8 +145,7 @@ class PostgresRows(JournalRows):
         """Do nothing."""
 
 
-#: A session is "coming" until the database has all its data, then "waiting" for a worker, then
-#: "running".
+#: A session is "coming" until all its data is stored, then "waiting", then "running".
 LIVE = ("waiting", "running")
 #: States that can become "waiting".
 AGAIN = ("coming", "failed", "cancelled")
@@ -208,7 +206,7 @@ _PLACE = (
 
 
 class New(NamedTuple):
-    """A submitted session. `most_runs` is its user's limit on running sessions (0: no limit)."""
+    """A submitted session. `most_runs` limits its user's running sessions (0: no limit)."""
 
     id: str
     owner: str
@@ -218,7 +216,7 @@ class New(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A session without its events and files. `run` counts how often workers took it."""
+    """A session's row. `run` counts how often workers took it."""
 
     id: str
     owner: str
@@ -234,9 +232,8 @@ class Kept(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A session's position in the queue, and the number of live workers. `place` counts from 1 to
-    the queue length `of`. `most_runs` is the limit on the user's runs if the session waits
-    because of this limit, otherwise 0.
+    """A session's queue position `place` (from 1) among `of`, and the number of live workers.
+    `most_runs` is 0 unless the user's limit delays the session.
     """
 
     workers: int
@@ -246,9 +243,7 @@ class Place(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A user's command to a run. `events` is the number of events that the run had recorded when
-    the command was sent.
-    """
+    """A user's command to a run. `events` is how many events the run had recorded then."""
 
     number: int
     kind: str
@@ -263,7 +258,7 @@ class SharedSessions:
         self.database = database
 
     async def submit(self, new: New, files: dict[str, bytes]) -> None:
-        """Submit a session to the workers. A failed or cancelled one can be submitted again."""
+        """Submit a session, or resubmit a failed or cancelled one."""
         await self.database.ask(_SUBMIT, new)
         for name, data in files.items():
             await self.database.ask(_PUT_ROW_FILE, (new.id, name, pack_bytes(data)))
@@ -285,17 +280,17 @@ class SharedSessions:
         return [one for (one,) in await self.database.ask(asked, (list(ids),))]
 
     async def take(self, session_id: str, worker: str) -> SessionClaim | None:
-        """Claim a session. Returns None if it must not run or its user's limit is reached."""
+        """Claim a session. Returns None if it must not run now."""
         [(run,)] = await self.database.ask(_TAKE, (session_id, worker))
         if run is None:
             return None
-        # Earlier workers can no longer write, so these counts are final.
+        # These counts are final, because earlier workers can no longer write.
         [(stored, exchanged)] = await self.database.ask(_COUNTS, (session_id, session_id))
         return SessionClaim(self.database, session_id, run, stored, exchanged)
 
     async def end(self, session_id: str, state: str, line: str) -> bool:
-        """End a session without a result, with `line` as its last event.
-        Return False if the session had already ended.
+        """End a session without a result, with `line` as its last event. Return False if it had
+        already ended.
         """
         return await self.database.retry(partial(self._end, session_id, state, line))
 
@@ -304,7 +299,7 @@ class SharedSessions:
             ended = await connection.execute(_END_ROW, (state, session_id, list(LIVE + AGAIN[:1])))
             if await ended.fetchone() is None:
                 return False
-            # Nobody else can write any more, and all earlier events have lower numbers.
+            # All earlier events have lower numbers, because nobody else can write any more.
             await connection.execute(_PUT_LAST, (line, session_id))
             return True
 
@@ -319,7 +314,7 @@ class SharedSessions:
         return (rows[0][0] if rows else ""), [(n, line) for _, n, line in rows if n is not None]
 
     async def file_names(self, session_id: str) -> list[str]:
-        """Return the paths of a session's files, relative to its folder."""
+        """Return the session's file paths, relative to its folder."""
         asked = "SELECT name FROM files WHERE session = %s ORDER BY name"
         return [name for (name,) in await self.database.ask(asked, (session_id,))]
 
@@ -352,13 +347,11 @@ class SharedSessions:
         return Place(*row)
 
     async def delete(self, session_id: str) -> None:
-        """Delete a session and everything stored about it."""
+        """Delete a session with everything stored about it."""
         await self.database.retry(partial(self._delete, session_id))
 
     async def _delete(self, session_id: str) -> None:
-        """Delete a session, beginning with its row. Every write locks that row, so pending writes
-        finish first and no new ones can start.
-        """
+        """Delete the row first, because every write locks it."""
         async with self.database.pool.connection() as connection, connection.transaction():
             await connection.execute(_DELETE, (session_id,))
             for table in _CHECKPOINTS:
@@ -397,27 +390,26 @@ async def _copy_rows(database: Database, session_id: str, rows: SqliteRows) -> N
 
 
 class _Cursor(AsyncCursor[DictRow]):
-    """Executes many statements one by one. In a psycopg pipeline, PostgreSQL (15) never ends an
-    idle transaction, so a frozen worker would keep its locks, and no other could take over.
+    """A cursor without psycopg pipelines, in which PostgreSQL (15) never ends an idle
+    transaction.
     """
 
     async def executemany(
         self, query: Query, params_seq: Iterable[Params], *, returning: bool = False
     ) -> None:
-        """Execute a statement once for each set of parameters, ignoring the results."""
         for params in params_seq:
             await self.execute(query, params)  # type: ignore[arg-type] # psycopg: templates, too
 
 
 class CheckpointSaver(AsyncPostgresSaver):
-    """Saves each step atomically while the claim holds. May raise DatabaseDown or ClaimLost."""
+    """Saves steps atomically while the claim holds. May raise DatabaseDown or ClaimLost."""
 
     def __init__(self, claim: SessionClaim, serde: Any) -> None:
         super().__init__(claim.database.pool, serde=serde)  # type: ignore[arg-type]
         self._claim = claim
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return the checkpoint that `config` names, by default the last one."""
+        """Return the checkpoint named by `config`, or the last one."""
         return await self._claim.database.retry(partial(super().aget_tuple, config))
 
     async def aput(self, *args: Any, **named: Any) -> RunnableConfig:
@@ -430,7 +422,7 @@ class CheckpointSaver(AsyncPostgresSaver):
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[AsyncCursor[DictRow]]:
-        """Open a cursor in a transaction. If `pipeline` (for writes), check the claim first."""
+        """Open a cursor in a transaction. For writes (`pipeline`), check the claim first."""
         async with (
             self._claim.database.pool.connection() as connection,
             connection.transaction(),

@@ -1,4 +1,4 @@
-"""Watch a session that workers run, and forward the user's commands."""
+"""Watch a session run by workers, and forward the user's commands."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ Told = Callable[[str], None]
 async def run_by_workers(
     session: Session, stop: asyncio.Event, answers: asyncio.Queue[str], notify: Told | None
 ) -> AsyncGenerator[Event, None]:
-    """Submit a session and yield its events. Closing the iterator does not end the session.
-    Raises SessionError if the session ends without a result.
+    """Submit a session and yield its events. Closing the iterator does not end the session. Raises
+    SessionError.
     """
     settings, brief, folder = session.settings, session.brief, session.folder
     await quotas.check(settings)
@@ -58,8 +58,8 @@ async def run_by_workers(
 
 
 async def submit(shared: SharedSessions, settings: Settings, brief: Brief, known: Metadata) -> None:
-    """Submit a session and its attachments. Raises SettingsError if the session that it follows is
-    unknown or a file cannot be read.
+    """Submit a session with its attachments. Raises SettingsError for an unknown earlier session
+    or an unreadable file.
     """
     from spadework.machines.queue import Queue
     from spadework.machines.session_rows import New
@@ -100,9 +100,8 @@ def _read(path: Path) -> bytes:
 async def watch(
     shared: SharedSessions, settings: Settings, session_id: str, after: int, notify: Told
 ) -> AsyncGenerator[tuple[int, Event], None]:
-    """Yield a session's events after number `after`, until the session ends. Before the result is
-    yielded, the session's folder is copied here. `notify` receives the reason for waiting.
-    Raises DatabaseDown, or SessionNotFound if the session is deleted.
+    """Yield the events after number `after` until the session ends. The folder is copied here
+    before the result is yielded. Raises DatabaseDown or SessionNotFound.
     """
     from spadework.machines.database import EVENTS
     from spadework.machines.session_rows import LIVE
@@ -168,9 +167,7 @@ async def _ended(shared: SharedSessions, session_id: str) -> int:
 
 
 async def cancel(session: Session) -> bool:
-    """Cancel a session that workers run. Return False if it runs in this process, in which case
-    the caller must end it.
-    """
+    """Cancel a session that workers run. Return False if the caller must end it in this process."""
     if session.elsewhere:
         async with shared_sessions(session.settings) as shared:
             await shared.end(session.session_id, "cancelled", told_now(Ended(how="cancelled")))
@@ -178,7 +175,7 @@ async def cancel(session: Session) -> bool:
 
 
 def told_now(event: Event) -> str:
-    """Return an event as a record line, stamped with the current time."""
+    """Return an event as a record line with the current time."""
     timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
     return timed.model_dump_json()
 

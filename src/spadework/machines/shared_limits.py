@@ -1,4 +1,4 @@
-"""Share the limits of providers, hosts and models across all machines while a session runs."""
+"""Share the limits of providers, hosts and models across machines."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _EXTRA = ("alembic", "langgraph.checkpoint.postgres", "procrastinate", "psycopg"
 
 @asynccontextmanager
 async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
-    """Open the shared sessions in the configured database. Raises SettingsError or DiskFailed."""
+    """Open the shared sessions. Raises SettingsError or DiskFailed."""
     if settings.database_url is None:
         raise SettingsError(
             "No database is set.",
@@ -57,7 +57,7 @@ async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
 
 
 def check_installed() -> None:
-    """Raise SettingsError if the packages for the database are missing."""
+    """Raise SettingsError if database packages are missing."""
     if not all(_is_installed(name) for name in _EXTRA):
         raise SettingsError(
             "SPADEWORK_DATABASE_URL needs packages that are not installed.",
@@ -73,7 +73,7 @@ async def connected(settings: Settings) -> AsyncIterator[None]:
 
 
 def home_of(owner: str, settings: Settings) -> Path:
-    """Return an owner's local home. Raises SettingsError for a path outside the common home."""
+    """Return an owner's local home. Raises SettingsError for paths outside the common home."""
     parts = PurePosixPath(owner).parts
     if ".." in parts or PurePosixPath(owner).is_absolute():
         raise SettingsError(f"The database names an invalid owner: {owner[:80]!r}.")
@@ -87,7 +87,7 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-#: Maximum seconds to open a database, and seconds before another attempt if that fails.
+#: Maximum seconds to open a database, and seconds before another attempt.
 OPEN_SECONDS, AWAY_SECONDS = 3.0, 30.0
 _away_until = 0.0
 _log = logging.getLogger(__name__)
@@ -95,9 +95,7 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[None]:
-    """Share limits with all users of the database. While it is down, limits apply only to this
-    process.
-    """
+    """Share limits with all users of the database, or within this process while it is down."""
     async with database_soon(settings) as database:
         if database is None:
             yield
@@ -115,7 +113,7 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
 
 @asynccontextmanager
 async def database_soon(settings: Settings) -> AsyncIterator[Database | None]:
-    """Open the configured database. Yields None if there is none or it is too slow."""
+    """Open the configured database. Yields None if there is none or it is slow."""
     async with AsyncExitStack() as stack:
         if settings.database_url is None or time.monotonic() < _away_until:
             yield None
@@ -138,7 +136,7 @@ async def _opened(stack: AsyncExitStack, settings: Settings) -> Database | None:
         opening.cancel()
 
 
-#: Seconds until the reservations of a silent process expire.
+#: Seconds until a silent process's reservations expire.
 HELD_SECONDS = 300.0
 _TELL = (
     "SELECT money, held_money FROM tell_spent"
@@ -147,9 +145,8 @@ _TELL = (
 
 
 class SharedDayLimit(DayLimit):
-    """The daily limit of a home, shared by all processes. Processes report spending and
-    reservations one after another, so that each sees all earlier reports. If the database does
-    not respond soon, the last known values apply.
+    """A home's daily limit, shared by all processes. The last known values apply if the database
+    does not respond.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -161,7 +158,7 @@ class SharedDayLimit(DayLimit):
         self._held_elsewhere = 0.0
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left for today. If `settled`, ignore calls running on any machine."""
+        """Return what is left for today, ignoring running calls if `settled`."""
         left = super().free(settled=settled)
         return left if settled else left._replace(money=left.money - self._held_elsewhere)
 
@@ -208,9 +205,7 @@ def _usual(wish: HoldRequest, free: Free) -> float:
 
 
 async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, tuple[int, str]]:
-    """Return the lists newer than the `known` versions, by name. Raises SettingsError or
-    DiskFailed.
-    """
+    """Return the lists newer than the `known` versions. Raises SettingsError or DiskFailed."""
     async with shared_sessions(settings) as shared:
         from spadework.machines.database import list_news as news_of
 
@@ -218,7 +213,7 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
 
 
 class ListTable(ListFile[Row]):
-    """A list in the database. It is also considered created if the file `before` exists."""
+    """A list in the database, also considered created if the file `before` exists."""
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
         self._url, self._name, self._rows = url, name, rows
@@ -232,11 +227,11 @@ class ListTable(ListFile[Row]):
 
     @property
     def exists(self) -> bool:
-        """True if the list was ever changed, or if the file `before` exists."""
+        """True if the list ever changed or the file `before` exists."""
         return self._take_row()[0] > 0 or self._before.exists()
 
     def read(self) -> list[Row]:
-        """Return all rows. Raises SettingsError if the database cannot be used."""
+        """Return all rows. Raises SettingsError."""
         from spadework.machines.database import read_list
 
         self.take(*read_list(self._url, self._name))

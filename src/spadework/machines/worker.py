@@ -1,6 +1,4 @@
-"""Run the sessions waiting in the database, and delete local copies of deleted sessions. When a
-worker stops, its unfinished sessions continue on other workers.
-"""
+"""Run sessions that wait in the database, and delete local copies of deleted sessions."""
 
 from __future__ import annotations
 
@@ -37,14 +35,14 @@ if TYPE_CHECKING:
     from spadework.machines.session_rows import Kept, SessionClaim, SharedSessions
 
 
-#: A session taken more often than this has probably crashed its workers.
+#: A session taken more often has probably crashed its workers.
 MOST_RUNS = 20
 _log = logging.getLogger(__name__)
 
 
 async def run_one(shared: SharedSessions, settings: Settings, session_id: str, worker: str) -> None:
-    """Run a session to its end, or until another worker takes it over. After a temporary fault
-    (database, disk or another local process), the session is left for the next worker.
+    """Run a session until it ends or another worker takes it over. After a temporary fault, leave
+    it for the next worker.
     """
     [outcome] = await asyncio.gather(
         _claim(shared, settings, session_id, worker), return_exceptions=True
@@ -142,10 +140,8 @@ LOOK_SECONDS = 600.0
 async def work(
     settings: Settings, most: int, ready: Callable[[str], None], drain: asyncio.Event | None = None
 ) -> None:
-    """Run up to `most` sessions at once until cancelled. Unfinished ones then continue elsewhere.
-    Once `drain` is set, no new session is taken, and runs have `drain_seconds` to end. `ready`
-    receives a message with the worker's name. Raises SettingsError if the database cannot be
-    used.
+    """Run up to `most` sessions at once until cancelled. Once `drain` is set, take no new session,
+    and give runs `drain_seconds` to end. `ready` receives a message. Raises SettingsError.
     """
     name = f"{socket.gethostname()}-{os.getpid()}"
     async with shared_sessions(settings) as shared:
@@ -179,7 +175,7 @@ async def keep_tidy(shared: SharedSessions, settings: Settings) -> None:
 
 
 async def tidy(shared: SharedSessions, settings: Settings) -> None:
-    """Delete local copies of deleted sessions in all homes. Raises DatabaseDown."""
+    """Delete local copies of deleted sessions. Raises DatabaseDown."""
     people = People(settings)
     for name in await asyncio.to_thread(lambda: [*people.names()]):
         own = people.settings_of(name)

@@ -2,8 +2,7 @@
 
 Prompts contain no time, run id or completion order, so the same input gives the same prompt.
 
-Parts that may be dropped from an overlong request are in `{% filter part(KIND) %}` blocks, best
-first. Shortening drops the least valuable parts first, and keeps the frame and the task.
+Parts that may be dropped are in `{% filter part(KIND) %}` blocks, best first.
 """
 
 from __future__ import annotations
@@ -16,36 +15,35 @@ from typing import Any, Literal, NamedTuple
 
 from jinja2 import Environment, StrictUndefined, Template
 
-#: The tag around page text. `fence` makes forged copies of the tag in the text harmless.
+#: The tag around page text. `fence` makes forged copies harmless.
 FENCE = "page_text"
 
-#: Marks the start and end of a quote within its context.
+#: Marks a quote's start and end within its context.
 QUOTE = "¶"
 
-#: Patterns for forged tags, which may use lookalike brackets, or invisible characters between
-#: letters.
+#: Forged tags may have lookalike brackets, or invisible characters between letters.
 _UNSEEN = r"[\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]*"
 _FORGED = re.compile(
     rf"[<＜﹤⟨〈]({_UNSEEN}(?:[/／⁄]{_UNSEEN})?{_UNSEEN.join(FENCE)})", re.IGNORECASE
 )
 
 
-#: Kinds of droppable parts: a page's text, or an earlier quote.
+#: Droppable parts are a page's text or an earlier quote.
 Kind = Literal["page", "evidence"]
 
-#: Unicode noncharacters that mark the start of a part while a prompt is rendered.
+#: Unicode noncharacters that mark the start of a part during rendering.
 _OPENING: dict[str, Kind] = {"\ufdd0": "page", "\ufdd1": "evidence"}
 _CLOSING = "\ufdd2"
 _MARKS = re.compile("([\ufdd0-\ufdd2])")
-#: A tagged block. It ends at the real closing tag, because `fence` broke any forged tags in it.
+#: A tagged block. Forged closing tags cannot end it, because `fence` broke them.
 _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
-#: Where to cut a text, if possible within its second half: after a line, a sentence or a word.
+#: Cut texts after a line, sentence or word, preferably in their second half.
 _ENDS = ("\n", ". ", " ")
-#: Long passages are cut to this many characters before any more passages are dropped. With prompts
-#: cut to a quarter, all 78 facts of 61 dev questions (27 passages each) remain, versus 73 at
-#: 1,000, 53 at 600, and 16 if all passages are cut to the same length.
+#: Long passages are cut to this many characters before more are dropped. In prompts cut to a
+#: quarter, all 78 facts of 61 dev questions (27 passages each) then remain, versus 73 at 1,000 and
+#: 53 at 600.
 ESSENTIAL = 1_500
-#: Kinds in the order in which they are dropped.
+#: The order in which kinds are dropped.
 _ORDER: tuple[Kind, ...] = ("page", "evidence")
 
 
@@ -58,7 +56,7 @@ class Part(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """The two messages of a request, and the droppable parts of the user message."""
+    """The two messages of a request, and the user message's droppable parts."""
 
     system: str
     user: str
@@ -66,18 +64,18 @@ class Prompt(NamedTuple):
 
 
 class Fenced(str):
-    """Text that contains our own tags, which must not be escaped."""
+    """Text with our own tags, which must not be escaped."""
 
     __slots__ = ()
 
 
 def fence(text: str) -> str:
-    """Wrap page text in the tag, so that no forged tag in the text can close it."""
+    """Wrap page text in a tag that no forged tag can close."""
     return Fenced(f"<{FENCE}>\n{_harmless(text)}\n</{FENCE}>")
 
 
 def plain(text: str) -> str:
-    """Return external text on one line, with forged tags made harmless."""
+    """Return external text on one line, with forged tags disarmed."""
     return _harmless(" ".join(str(text).split()))
 
 
@@ -86,9 +84,7 @@ def _harmless(text: str) -> str:
 
 
 def describe_entry(entry: Any) -> str:
-    """Describe a ledger entry by its id, page, quote and claim. Adjacent sentences, if any,
-    surround the quote, which is then set between QUOTE marks.
-    """
+    """Describe a ledger entry. QUOTE marks separate its quote from adjacent sentences."""
     text, *around = (part.replace(QUOTE, " ") for part in (entry.quote, entry.before, entry.after))
     if any(around):
         text = f"\n{QUOTE}\n".join([around[0], text, around[1]]).strip()
@@ -122,8 +118,8 @@ def _environment() -> Environment:
 
 
 def render(role: str, **variables: Any) -> Prompt:
-    """Render the prompt of a role. Its file holds the system message, a line `---`, and the user
-    message. Raises jinja2.UndefinedError for a missing variable.
+    """Render a role's prompt: a system message, a line `---`, and a user message. Raises
+    jinja2.UndefinedError for a missing variable.
     """
     system, user = _templates(role)
     text, parts = _split_parts(user.render(variables).strip())
@@ -153,18 +149,16 @@ def _split_parts(marked: str) -> tuple[str, tuple[Part, ...]]:
 
 
 class _Piece(NamedTuple):
-    """A piece of the message. `kind` is "" for text outside the droppable parts."""
+    """A piece of the message. `kind` is "" outside droppable parts."""
 
     kind: str
     text: str
 
 
 def shorten_prompt(prompt: Prompt, chars: int) -> str:
-    """Shorten the user message to at most `chars` characters, if possible. Pages are shortened
-    first, then evidence: the lower-ranked half is dropped, long pages are cut to a common
-    length of at least ESSENTIAL, and finally all but the first are dropped. If that is not
-    enough, blocks outside the parts are cut, then the remaining parts. A message without parts
-    or blocks is cut just before its last paragraph, which is the task.
+    """Shorten the user message to at most `chars` characters, if possible: first pages, then
+    evidence, then the rest. A message without parts or blocks is cut just before its last
+    paragraph, which is the task.
     """
     pieces = _pieces(prompt)
     own = {kind: [n for n, piece in enumerate(pieces) if piece.kind == kind] for kind in _ORDER}
@@ -210,7 +204,6 @@ def _leave_out(pieces: list[_Piece], candidates: Sequence[int], chars: int) -> N
 
 
 def _cut_blocks(pieces: list[_Piece], own: Sequence[int], chars: int, least: int) -> None:
-    """Cut the longest blocks in the `own` pieces to a common length of at least `least`."""
     lengths = [len(found) for n in own for found in _BLOCK.findall(pieces[n].text)]
     over = _over(pieces, chars)
     if over > 0 and lengths:

@@ -1,5 +1,5 @@
-"""Limit how many sessions run at once in this process. Further sessions wait, ordered by their
-user's running sessions (fewest first), then by the user's last admission (longest ago first).
+"""Limit how many sessions run at once in this process. Further sessions wait, and users with the
+fewest running sessions come first.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-#: Seconds between capacity checks, since other processes use capacity, too.
+#: Seconds between capacity checks, since other processes use capacity too.
 LOOK_SECONDS = 1.0
 
-#: Called with the queue position (counted from 1) and the queue length.
+#: Called with the queue position (from 1) and the queue length.
 Told = Callable[[int, int], None]
 DESCRIPTORS, THREADS = 40, 6
-#: Descriptors and threads reserved for the rest of the process, such as watchers.
+#: Descriptors and threads reserved for the rest of the process.
 SPARE_DESCRIPTORS, SPARE_THREADS = 96, 48
 
 _PIDS = Path("/sys/fs/cgroup/pids.max")
@@ -29,7 +29,7 @@ _PIDS = Path("/sys/fs/cgroup/pids.max")
 
 @dataclass
 class Stock:
-    """A limited system resource. `limit` returns None if no limit is known."""
+    """A limited system resource. `limit` returns None if unknown."""
 
     each: int
     spare: int
@@ -42,9 +42,7 @@ class Stock:
         self._before = self.used()
 
     def fits(self, inside: int) -> bool:
-        """Return whether another session fits, assuming that the `inside` running sessions use as
-        much as they are allowed to.
-        """
+        """Return whether another session fits if the running ones use all that they may."""
         limit = self.limit()
         expected = max(self.used(), self._before + inside * self.each)
         return limit is None or expected + self.each + self.spare <= limit
@@ -59,7 +57,7 @@ def open_files() -> int:
 
 
 def most_files() -> int | None:
-    """Return the maximum number of open file descriptors, or None if unlimited."""
+    """Return the maximum open file descriptors, or None if unlimited."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -90,7 +88,7 @@ def give_back() -> None:
 
 
 def fits(inside: int) -> bool:
-    """Return whether another session fits beside `inside` running ones. The first always fits."""
+    """Return whether another session fits beside `inside` running ones."""
     if not inside:
         for stock in _STOCKS:
             stock.empty()
@@ -99,7 +97,7 @@ def fits(inside: int) -> bool:
 
 
 class Whose(NamedTuple):
-    """A session's user, and the user's limit on running sessions (0: no limit)."""
+    """A session's user, who may run at most `most` sessions (0: no limit)."""
 
     user: str = ""
     most: int = 0
@@ -117,7 +115,7 @@ class _Waiter:
 
 
 class Admission:
-    """The admission queue. `fits(n)` says whether another session fits beside `n` running ones."""
+    """The admission queue. `fits(n)` says whether a session fits beside `n` running ones."""
 
     def __init__(self, fits: Callable[[int], bool] = fits) -> None:
         self._fits = fits
@@ -126,7 +124,7 @@ class Admission:
         self._line: list[_Waiter] | None = None  # in admission order; None after a change
         self._inside: Counter[str] = Counter()
         self._let = Counter[str]()  # number of each user's last admission
-        #: Number of sessions waiting for their user's answer.
+        #: Sessions waiting for their user's answer.
         self.out = 0
         self.closed = False
 
@@ -141,20 +139,19 @@ class Admission:
         return len(self._waiting)
 
     def close(self) -> None:
-        """Admit no more sessions. Running ones finish; waiting ones stay in the queue."""
+        """Admit no more sessions."""
         self.closed = True
 
     def inside_of(self, user: str) -> int:
-        """Return how many of a user's sessions are running."""
+        """Return how many sessions of a user are running."""
         return self._inside[user]
 
     @asynccontextmanager
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
     ) -> AsyncIterator[None]:
-        """Hold a slot until the block ends. Wait while `most` sessions are running, capacity is
-        short, or the user's limit is reached. Once `stop` is set, the session is admitted at once.
-        `told` receives each new position in the queue.
+        """Hold a slot until the block ends, waiting until limits and capacity allow it or `stop`
+        is set. `told` receives each new queue position.
         """
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:

@@ -1,4 +1,4 @@
-"""A session's input: the question, its files, and the session it follows."""
+"""A session's input: the question and everything supplied with it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from spadework.sessions.storage.files import Kind, Metadata, exchanges_before
 
 @dataclass(frozen=True)
 class Brief:
-    """The input of a session: the question, and everything supplied with it.
+    """The input of a session.
 
-    `attachments` are the files to read first, `follows` is the id of the session to continue, and
     `earlier` and `answers` are previous questions and answers, oldest first. `wishes` are requests
-    about the report's form, and `most_words` is its maximum length (0: as in the settings).
+    about the report's form, and `most_words` limits its length (0: as in the settings).
 
-    A session of kind "gather" reads at most `pages` pages for a query, and one of kind "read"
-    reads one URL. Neither writes a report.
+    Kind "gather" reads at most `pages` pages for a query, and "read" one URL, without a report.
     """
 
     question: str
@@ -43,15 +41,15 @@ class Brief:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return the brief of a new session. A follow-up inherits the questions and answers of the
-        session it follows. Otherwise `earlier` is used, without answers. Raises SessionNotFound.
+        """Return a new session's brief. A follow-up inherits earlier questions and answers.
+        Otherwise, `earlier` is used. Raises SessionNotFound.
         """
         before = exchanges_before(home, follows) if follows else [(text, "") for text in earlier]
         return cls(question, attachments, follows, *_apart(before))
 
     @classmethod
     def reopen(cls, home: Path, metadata: Metadata) -> Self:
-        """Return a stored session's brief. Unreadable earlier questions are omitted."""
+        """Return a stored session's brief, omitting unreadable earlier questions."""
         before: list[tuple[str, str]] = []
         with suppress(SessionError):
             before = exchanges_before(home, metadata.follows)

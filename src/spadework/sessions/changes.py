@@ -1,5 +1,5 @@
 """Changes between two runs of a question, as Markdown, an Atom feed or a webhook call. Only cited
-quotes are compared, so rewording a report or choosing other quotes does not count as a change.
+quotes are compared.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from spadework.tools.web.urls import host_of
 from spadework.values import Evidence, Result, Value
 from spadework.visible import visible
 
-#: Maximum number of entries in a feed. Older entries are dropped.
+#: Maximum entries in a feed. Older ones are dropped.
 MOST_ENTRIES = 50
 HOOK_SECONDS = 30.0
 _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 class Change(Value):
-    """A change on a page: the quote `before` is gone, the quote `after` is new, or both."""
+    """A changed page: the quote `before` is gone, `after` is new, or both."""
 
     topic: str
     url: str
@@ -45,7 +45,7 @@ class Change(Value):
 
 
 class Changes(Value):
-    """The changes from session `since` to a later session, found at time `at`."""
+    """The changes from session `since` to a later one, found at time `at`."""
 
     question: str
     session_id: str
@@ -54,7 +54,7 @@ class Changes(Value):
     changes: tuple[Change, ...] = ()
 
     def markdown(self) -> str:
-        """Return the changes as Markdown. Page text is escaped, so only our links are active."""
+        """Return the changes as Markdown. Page text is escaped, so only our links work."""
         lines = [f"# {escape_markdown(self.question)}", ""]
         for one in self.changes:
             title, url = escape_markdown(one.title or one.url), safe_url(one.url)
@@ -67,7 +67,7 @@ class Changes(Value):
 
 
 def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
-    """Return the last run of the question that succeeded and was delivered, with its result."""
+    """Return the last successful, delivered run of the question, with its result."""
     asked = _one_line(visible(question))
     runs = [one for one in readable_sessions(home) if (one.query, one.kind) == (asked, "research")]
     for one in sorted(runs, key=lambda run: run.created_at, reverse=True):
@@ -79,8 +79,8 @@ def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
 
 
 def changes_between(home: Path, before: Result, after: Result) -> Changes:
-    """Return the quotes that are new in the later report, and those that are gone. A quote is new
-    if no earlier page has it. It is gone if its page was read again but no page has it now.
+    """Return new quotes that no earlier page has, and old quotes of reread pages that no page has
+    now.
     """
     old, new = _pages(home, before), _pages(home, after)
     read_again = {source.url for source in after.sources}
@@ -128,9 +128,7 @@ def _one_line(text: str) -> str:
 
 
 def read_feed(path: Path) -> Any:
-    """Return an Atom feed, or None if there is no file. Raises SettingsError if the file is not an
-    Atom feed.
-    """
+    """Return an Atom feed, or None if the file is missing. Raises SettingsError for other files."""
     with suppress(etree.XMLSyntaxError, ValueError):
         feed = etree.fromstring(path.read_bytes()) if path.exists() else None
         if feed is None or feed.find(f"{_ATOM}updated") is not None:
@@ -139,9 +137,7 @@ def read_feed(path: Path) -> Any:
 
 
 def write_feed(path: Path, found: Changes) -> None:
-    """Add an entry to an Atom feed, which is created if needed. Raises SettingsError if the file is
-    not an Atom feed.
-    """
+    """Add an entry to an Atom feed, creating it if needed. Raises SettingsError for other files."""
     if (feed := read_feed(path)) is None:
         feed = _feed(found)
     entry = _entry(f"spadework:{found.session_id}", found.question, found.at)
@@ -168,7 +164,7 @@ def _entry(id_: str, title: str, at: datetime, tag: str = "entry") -> Any:
 
 
 def check_webhook(url: str) -> None:
-    """Raise SettingsError if `url` is not a web address. The message does not reveal `url`."""
+    """Raise SettingsError if `url` is not a web address, without revealing it."""
     with suppress(ValueError, httpx.InvalidURL):
         told = httpx.URL(url)
         if told.scheme in ("http", "https") and told.host and urlsplit(url).port != 0:
@@ -177,7 +173,7 @@ def check_webhook(url: str) -> None:
 
 
 async def post(url: str, found: Changes) -> None:
-    """Send the changes as JSON, with their Markdown as `text`. Raises SpadeworkError on failure."""
+    """Send the changes as JSON, with Markdown as `text`. Raises SpadeworkError."""
     body = found.model_dump(mode="json") | {"text": found.markdown()}
     client = httpx.AsyncClient(
         timeout=HOOK_SECONDS, verify=certificates(), proxy=proxy_for(url), trust_env=False
@@ -192,11 +188,8 @@ async def post(url: str, found: Changes) -> None:
 
 
 async def run_again(settings: Settings, question: str, before: Result | None) -> Changes:
-    """Research a question again, fetching every page anew, and return the changes since `before`
-    (none if `before` is None).
-
-    Later runs report the same changes again until `mark_told` is called. Raises SessionError if
-    the research fails.
+    """Research a question again, and return the changes since `before` (none if it is None). They
+    are reported again until `mark_told` is called. Raises SessionError if the research fails.
     """
     fresh = settings.with_(knowledge=False, cache_mb=0, clarify=False, approve=False)
     session = Session.start(question, settings=fresh)

@@ -42,8 +42,8 @@ class Linked(Value):
 
 
 class ReadPage(Value):
-    """A page or file as Markdown. `url`: as requested; `final_url`: after redirects; `status`: None
-    for a file; `level`: the fetch level (see `spadework.values.Page`); `seconds`: time taken.
+    """A page or file as Markdown. `url`: as requested; `final_url`: after redirects; `status`:
+    None for a file; `level`: see `spadework.values.Page`.
     """
 
     url: str
@@ -65,8 +65,8 @@ class ReadPage(Value):
 
 
 async def read_file(path: Path, settings: Settings) -> ReadPage:
-    """Read a file, with untrusted content parsed in a separate process.
-    Raises SettingsError if the file cannot be opened, and FetchError if it cannot be read.
+    """Read a file, parsing untrusted content in a separate process. Raises SettingsError if it
+    cannot be opened, and FetchError if it cannot be read.
     """
     began = time.monotonic()
     body, url = await asyncio.to_thread(_file, path)
@@ -92,7 +92,7 @@ async def read_file(path: Path, settings: Settings) -> ReadPage:
 
 
 def checked_address(text: str) -> str:
-    """Return a URL in the form to be requested. Raises SettingsError if it is malformed."""
+    """Return a URL ready to be requested. Raises SettingsError if it is malformed."""
     try:
         return check_url(text)
     except NotAllowed as error:
@@ -102,7 +102,7 @@ def checked_address(text: str) -> str:
 
 
 def about(name: str, error: FetchError) -> FetchError:
-    """Prefix an error with the name of the page or file, unless it already contains that name."""
+    """Prefix an error with the page's or file's name, unless it contains the name."""
     if name in (said := str(error)):
         return error
     return type(error)(f"{name} could not be read: {said}", hint=error.hint)
@@ -128,8 +128,8 @@ def _file(path: Path) -> tuple[bytes, str]:
 async def temporary_context(
     settings: Settings, budget: Budget, tell: Callable[[str], None], alone: PagesAlone | None = None
 ) -> AsyncGenerator[SessionContext, None]:
-    """Open a context in a temporary folder.
-    With `alone`, the context only gathers pages. `tell` receives messages about slow steps.
+    """Open a context in a temporary folder. With `alone`, it only gathers pages. `tell` receives
+    messages about slow steps.
     """
     folder = await asyncio.to_thread(TemporaryDirectory, prefix="spadework-")
     try:
@@ -154,16 +154,14 @@ MOST_CHARS = 60_000
 
 
 def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
-    """Return the longest excerpt that satisfies `fits`: the whole text, pieces around the best
-    matches, or the start.
-    """
+    """Return the longest excerpt that satisfies `fits`, preferably around the best matches."""
     spans = _best(text[:MOST_CHARS], query)
     size = largest(min(len(text), MOST_CHARS), lambda chars: fits(_show_spans(text, spans, chars)))
     return _show_spans(text, spans, size)
 
 
 def of_quotes(result: Result) -> Result:
-    """Return the result with a report composed of the topics' quotes."""
+    """Return the result with a report composed of quotes."""
     sections = tuple(
         writer.section(topic.name, topic.evidence) for topic in result.topics if topic.evidence
     )

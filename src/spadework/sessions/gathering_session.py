@@ -1,4 +1,4 @@
-"""A session that gathers pages or reads a single page, without writing a report."""
+"""A session that gathers pages or reads one, without a report."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from spadework.values import Problem, Result, Unread
 
 
 def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...] | PagesAlone:
-    """Return the providers to open. Reading a web page needs no search provider."""
+    """Return the providers to open. Reading a web page needs none."""
     if brief.kind == "research":
         return providers
     search = brief.kind == "gather" or brief.question.startswith(LOCAL)
@@ -38,16 +38,16 @@ def needed_providers(brief: Brief, providers: tuple[Any, ...]) -> tuple[Any, ...
 
 
 class Gathering:
-    """Gathers or reads the pages of one session. `gathered` is the result so far."""
+    """Gathers or reads one session's pages. `gathered` is the result so far."""
 
     def __init__(self, brief: Brief, context: SessionContext, records: Records) -> None:
         self.gathered = Gathered()
         self._brief, self._context, self._records = brief, context, records
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Yield events, ending with Finished. Pages are recorded even on failure.
-        Raises FetchError if the only page cannot be read, and SearchError if every search failed
-        and no page was read.
+        """Yield events, ending with Finished. Pages are recorded even on failure. Raises
+        FetchError if the only page cannot be read, and SearchError if all searches failed
+        without a page.
         """
         fault: SpadeworkError | None = None
         record = self._context.record
@@ -121,7 +121,6 @@ class Gathering:
         self.gathered = self.gathered.model_copy(update={"problems": tuple(problems)})
 
     async def _finish(self, why: str, *, failed: bool = False) -> Result:
-        # If the work was interrupted, get its pages from the journal.
         if why and not (self.gathered.pages or self._context.journal.hangs):
             pages = await on_disk(recorded_pages, self._context.folder)
             self.gathered = self.gathered.model_copy(update={"pages": tuple(pages)})

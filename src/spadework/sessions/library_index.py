@@ -1,4 +1,4 @@
-"""Index a library in advance, and suggest questions that it can answer."""
+"""Index a library in advance, and suggest questions that it answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spadework.values import Page, Result, Value
 
 
 class Indexed(Value):
-    """A description of the index, and the skipped files, each with a reason."""
+    """A description of the index, and the skipped files with reasons."""
 
     holds: str
     skipped: tuple[str, ...] = ()
@@ -36,8 +36,8 @@ class Embedded(Value):
 async def index(
     settings: Settings, tell: Callable[[str], None] = lambda text: None
 ) -> AsyncGenerator[Indexed | Embedded, None]:
-    """Build or update the index of the library, and its vectors if an embedding model is set.
-    Yields a summary of each step. `tell` receives progress messages.
+    """Index the library, and embed it if a model is set. Yields a summary of each step. `tell`
+    receives progress messages.
     """
     async with AsyncExitStack() as opened:
         if meaning := meaning_of(settings):
@@ -56,13 +56,13 @@ async def index(
 
 
 MOST_DOCUMENTS = 40
-#: Maximum seconds for making suggestions, because a user is waiting.
+#: Maximum seconds for suggestions, because a user is waiting.
 SECONDS = 1.5
 MOST_RELATED = 4
 
 
 async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
-    """Return at most `most` questions that the library can answer, or () if it has no index."""
+    """Return at most `most` questions that the library answers, or () without an index."""
     try:
         _, library = await Library.open_built(settings.library, home=settings.common)
         if library is None:
@@ -78,8 +78,8 @@ async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
 
 
 def related(folder: Path, result: Result) -> list[str]:
-    """Return related questions that were not asked yet. Open topics come first, then headings of
-    cited pages, then headings of other pages.
+    """Return related questions not asked yet: open topics, then headings of pages (cited pages
+    first).
     """
     asked = {name.casefold() for name in (result.question, *(t.name for t in result.topics))}
     pages = [

@@ -1,6 +1,4 @@
-"""Research a question in one call, or as a tool for other agents. Also answer chat messages that
-need no research (the reception).
-"""
+"""Research a question in one call or as an agent's tool."""
 
 from __future__ import annotations
 
@@ -36,9 +34,8 @@ async def research(
     providers: Sequence[Any] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Result:
-    """Research a question and return the result. `follows`: the id of an earlier session;
-    `on_event`: receives each event; `providers`: see `Session.search_with`. Raises SettingsError
-    for unusable settings, and SessionNotFound if `follows` is unknown.
+    """Research a question. `follows` is an earlier session's id; for `providers`, see
+    `Session.search_with`. Raises SettingsError, or SessionNotFound if `follows` is unknown.
     """
     session = Session.start(
         question, settings=settings, budget=budget, attachments=attachments, follows=follows
@@ -56,10 +53,9 @@ def research_sync(
     providers: Sequence[Any] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Result:
-    """Call `research` from synchronous code, even while an event loop is running, as in a
-    notebook.
+    """Call `research` from synchronous code, even in a notebook.
 
-    Ctrl-C raises KeyboardInterrupt and cancels the run, which can then be resumed.
+    Ctrl-C cancels the run, which can then be resumed.
     """
     return run_to_end(
         lambda: research(
@@ -75,7 +71,7 @@ def research_sync(
 
 
 def run_to_end(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run `work` and return its result, in another thread if this one has a running loop."""
+    """Run `work`, even if an event loop already runs in this thread."""
     if not _loop_runs():
         return asyncio.run(work())
     runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
@@ -114,13 +110,12 @@ DESCRIPTION = (
 
 
 def research_tool(settings: Settings | None = None) -> StructuredTool:
-    """Return the tool `deep_research(question)` for LangChain. The tool returns the report as its
-    content and the result as a JSON artifact. In a LangGraph run, events are written to the
-    custom stream. Errors are reported to the model in one sentence.
+    """Return the LangChain tool `deep_research(question)`. Its content is the report, and its
+    artifact is the result as JSON. Errors become one sentence for the model.
     """
 
     async def deep_research(question: str) -> tuple[str, dict[str, Any]]:
-        # The caller is a model, which cannot answer clarifying questions.
+        # The calling model cannot answer clarifying questions.
         asked = (settings or Settings.load()).with_(clarify=False, approve=False)
         write = _writer()
 

@@ -1,4 +1,4 @@
-"""Get pages without a report: the best pages for a query, or one page by its URL."""
+"""Get the best pages for a query, or one page by URL."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from spadework.tools.ranking.selection import LOCAL, PRESETS, LinkStore
 from spadework.values import Page, Result, Unread, Value
 
 PAGES, MOST_PAGES = 5, 20
-#: How many of the newest sessions to search for the page, and the maximum age of a match.
+#: How many recent sessions to search, and a page's maximum age.
 LOOKED_THROUGH, READ_ON = 50, timedelta(hours=1)
 
 #: Maximum seconds to read one page.
@@ -44,7 +44,7 @@ READ_SECONDS = PAGE_SECONDS
 
 
 class FullPage(Value):
-    """A page and its text. `links` is set only for a page that was read by its URL."""
+    """A page and its text, with its links if read by URL."""
 
     page: Page
     text: str
@@ -52,7 +52,7 @@ class FullPage(Value):
 
 
 class GatheredPages(Value):
-    """The best pages for a query (best first), the unread hits, and the session's result."""
+    """The best pages for a query, best first, and the unread hits."""
 
     pages: tuple[FullPage, ...]
     unread: tuple[Unread, ...]
@@ -62,9 +62,8 @@ class GatheredPages(Value):
 def gathering_session(
     query: str, *, pages: int = PAGES, settings: Settings | None = None
 ) -> Session:
-    """Return a session that searches and reads the `pages` best hits (1 to 20) without a model.
-    Raises SettingsError for an empty query. Running it raises SearchError if every search
-    fails.
+    """Return a session that gathers the best 1 to 20 pages without a model. Raises SettingsError.
+    When run, raises SearchError if every search fails.
     """
     settings = settings or Settings.load()
     most = min(max(1, pages), MOST_PAGES)
@@ -74,8 +73,8 @@ def gathering_session(
 
 
 def reading_session(url: str, *, settings: Settings | None = None) -> Session:
-    """Return a new session that reads one web page or library document (`library://…`). Raises
-    SettingsError for an invalid address. Running it raises FetchError if the page cannot be read.
+    """Return a session that reads one web page or library document (`library://…`). Raises
+    SettingsError for an invalid address. Running it raises FetchError if reading fails.
     """
     settings = settings or Settings.load()
     if url.startswith(LOCAL):
@@ -92,15 +91,15 @@ async def gather(
     pages: int = PAGES,
     providers: Sequence[Any] = (),
 ) -> GatheredPages:
-    """Return the best pages for a query, with their texts. For `providers`, see
-    `Session.search_with`. Raises SettingsError, or SearchError if every search fails.
+    """Return the best pages for a query. Raises SettingsError, or SearchError if every search
+    fails.
     """
     session = gathering_session(query, pages=pages, settings=settings).search_with(*providers)
     return await gathered_pages(session, await session.result())
 
 
 async def gathered_pages(session: Session, result: Result) -> GatheredPages:
-    """Return the pages that a session gathered, with their texts, and the session's result."""
+    """Return the pages that a session gathered, with their texts."""
     found = session.gathering.gathered if session.gathering else None
     pages = found.pages if found else ()
     texts = [await asyncio.to_thread(_text, session.folder, page) for page in pages]
@@ -125,7 +124,7 @@ async def page_of(folder: Path) -> FullPage | None:
 
 
 def begun_with(home: Path, url: str) -> Path | None:
-    """Return the folder of the newest session that read `url` in the last hour, or None."""
+    """Return the folder of a session that recently read `url`, or None."""
     since = datetime.now(UTC) - READ_ON
     for metadata in islice(readable_sessions(home), LOOKED_THROUGH):
         if metadata.created_at < since:
@@ -144,8 +143,8 @@ def _text(folder: Path, page: Page) -> str:
 
 
 async def read(url: str, settings: Settings | None = None, *, level: int = 0) -> ReadPage:
-    """Read a web page or library document (`library://…`) as a run would, starting at fetch level
-    `level`. Raises SettingsError for an invalid address, and FetchError if reading fails.
+    """Read a web page or library document, starting at fetch level `level`. Raises SettingsError
+    for an invalid address, and FetchError.
     """
     settings = settings or Settings.load()
     address = url if url.startswith(LOCAL) else checked_address(url)

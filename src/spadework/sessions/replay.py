@@ -49,9 +49,8 @@ async def replay(
     new_model: Settings | None = None,
     watch: Callable[[Event], None] | None = None,
 ) -> Replayed:
-    """Run a finished session again in a temporary home. `new_model` answers requests that were not
-    recorded. `watch` receives each event. Raises SessionNotFound, SessionUnreadable, or
-    SessionError if the session is unfinished or has no recording.
+    """Rerun a finished session. `new_model` answers unrecorded requests. Raises SessionNotFound,
+    SessionUnreadable, or SessionError if it cannot be replayed.
     """
     folder = session_folder(home, session_id)
     before = await asyncio.to_thread(read_result, folder)

@@ -1,6 +1,5 @@
-"""The sessions running in this process, and their watchers. Each watcher gets every event once, in
-order, however late it joins. The folder of a running session is marked, so that the next server
-process resumes the session.
+"""The sessions running in this process, and their watchers. Their folders are marked, so that the
+next server process resumes them.
 """
 
 from __future__ import annotations
@@ -31,9 +30,7 @@ CANCEL_SECONDS = 5.0
 
 
 class Run:
-    """A running session and its events so far. Event n is `recorded[n - 1]`, or None if it is
-    damaged. Only current watchers get `notes`.
-    """
+    """A running session. Event n is `recorded[n - 1]`, or None if damaged."""
 
     def __init__(self, session: Session, recorded: list[Event | None]) -> None:
         self.session = session
@@ -53,7 +50,7 @@ class Run:
 
     @property
     def result(self) -> Result | None:
-        """The reported result, or None. The run ends shortly after reporting a result."""
+        """The reported result, or None. The run ends shortly afterwards."""
         ends = (
             event for event in reversed(self.recorded) if isinstance(event, (Started, Finished))
         )
@@ -81,8 +78,8 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield (number, event) pairs for the events after number `after`. A note has the number
-        of the event that precedes it.
+        """Yield (number, event) pairs after number `after`. A note has the preceding event's
+        number.
         """
         n, noted = after, 0
         while True:
@@ -106,7 +103,7 @@ class Run:
 
 
 class Runs:
-    """The runs of this process. Runs stopped by `close` can be resumed."""
+    """The runs of this process, resumable after `close`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -114,7 +111,7 @@ class Runs:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def start(self, session: Session) -> Run:
-        """Start a session, unless it is running or finished, and return its run."""
+        """Start a session, unless running or finished, and return its run."""
         if session.session_id in self._runs:
             return self._runs[session.session_id]
         run = Run(session, read_log(session.folder))
@@ -137,7 +134,7 @@ class Runs:
         return runs
 
     async def find(self, session_id: str) -> None:
-        """Copy a session from the workers to this machine, and start watching it."""
+        """Copy a session from the workers, and start watching it."""
         backend = backend_of(self.settings)
         if session_id not in self._runs and await backend.find(self.settings, session_id):
             self.start(await asyncio.to_thread(self._resumed, session_id))
@@ -147,7 +144,7 @@ class Runs:
         return Session.resume(session_id, home=home, common=common)
 
     def find_running(self, session_id: str) -> Run | None:
-        """Return a session's run, or None if it is not running here."""
+        """Return a session's run here, or None."""
         return self._runs.get(session_id)
 
     def current(self) -> list[Run]:
@@ -162,9 +159,7 @@ class Runs:
     async def watch(
         self, session_id: str, after: int = 0
     ) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield a session's events after number `after`, live or from the log. Raises
-        SessionNotFound.
-        """
+        """Yield a session's events after number `after`. Raises SessionNotFound."""
         if run := self._runs.get(session_id):
             async with aclosing(run.watch(after)) as events:
                 async for numbered in events:
@@ -176,7 +171,7 @@ class Runs:
                 yield n, event
 
     async def cancel(self, session_id: str) -> None:
-        """Cancel a run; it can be resumed. Raises SessionNotFound if it is not running here."""
+        """Cancel a run, which can be resumed. Raises SessionNotFound."""
         if session_id not in self._tasks:
             raise SessionNotFound(f"Session {session_id[:80]!r} is not running here.")
         run, task = self._runs[session_id], self._tasks[session_id]

@@ -1,6 +1,4 @@
-"""Search or plan without starting a run. A search ranks and selects hits, but reads and stores
-nothing. A plan costs only its model calls.
-"""
+"""Search or plan without starting a run."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ __all__ = ["SEARCH_SECONDS", "Looked", "Ranked", "search", "usable"]
 
 
 class Ranked(Value):
-    """A ranked hit. `parts` holds the scores (0 to 1) of its title, snippet and position, `shape`
-    is its probable document type, and `reason` says why a run would or would not read it.
-    """
+    """A ranked hit, with scores from 0 to 1 (`parts`) and a probable document type (`shape`)."""
 
     hit: Hit
     parts: dict[str, float]
@@ -46,8 +42,7 @@ class Ranked(Value):
 
 
 class Looked(Value):
-    """The outcome of a search: hits (best first), providers searched, failures with reasons, and
-    notices.
+    """The outcome of a search.
 
     `answered` is False if every provider failed.
     """
@@ -60,7 +55,7 @@ class Looked(Value):
 
 
 def hits_to_request(shown: int, settings: Settings) -> int:
-    """Return how many hits to request from each provider in order to show `shown` of them."""
+    """Return how many hits to request from each provider to show `shown`."""
     return max(shown, RESULTS[settings.effort])
 
 
@@ -130,7 +125,7 @@ def _rank_hit(hit: Hit, query: Query, made: Selection) -> Ranked:
 
 
 class Preview(Value):
-    """A plan and its forecast, with the usage and problems recorded while planning."""
+    """A plan, its forecast, and the usage and problems of planning."""
 
     plan: Plan
     forecast: Forecast
@@ -139,8 +134,8 @@ class Preview(Value):
 
 
 async def preview(session: Session, tell: Callable[[str], None] = lambda text: None) -> Preview:
-    """Return the plan that a session would make. A plan made by a model is stored, and reused when
-    the same question is run. `tell` receives notices. Raises SettingsError.
+    """Return the plan that a session would make. A model's plan is stored and reused. Raises
+    SettingsError.
     """
 
     def emit(event: Event) -> None:

@@ -1,4 +1,4 @@
-"""Sessions, which any interface can start, watch, answer, stop, resume and follow up on."""
+"""Sessions to start, watch, answer, stop, resume and follow up on."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ from spadework.tools.stores.journal_rows import claim_on
 from spadework.values import Result
 from spadework.visible import visible
 
-#: True inside a session. A nested session must not wait for the session that contains it.
+#: True inside a session, where nested sessions must not wait.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
@@ -75,9 +75,7 @@ async def admitted(
     stop: asyncio.Event,
     progress: Callable[[str], None] | None,
 ) -> AsyncIterator[None]:
-    """Wait for admission, then apply the limits shared by all machines.
-    Waiting does not count as run time.
-    """
+    """Wait for admission with the run's clock paused, then apply the shared limits."""
     replayed = budget.replayed is not None
     backend = backend_of(settings)
     sharing = nullcontext() if replayed else backend.limits_shared(settings, session_id)
@@ -94,21 +92,19 @@ async def admitted(
 
 
 def by_workers(session_id: str, brief: Brief, settings: Settings) -> bool:
-    """Return whether workers run this session. Nested sessions and sessions claimed by this worker
-    run in this process.
-    """
+    """Return whether workers, rather than this process, run the session."""
     wanted = settings.database_url is not None and brief.kind == "research"
     return wanted and not _inside.get() and claim_on(session_id) is None
 
 
-#: Maximum steps of the graph. A run exhausts its budget long before it needs this many.
+#: Maximum steps of the graph. A run exhausts its budget long before.
 MOST_STEPS = 200
-#: Maximum seconds to wait for the user's answer. The run's clock is paused meanwhile.
+#: Maximum seconds to wait for the user. The run's clock is paused.
 USER_SECONDS = 3600.0
 
 
 class Researching:
-    """Researches the question of a session. `answered` waits for the user's answer."""
+    """The research of a session's question. `answered` waits for the user's answer."""
 
     def __init__(
         self,
@@ -121,7 +117,7 @@ class Researching:
         self._answered = answered
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Yield the events of the research. The last event is Finished."""
+        """Yield the research events, ending with Finished."""
         context, records = self._context, self._records
         record = context.record
         saved = checkpoints_of(context.session_id, context.journal, record)
@@ -135,7 +131,7 @@ class Researching:
         for event in record.heard():
             yield event
         if finished := before.get("result"):
-            # The run was killed after its last checkpoint, so its files may be incomplete.
+            # The run was killed after its last checkpoint, so files may be incomplete.
             for event in await self._finished(finished):
                 yield event
             return
@@ -185,9 +181,7 @@ class Researching:
 
 
 class Session:
-    """A question and its run.
-    Create a session with `start` or `resume`, then use `events()` or `result()`.
-    """
+    """A question and its run, created with `start` or `resume`."""
 
     def __init__(self, session_id: str, brief: Brief, settings: Settings, budget: Budget) -> None:
         self.session_id = session_id
@@ -202,10 +196,10 @@ class Session:
         self._answers: asyncio.Queue[str] = asyncio.Queue()
         #: A notice about stored settings that are ignored.
         self._set_aside = ""
-        #: Seconds from the start of closing to the result, or None while there is no result.
+        #: Seconds from the start of closing to the result, if any.
         self._writing: float | None = None
-        #: For a session run by workers, the number of events already recorded. None means all
-        #: events up to the last `Ended`.
+        #: If workers run the session, the number of events already recorded. None means all up to
+        #: the last `Ended`.
         self.seen: int | None = None
 
     @property
@@ -224,10 +218,9 @@ class Session:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session. If `follows` is the id of an earlier session, the new one searches
-        only for facts that are missing from the earlier pages. Without `follows`, `earlier`
-        holds the previous questions, oldest first. Raises SettingsError for an empty question
-        or a model without a key, and SessionNotFound if `follows` is unknown.
+        """Return a new session. If `follows` is an earlier session's id, search only for facts
+        missing from its pages. Otherwise, `earlier` are the previous questions, oldest first.
+        Raises SettingsError or SessionNotFound.
         """
         question = " ".join(visible(question).split())
         if not question:
@@ -247,8 +240,8 @@ class Session:
         common: Path | None = None,
         **changed: Any,
     ) -> Self:
-        """Return a stored session to continue with `changed` settings. If it belongs to a server's
-        user, `common` is the server's home. Raises SessionNotFound or SessionUnreadable.
+        """Return a stored session with `changed` settings. `common` is the server's home, if any.
+        Raises SessionNotFound or SessionUnreadable.
         """
         home = Path(changed.get("home") or (settings or Settings.load()).home).absolute()
         metadata = read_metadata(session_folder(home, session_id))
@@ -264,14 +257,13 @@ class Session:
         return made
 
     def attach(self, paths: Sequence[Path]) -> None:
-        """Attach files to be read first. Call this before the run."""
+        """Attach files to read first. Call this before the run."""
         files = (*self.brief.attachments, *(str(path.absolute()) for path in paths))
         self.brief = replace(self.brief, attachments=files)
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
-        """Set the form of the report. Call this before the run. `wishes` describes the length,
-        format, language and audience that the user wants, and does not affect the search.
-        `most_words` is the maximum length (0: use the settings).
+        """Set the form of the report before the run: `wishes` for length, format, language and
+        audience, and at most `most_words` (0: from the settings).
         """
         self.brief = replace(
             self.brief, wishes=visible(wishes)[:MOST_WISHES], most_words=max(0, most_words)
@@ -279,17 +271,15 @@ class Session:
         return self
 
     def search_with(self, *sources: Any) -> Self:
-        """Search with these providers. Call this before the run. A provider is an object with
-        `async def search(query, *, limit, seconds)` like
-        `spadework.tools.search.provider.Provider`, or a LangChain tool or retriever. The
-        providers replace `auto`, but not providers named in the setting `search`. When a
-        session is resumed, the providers must be given again.
+        """Search with these providers: LangChain tools or retrievers, or objects like
+        `spadework.tools.search.provider.Provider`. Call this before the run, and again before
+        it is resumed. They replace `auto`, but not providers named in the setting `search`.
         """
         self._providers += sources
         return self
 
     def replaying(self, replay: Replay) -> Self:
-        """Answer the run's requests from a recording. Call this before the run."""
+        """Answer requests from a recording. Call this before the run."""
         self._replay, self.budget.replayed = replay, 0.0
         return self
 
@@ -298,11 +288,11 @@ class Session:
         self._stop.set()
 
     def answer(self, text: str) -> None:
-        """Answer an `Asked` event with text, an option, or one topic per line. "" means yes."""
+        """Answer an `Asked` event with text, an option, or a topic per line. "" means yes."""
         self._answers.put_nowait(text)
 
     async def result(self, watch: Callable[[Event], None] | None = None) -> Result:
-        """Run the session to the end and return the result. `watch` receives each event."""
+        """Run the session and return the result. `watch` receives each event."""
         async with aclosing(self.events()) as events:
             async for event in events:
                 if watch:
@@ -313,8 +303,8 @@ class Session:
 
     def events(self, progress: Callable[[str], None] | None = None) -> AsyncGenerator[Event, None]:
         """Run the session and yield its events, ending with Finished. Closing the iterator cancels
-        the run, which can be resumed. `progress` receives messages about waiting and slow steps.
-        Raises SettingsError, SessionBusy, DiskFailed or SessionUnreadable.
+        the run, which can be resumed. Raises SettingsError, SessionBusy, DiskFailed or
+        SessionUnreadable.
         """
         return handed_on(partial(self._run, progress), self.folder, self.budget)
 
@@ -333,7 +323,7 @@ class Session:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(admitted(*me, self._stop, progress))
             stack.enter_context(hold_session(self.folder))
-            # Check again, because another process may have run the session in the meantime.
+            # Another process may have run the session in the meantime.
             if await self._tell_ended(tell):
                 return
             await records.take_up()
@@ -436,7 +426,7 @@ class Session:
         return self.gathering.events()
 
     async def _answered(self) -> str:
-        """Return the user's answer, or "" if the search is stopped or the answer takes too long."""
+        """Return the user's answer, or "" if stopped or too late."""
         with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=USER_SECONDS)
         return ""

@@ -22,22 +22,21 @@ from spadework.sessions.storage.files import JOURNAL
 from spadework.tools.stores.disk import in_time
 from spadework.values import Result
 
-#: Seconds after the deadline at which a run is cut off and finished without a model.
+#: Seconds after the deadline until a run is cut off.
 GRACE_SECONDS = 0.3
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
-#: A stream part that means that the report must be written now.
+#: A stream part: the report must be written now.
 EMERGENCY = object()
-#: A stream part that means that the stream has ended.
+#: A stream part: the stream has ended.
 _END = object()
 
 
 async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
-    """Yield the parts of `stream`, the recorded events, and EMERGENCY when it is time to write.
-    Stop when the stream ends, shortly after the deadline, or at the mark `unwritten` if no
-    report has been started by then. Finally, cancel the graph's task.
+    """Yield the stream's parts, recorded events, and EMERGENCY when it is time to write. Stop
+    shortly after the deadline, or at `unwritten` if no report was started.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
@@ -46,8 +45,8 @@ async def parts_until_deadline(
     try:
         while True:
             try:
-                # Do not use asyncio.wait_for. In Python 3.11, it can lose a cancellation that
-                # arrives at the same time as a part.
+                # In Python 3.11, asyncio.wait_for can lose a cancellation that arrives with a
+                # part.
                 async with asyncio.timeout(_next_mark(budget, unwritten, told=told)):
                     part = await queue.get()
             except TimeoutError:
@@ -64,14 +63,12 @@ async def parts_until_deadline(
     finally:
         task.cancel()
         await asyncio.wait({task}, timeout=ANSWER_SECONDS)
-        # If the journal hangs, do not wait for the task, which may itself be waiting for the
-        # journal.
+        # The task may itself be waiting for a journal that hangs.
         if not task.done() and await journal.answers(ANSWER_SECONDS):
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
 
 
 def _next_mark(budget: Budget, unwritten: Mark, *, told: bool) -> float | None:
-    """Return the seconds until the next mark, or None in a replay."""
     if budget.replayed is not None:
         return None
     if not told:
@@ -80,12 +77,11 @@ def _next_mark(budget: Budget, unwritten: Mark, *, told: bool) -> float | None:
 
 
 async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) -> None:
-    """Queue the stream's parts, then _END, even after an error."""
     try:
         async for part in stream:
             queue.put_nowait(part)
     except asyncio.CancelledError as cancelled:
-        # LangGraph's error carries a task that is still writing to the journal, so wait for it.
+        # LangGraph's error carries a task that is still writing to the journal.
         saving = [left for left in cancelled.args if isinstance(left, asyncio.Task)]
         if saving:
             await asyncio.wait(saving, timeout=SAVING_SECONDS)
@@ -97,8 +93,8 @@ async def _queue_parts(stream: AsyncIterator[Any], queue: asyncio.Queue[Any]) ->
 async def watch_graph(
     graph: Graph, config: RunnableConfig, context: SessionContext, records: Records, given: Any
 ) -> AsyncGenerator[Event, None]:
-    """Run the graph and yield events until it ends or has a question for the user.
-    A result is reported after its files are written.
+    """Run the graph and yield events until it ends or asks the user. Files are written before the
+    result is reported.
     """
     stream = graph.astream(
         given,
@@ -127,7 +123,7 @@ async def watch_graph(
 def start_event(
     session_id: str, brief: Brief, mode: str, searching: tuple[str, ...], *, resumed: bool
 ) -> Started:
-    """Return the event for the start or resumption of a run."""
+    """Return the event for a run's start or resumption."""
     return Started(
         session_id=session_id,
         question=brief.question,
@@ -149,7 +145,7 @@ def tell_beginning(
     )
     for notice in (*(f"{p.reason} {p.effect}" for p in context.problems), *context.notices):
         record.tell(Notice(text=notice))
-    # Log what is missing: a killed run may have saved more in its state than it had logged.
+    # A killed run may have saved more state than it logged.
     proven = records.proven
     untold = [entry for entry in before.get("evidence", []) if entry.id not in proven]
     for event in _of_change({"evidence": untold, "problems": before.get("problems", [])}):
@@ -157,7 +153,7 @@ def tell_beginning(
 
 
 async def in_its_time(work: Coroutine[Any, Any, T], folder: Path, budget: Budget) -> T:
-    """Await `work`, which uses the journal. Raises DiskHangs if it runs past the deadline."""
+    """Await `work`, which uses the journal. Raises DiskHangs at the deadline."""
     return await in_time(work, folder / JOURNAL, budget.seconds_left())
 
 
@@ -172,7 +168,7 @@ def _emergency(budget: Budget) -> Notice:
 
 
 def _of_update(part: Any) -> list[Event]:
-    """Return the events in a node's update, or [] if a worker's subgraph sent it."""
+    """Return the events in a node's update, ignoring workers' subgraphs."""
     if part["ns"]:
         return []
     if waiting := part["data"].get("__interrupt__"):
@@ -191,7 +187,7 @@ def _of_change(change: Any) -> list[Event]:
     ]
 
 
-#: Maximum seconds for closing a run's files and connections, and minimum if the run finished.
+#: Maximum seconds for closing a run, and the minimum if it finished.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
 
 Tell = Callable[[Event], None]
@@ -200,9 +196,7 @@ Tell = Callable[[Event], None]
 async def handed_on(
     run: Callable[[Tell], Awaitable[None]], folder: Path, budget: Budget
 ) -> AsyncGenerator[Event, None]:
-    """Yield the events of `run`, and raise its errors. Disk errors are converted by `disk_faults`.
-    Closing the iterator cancels the run.
-    """
+    """Yield the events of `run`, with disk errors converted. Closing the iterator cancels it."""
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     running = asyncio.create_task(_drive(run, folder, queue))
     over = False
@@ -213,12 +207,12 @@ async def handed_on(
         await running
     finally:
         try:
-            # A finished run may spend the time left until its deadline on closing.
+            # A finished run may use the time until its deadline for closing.
             rest = max(LEAST_CLOSING, min(CLOSING_SECONDS, budget.seconds_left()))
             await asyncio.wait({running}, timeout=rest if over else 0)
         finally:
             running.cancel()
-            # Wait only for a limited time. Work that is still running ends with the process.
+            # Work that still runs after this ends with the process.
             ending = asyncio.gather(running, return_exceptions=True)
             await asyncio.wait({ending}, timeout=LEAST_CLOSING if over else CLOSING_SECONDS)
 

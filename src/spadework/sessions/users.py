@@ -1,4 +1,4 @@
-"""Users and their homes. Only this module decides what a user can access."""
+"""Users and their homes. Only this module decides what users can access."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class ListFile(Generic[Row]):
 
     @property
     def version(self) -> int:
-        """The version of the list. Always 0, because the file itself is checked for changes."""
+        """Always 0, because the file itself is checked for changes."""
         return 0
 
     @property
     def exists(self) -> bool:
-        """True if the list was ever written, even if it is empty."""
+        """True if the list was ever written, even if empty."""
         return self.path.exists()
 
     def take(self, version: int, rows: str) -> None:
@@ -65,7 +65,7 @@ class ListFile(Generic[Row]):
             ) from None
 
     def current(self) -> list[Row]:
-        """Return the rows. A changed file is read again, and a damaged file counts as empty."""
+        """Return the latest rows, or none if the file is damaged."""
         try:
             stat = self.path.stat()
         except OSError:
@@ -82,7 +82,7 @@ class ListFile(Generic[Row]):
 
     @contextmanager
     def edit(self) -> Iterator[list[Row]]:
-        """Yield the rows, then write them back. Raises SettingsError if the file is damaged."""
+        """Yield the rows, then write them back. Raises SettingsError if damaged."""
         make_folder(self.path.parent)
         with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
             rows = self.read()
@@ -93,7 +93,7 @@ class ListFile(Generic[Row]):
 def kept_list(
     path: Path, rows: TypeAdapter[list[Row]], database_url: SecretStr | None
 ) -> ListFile[Row]:
-    """Return the list in the file at `path`, or in the database under the file's name."""
+    """Return the list at `path`, or the one in the database."""
     if database_url is None:
         return ListFile(path, rows)
     table: ListFile[Row] = shared_backend().list_table(
@@ -102,12 +102,12 @@ def kept_list(
     return table
 
 
-#: `read` grants access to the user's own sessions, `ask` to research and all changes, and `admin`
-#: to the server's pages and metrics, but not to sessions.
+#: `read` covers a user's own sessions, `ask` research and changes, and `admin` only the server's
+#: pages and metrics.
 Scope = Literal["read", "ask", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
-#: Names double as folder names, so they are lower-case and do not end in a dot.
+#: User names are also folder names: lower-case, without a final dot.
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9._@+-]{0,62}[a-z0-9])?")
 
 
@@ -128,7 +128,7 @@ NOBODY = User("", frozenset())
 
 
 def user_name(text: str) -> str:
-    """Return a name in its stored form, in lower case. Raises SettingsError if it is invalid."""
+    """Return a name in its stored form. Raises SettingsError if invalid."""
     name = text.strip().lower()
     if not is_user_name(name):
         wanted = "1 to 64 of a-z, 0-9 and . _ @ + -, beginning and ending with a letter or digit"
@@ -156,8 +156,8 @@ class Token(Value):
 
 
 class Tokens:
-    """The tokens of a home, or of all servers that share a database. Once a server has had a
-    token, it counts as having users, so revoking the last token does not open it to everyone.
+    """The tokens of a home or shared database. Revoking the last one does not open the server to
+    everyone.
     """
 
     def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:
@@ -169,11 +169,11 @@ class Tokens:
         return self.list.exists
 
     def listed(self) -> list[Token]:
-        """Return all tokens, oldest first. Raises SettingsError if the file is damaged."""
+        """Return all tokens, oldest first. Raises SettingsError for a damaged file."""
         return self.list.read()
 
     def add(self, name: str, scopes: Iterable[str] = USUAL) -> str:
-        """Create a token and return it. The token is shown only once. Raises SettingsError."""
+        """Create and return a token, which is shown only once. Raises SettingsError."""
         user, asked = user_name(name), frozenset(scopes)
         if wrong := sorted(asked - frozenset(SCOPES)):
             raise SettingsError(must_be("A scope", f"one of {', '.join(SCOPES)}", wrong[0]))
@@ -186,9 +186,7 @@ class Tokens:
         return token
 
     def revoke(self, named: str) -> list[Token]:
-        """Revoke a token by id, or all tokens of a user, and return them.
-        Raises SettingsError if there are none.
-        """
+        """Revoke a token by id, or all of a user's tokens. Raises SettingsError without a match."""
         with self.list.edit() as tokens:
             gone = [one for one in tokens if named.strip().lower() in (one.id, one.user)]
             if not gone:
@@ -200,7 +198,7 @@ class Tokens:
         return gone
 
     def user_of(self, token: str) -> User | None:
-        """Return a token's user, or None. Every stored token is compared in constant time."""
+        """Return a token's user, or None, comparing in constant time."""
         given = _hash(token)
         found = [one for one in self.list.current() if hmac.compare_digest(one.sha256, given)]
         return User(found[0].user, frozenset(found[0].scopes)) if found else None
@@ -216,7 +214,7 @@ USERS = "users"
 
 
 class People:
-    """The users of a server with these settings."""
+    """The users of a server."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -225,12 +223,12 @@ class People:
 
     @property
     def there(self) -> bool:
-        """True if the server has users. Otherwise, every client counts as the server's owner."""
+        """True if the server has users. Otherwise, every client is its owner."""
         return bool(self.settings.user_header) or self.tokens.any_user
 
     async def look(self) -> None:
-        """Reload the tokens if they were changed elsewhere. If this raises DiskFailed or
-        SettingsError, the caller must admit nobody.
+        """Reload the tokens if changed elsewhere. On DiskFailed or SettingsError, the caller must
+        admit nobody.
         """
         if self.settings.database_url is None:
             return
@@ -247,14 +245,14 @@ class People:
             tokens.take(0, "[]")
 
     def settings_of(self, name: str) -> Settings:
-        """Return the settings with the user's own home. Raises SettingsError for a bad name."""
+        """Return settings with the user's own home. Raises SettingsError for a bad name."""
         if name not in self._settings:
             home = self.settings.home / USERS / user_name(name)
             self._settings[name] = self.settings.with_(home=home).within(self.settings.common)
         return self._settings[name]
 
     def names(self) -> Iterator[str]:
-        """Yield "" for the owner, then the names of the users who have a home."""
+        """Yield "" for the owner, then the users who have a home."""
         yield ""
         found: list[str] = []
         with suppress(OSError):

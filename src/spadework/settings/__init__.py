@@ -1,7 +1,5 @@
-"""All settings in one frozen class, set by environment variables or keyword arguments. For
-example, `SPADEWORK_MINUTES` or `Settings(minutes=…)` sets the field `minutes`. The providers'
-own variables (`OPENAI_API_KEY`, …) work too. `docs/settings.md` and Studio's form show the
-fields' docstrings and bounds.
+"""All settings, from environment variables such as `SPADEWORK_MINUTES` or keyword arguments.
+`docs/settings.md` and Studio's form show the fields' docstrings and bounds.
 """
 
 from __future__ import annotations
@@ -57,14 +55,13 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     )
 
     _given: frozenset[str] = PrivateAttr(default=frozenset())
-    #: The server's home, if these are the settings of one of the server's users.
+    #: The server's home, in the settings of one of its users.
     _common: Path | None = PrivateAttr(default=None)
 
     @model_validator(mode="wrap")
     @classmethod
     def _in_one_sentence(cls, data: Any, checked: ModelWrapValidatorHandler[Self]) -> Self:
-        # Report errors in one sentence instead of pydantic's list. This is a validator, because a
-        # graph's context creates settings without calling `load`.
+        # A graph's context bypasses `load`, so a validator must shorten errors.
         try:
             return checked(data)
         except ValidationError as error:
@@ -88,7 +85,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     @classmethod
     def load(cls, **given: Any) -> Self:
         """Return settings from the environment and `given`, in which None means "not given".
-        Raises SettingsError with a message that names the field, its value and what is valid.
+        Raises SettingsError.
         """
         asked = {name: value for name, value in given.items() if value is not None}
         try:
@@ -105,7 +102,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         return self._given
 
     def with_(self, **changes: Any) -> Self:
-        """Return a copy with `changes`, validated like new settings. None means "unchanged"."""
+        """Return a validated copy with `changes`. None means "unchanged"."""
         kept = {name: getattr(self, name) for name in self.model_fields_set}
         asked = {name: value for name, value in changes.items() if value is not None}
         made = self.load(**kept | asked)
@@ -114,7 +111,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         return made
 
     def within(self, common: Path) -> Self:
-        """Return a copy for a user whose home is inside `common`, the server's home."""
+        """Return a copy for a user of the server with the home `common`."""
         made = self.model_copy()
         made._common = absolute(common)
         return made
@@ -126,8 +123,8 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @property
     def owner(self) -> str:
-        """The home's path relative to the common home, or "" for the server's owner. It identifies
-        the user on all machines. Raises SettingsError if the home is outside the common home.
+        """The home relative to the common home, or "" for the owner. Raises SettingsError if it is
+        outside.
         """
         if not self.home.is_relative_to(self.common):
             wanted = f"in {self.common}, where machines share a database"
@@ -135,7 +132,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         return "" if self.home == self.common else self.home.relative_to(self.common).as_posix()
 
     def model_for(self, role: Role) -> str:
-        """Return a role's model as PROVIDER:NAME, or "" if the role runs without a model."""
+        """Return a role's model as PROVIDER:NAME, or "" for none."""
         own = {"lead": "", "writer": self.writer_model}.get(role, self.judge_model)
         named = own or self.model
         if named or not self.openai_api_key or self.openai_base_url:

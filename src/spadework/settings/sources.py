@@ -1,6 +1,4 @@
-"""The groups of settings that make up `Settings`, and warnings about environment variables that
-look like settings but are not.
-"""
+"""The groups that make up `Settings`, and warnings about unknown environment variables."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ _SITE = re.compile(r"(?:library|https?)://\S+|[^\s/:]+\.[^\s/:.]+", re.IGNORECAS
 
 
 def provider_alias(name: str) -> AliasChoices:
-    """Return the aliases of a provider's variable, with and without the `SPADEWORK_` prefix."""
+    """Return a provider variable's names, with and without `SPADEWORK_`."""
     return AliasChoices(f"SPADEWORK_{name}", name)
 
 
@@ -78,7 +76,7 @@ Sites = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_sites)]
 PREFIX = "SPADEWORK_"
 #: Variables with the prefix SPADEWORK_ that other modules read.
 _OTHERS = frozenset({"PROXY", "MCP_CONNECTION"})
-#: Variables of other research servers, with the setting to use instead, or "" if there is none.
+#: Variables of other research servers, with the equivalent setting or "".
 _ELSEWHERE = {
     "DEFAULT_NUM_RESULTS": "",
     "DEFAULT_SEARCH_COUNTRY": "search_country",
@@ -97,7 +95,7 @@ _told: set[str] = set()
 
 
 def tell_unread(fields: Collection[str]) -> None:
-    """Log a warning for each variable that no setting reads, once per process."""
+    """Log a warning for each unknown variable, once per process."""
     for name, sentence in unread(fields, os.environ):
         if name not in _told:
             _told.add(name)
@@ -105,7 +103,7 @@ def tell_unread(fields: Collection[str]) -> None:
 
 
 def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each variable that no setting in `fields` reads, with the warning to log."""
+    """Yield each variable that no setting reads, with its warning."""
     known = {field.upper() for field in fields} | _OTHERS
     for name in sorted(environ):
         own = name.upper().startswith(PREFIX) and name.upper().removeprefix(PREFIX)
@@ -121,7 +119,7 @@ def unread(fields: Collection[str], environ: Mapping[str, str]) -> Iterator[tupl
 
 
 class Searching(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Settings for the providers, filters and limits of searches, and for the ranking of hits."""
+    """Settings for searches and for the ranking of hits."""
 
     # Search
     search: str = "auto"
@@ -224,7 +222,7 @@ class Reading(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Settings that choose models and embeddings, their endpoints, and the size of a request."""
+    """Settings for models, embeddings, endpoints and request sizes."""
 
     model: str = ""
     """Chat model as PROVIDER:NAME, such as openai:gpt-5-mini. Empty: the default of the key, or
@@ -281,7 +279,7 @@ class Models(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Judging(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Settings for the report's length, stored pages, and questions to the user."""
+    """Settings for the report, stored pages, and questions to the user."""
 
     # The report
     length: Literal["short", "normal", "long"] = "normal"
@@ -334,7 +332,7 @@ class Budgets(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Settings for `serve` and MCP, and where sessions are stored."""
+    """Settings for `serve`, MCP and stored sessions."""
 
     # Serving
     token: SecretStr | None = None
@@ -361,7 +359,7 @@ class Serving(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
-    """Settings for a server's users, their limits, and the database that machines share."""
+    """Settings for a server's users and for the database that machines share."""
 
     # Users
     user_header: str = ""
@@ -395,7 +393,7 @@ class Users(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 def networks_of(words: tuple[str, ...]) -> tuple[IPv4Network | IPv6Network, ...]:
-    """Parse words as IP addresses or networks. Raises ValueError for any other word."""
+    """Parse IP addresses or networks. Raises ValueError for any other word."""
     return tuple(ip_network(word, strict=False) for word in words)
 
 
@@ -421,7 +419,7 @@ class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 def levels_of(log: str) -> dict[Concern, LogLevel]:
-    """Return the level of each logged concern. Raises ValueError for an unknown word."""
+    """Return the level of each logged concern. Raises ValueError for unknown words."""
     found: dict[Concern, LogLevel] = {}
     for word in filter(None, (word.strip() for word in log.split(","))):
         name, _, level = word.rpartition("=")

@@ -1,1 +1,1 @@
-"""Tools for searching, fetching, extracting, ranking and storing, without a model or the graph."""
+"""Tools for searching, reading, ranking and storing, without a model or the graph."""

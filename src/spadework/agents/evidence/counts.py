@@ -1,6 +1,4 @@
-"""Compute answers from lists and tables. For "how many" questions, a list is quoted whole and
-counted, unless a quote states the number. Maximums, sums, counts and lookups use whole tables.
-"""
+"""Compute counts, sums, extremes and lookups from lists and whole tables."""
 
 from __future__ import annotations
 
@@ -32,9 +30,9 @@ MOST_ROWS = 20
 class Listed(NamedTuple):
     """A list in a text.
     - `led`: the span of the sentence that introduces it, if any.
-    - `name`: the introduction, or the heading above the list.
+    - `name`: the introduction, or the heading above.
     - `items`: the spans of its items.
-    - `things`: the number of items that are not nested.
+    - `things`: the number of top-level items.
     """
 
     led: Span | None
@@ -44,7 +42,7 @@ class Listed(NamedTuple):
 
     @property
     def parts(self) -> tuple[Span, ...]:
-        """The spans of the introducing sentence (if any) and of the items."""
+        """The spans of the introduction, if any, and of the items."""
         return (self.led, *self.items) if self.led else self.items
 
     def cut_at(self, shown: int) -> bool:
@@ -53,14 +51,14 @@ class Listed(NamedTuple):
         return shown < len(self.items) and size > LIST_CHARS
 
     def sentence(self, shown: int, say: Phrases) -> str:
-        """State how many things the list names or, if it was cut, how many items are shown."""
+        """State how many items the list has, and how many are shown."""
         if shown == len(self.items):
             return say("listed", heading=self.name, many=self.things)
         return say("list_cut", heading=self.name, shown=shown, many=len(self.items))
 
 
 def asks_how_many(topic: Topic) -> bool:
-    """Return whether a topic asks how many there are of something."""
+    """Return whether a topic asks for a count."""
     return topic.expects == "number" and CUE in language(spoken(topic.question)).cues_in(
         topic.question
     )
@@ -69,7 +67,7 @@ def asks_how_many(topic: Topic) -> bool:
 def with_lists(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView]
 ) -> Judgement:
-    """Quote a whole list if the topic asks how many and no quote states the number."""
+    """Quote a whole list if a topic asks for a count that no quote states."""
     asked, proven = asked_of(plan, topic), False
     quotes = [spot.quote for spot in judgement.spots]
     if not asks_how_many(topic) or states_count(topic, asked, quotes):
@@ -91,10 +89,7 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Add the table rows that prove a computed value to a judgement made by code, and drop its
-    earlier quotes if it did not cover the topic. Return the judgement unchanged if a model made
-    it, or if several tables fit equally well.
-    """
+    """Add the table rows that prove a computed value to a judgement made by code."""
     if judgement.judge != CODE:
         return judgement
     found = [
@@ -133,9 +128,8 @@ def _compute(question: str, text: str, title: str, url: str) -> Computed | None:
 def counts(
     plan: Plan, topic: Topic, own: Sequence[Evidence], pages: Mapping[str, str]
 ) -> list[Sentence]:
-    """Return the sentences computed for a topic. A table gives one sentence that cites its rows. A
-    list gives one sentence if it was cut, or if it is quoted whole and the topic asks how many.
-    `pages` maps content hashes to page texts.
+    """Return the sentences computed from a topic's tables and lists. `pages` maps content hashes
+    to page texts.
     """
     asked, say = asked_of(plan, topic), Phrases(plan.language)
     if told := _told_rows(topic.question, own, pages, say):
@@ -160,7 +154,7 @@ class _Told(NamedTuple):
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
-    """Return the value computed from the quoted rows, or None if a single row is the answer."""
+    """Return the computed value, or None if a single row is the answer."""
     by_page = {e.content_hash: e for e in own}
     for digest, page in by_page.items():
         made = _compute(question, pages.get(digest, ""), page.title, page.url)
@@ -187,16 +181,14 @@ def is_count(
     say: Phrases = ENGLISH,
     questions: Mapping[str, str] = MappingProxyType({}),
 ) -> bool:
-    """Return whether a sentence was computed from the list or rows that it cites. `questions` maps
-    topic names to questions.
-    """
+    """Return whether a sentence was computed from the list or rows it cites."""
     if not sentence.inferred:
         return False
     asked = dict.fromkeys([question, *(questions.get(e.topic, e.topic) for e in cited)])
     told = (_told_rows(each, cited, pages, say) for each in asked)
     if any(one and one.text == sentence.text for one in told):
         return True
-    # In every language, a sentence about a list begins with the list's name in quotation marks.
+    # In every language, a sentence about a list begins with its quoted name.
     return sentence.text.startswith(("“", "„", "«", "「")) and any(
         listed.sentence(shown, say) == sentence.text
         for listed, shown, _ in _quoted_lists(cited, pages)
@@ -204,7 +196,7 @@ def is_count(
 
 
 def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
-    """Return whether one of the quotes states how many of the requested things there are."""
+    """Return whether a quote states the number of things asked for."""
     code = spoken(topic.question)
     known = numbers(topic.question, code)
     things = stems(counted(topic.question, code), code) or asked
@@ -216,7 +208,7 @@ def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
 
 
 def lists(text: str, above: str = "") -> Iterator[Listed]:
-    """Yield the lists in a text with at least LEAST_ITEMS items, given the heading `above` it."""
+    """Yield the lists in a text. `above` is the heading before the text."""
     own, found = paths(headings(text)), blocks(text)
     for before, block in zip([None, *found], found, strict=False):
         if block.kind != "list":

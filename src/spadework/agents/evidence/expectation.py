@@ -1,4 +1,4 @@
-"""Check whether quotes contain what their topic expects, and find what the evidence lacks."""
+"""Check whether quotes contain what a topic expects, and find what is missing."""
 
 from __future__ import annotations
 
@@ -34,19 +34,16 @@ from spadework.values import (
 
 #: Expected answers that other pages can confirm or contradict.
 FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
-#: The maximum number of passages to examine, best first, and of pages to quote for each side.
+#: The maximum passages to examine, and the maximum pages to quote for each side.
 MOST_SHOWN, MOST_QUOTED = 60, 2
-#: The fraction of the judging time that confirming facts may take.
+#: The fraction of judging time for confirming facts.
 CONFIRMING = 0.1
 
 
 def confirm_fact(
     plan: Plan, topic: Topic, judgement: Judgement, shown: Sequence[PassageView], late: Late
 ) -> tuple[Judgement, list[Problem]]:
-    """Add quotes from independent pages to a judgement about a fact: at most MOST_QUOTED that
-    agree with it, and at most MOST_QUOTED that disagree. If time runs out, return what was
-    found so far and a problem.
-    """
+    """Add quotes from independent pages that confirm or contradict a judgement about a fact."""
     if topic.expects not in FACTS or not judgement.spots:
         return judgement, []
     code, asked = spoken(topic.question), asked_of(plan, topic)
@@ -76,7 +73,7 @@ def confirm_fact(
 
 
 def asked_of(plan: Plan, topic: Topic) -> set[str]:
-    """Return the stems of a topic's question without the names of its subjects."""
+    """Return the stems of a topic's question without its subjects."""
     code = spoken(topic.question)
     words = stems(topic.question, code)
     return words - stems(" ".join(plan.subjects), code) or words
@@ -124,9 +121,7 @@ SEVERAL = 3
 
 
 class Standard(NamedTuple):
-    """The minimum quality (0 to 10) and number of domains that a topic's evidence needs.
-    Below either minimum, the topic is searched again. `target` is the quality to aim for.
-    """
+    """The minimum quality (0 to 10), desired quality and minimum domains of a topic's evidence."""
 
     quality: float = 7.5
     target: float = 8.0
@@ -142,13 +137,12 @@ _TECHNICAL = re.compile(
     r"\b(?:commands?|scripts?|programs?|apis?|syntax|configur\w+|snippets?|functions?)\b",
     re.IGNORECASE,
 )
-#: "Code" with up to two words before it. "Codes" and "code P0420" do not match, because they are
-#: not source code. `_is_named` recognizes compounds ("exit code").
+#: "Code" and up to two words before it, but not "codes" or "code P0420".
 _CODE = re.compile(
     r"(?:(?:(?P<before>[\w'’]+)\s+)?(?P<by>[\w'’-]+)\s+)?(?<![\w-])code\b(?!\s+\w*\d)",
     re.IGNORECASE,
 )
-#: Words before "code" that make it source code.
+#: Words before "code" that mean source code.
 _SOURCE = frozenset(("source", "example", "sample"))
 #: Words that precede a verb, as in "I write code".
 _ACTS = frozenset(("i", "you", "we", "they", "to"))
@@ -162,9 +156,7 @@ def wants_code(asked: str) -> bool:
 
 
 def _is_named(found: re.Match[str]) -> bool:
-    """Return whether the word before "code" names another kind of code ("exit code"). Verbs,
-    function words and names ("Python code") do not name another kind.
-    """
+    """Return whether the word before "code" names another kind ("exit code")."""
     before, by = found["before"] or "", found["by"] or ""
     spoken = language(language_of(found.string) or "en")
     if not by or by.casefold() in spoken.stop | _SOURCE or before.casefold() in _ACTS:
@@ -174,11 +166,11 @@ def _is_named(found: re.Match[str]) -> bool:
 
 
 LEAST_STEPS, LEAST_ITEMS = 2, 2
-#: A sentence with more separators (commas, "and", "or") than this is a list.
+#: A sentence with more commas, "and" or "or" than this is a list.
 LEAST_COMMAS = 1
-#: At least this many entries are accepted as a table if none of them is a table row.
+#: The minimum number of entries accepted as a table without table rows.
 LEAST_ROWS = 3
-#: The number of sides that a comparison must have for code to check it.
+#: The number of sides in a comparison that code can check.
 SIDES = 2
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
 _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
@@ -241,8 +233,8 @@ def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether the quotes mention each side by a word that the other side's name lacks.
-    Quotes in other languages always pass, because names may differ there.
+    """Return whether each side is mentioned. Quotes in other languages pass, because names may
+    differ.
     """
     code = spoken(topic.question)
     if len(topic.must_cover) != SIDES or all(spoken(e.quote) != code for e in known):
@@ -264,14 +256,13 @@ _CHECKS: dict[Expected, Callable[[Topic, Sequence[Evidence]], bool]] = {
     "rows": _rows,
     "both sides": _both,
 }
-#: The maximum age of the newest dated evidence, in days.
+#: The maximum age of the newest evidence, in days.
 FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
 #: A quote with fewer words and no code is probably a menu.
 LEAST_WORDS = 5
-#: The number of hits that a recommended search requests, by priority.
+#: The number of hits to request, by search priority.
 RESULTS: dict[Priority, int] = {"high": 5, "medium": 5, "low": 4}
-#: The priority of each shortfall: "high" if there is no answer, "low" if only a second source is
-#: missing, otherwise "medium".
+#: The priorities of shortfalls. The default is "medium".
 _PRIORITIES: dict[str, Priority] = {
     "definition": "high",
     "steps": "high",
@@ -282,7 +273,7 @@ _PRIORITIES: dict[str, Priority] = {
 _LIBRARY = "library://"
 _DATE = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 
-#: Expected answers that may include code if the topic is technical.
+#: Expected answers that may include code on technical topics.
 _MAY_BE_CODE = frozenset(("code", "steps", "open"))
 
 
@@ -301,7 +292,7 @@ _KINDS: dict[QuestionType, _Kind] = {
 def shortfalls(
     plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard
 ) -> tuple[Shortfall, ...]:
-    """Return what the ledger lacks. Skip topics without evidence, which are reported as open."""
+    """Return what the ledger lacks. Topics without any evidence are skipped."""
     proven = {t.name: own for t in plan.topics if (own := [e for e in ledger if e.topic == t.name])}
     if not proven:
         return ()
@@ -311,7 +302,7 @@ def shortfalls(
     for topic in topics:
         own, judged = proven[topic.name], coverage.get(topic.name)
         by_model = bool(judged and judged.covered and judged.judge != CODE)
-        # A model that judged the topic covered has also considered whether it needs code.
+        # A model that judged the topic covered has already considered code.
         if not (by_model and topic.expects == "open"):
             found += _lacks_code(topic, own, say)
         found += _navigation(topic, own, say)
@@ -330,7 +321,7 @@ def _of_the_kind(
     if kind := _KINDS.get(plan.question_type):
         asks = next((topic for topic in topics if topic.expects == kind.expects), topics[0])
         if not holds_expected(asks.model_copy(update={"expects": kind.expects}), ledger):
-            # In other languages, search for the question itself, because `kind.query` is English.
+            # Outside English, search for the question, because `kind.query` is English.
             english = plan.language.lower().startswith("en")
             query = kind.query.format(about=about) if english else asks.question
             yield _lacks(kind.expects, asks.name, say(kind.lacking, about=about), query)
@@ -378,9 +369,7 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
-    """Yield the shortfalls of the ledger as a whole: no recent evidence, or too few domains.
-    Library documents need not be recent, and alone they have no shortfalls.
-    """
+    """Yield the ledger's shortfalls in freshness and domains. Library documents are exempt."""
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:
         return
@@ -414,7 +403,7 @@ def _lacks(kind: str, topic: str, text: str, query: str) -> Shortfall:
 
 
 def search(query: str, purpose: str = "", priority: Priority = "medium") -> Recommendation:
-    """Return a recommended search whose number of hits follows from its priority."""
+    """Return a recommended search whose number of hits follows its priority."""
     return Recommendation(
         query=query, purpose=purpose, priority=priority, max_results=RESULTS[priority]
     )

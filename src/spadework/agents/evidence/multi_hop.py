@@ -1,7 +1,4 @@
-"""Follow names that a page mentions but the question does not, because their own pages may have
-the answer. For "Where was the director of X born?", the page about X names the director, and
-the director's page has the answer.
-"""
+"""Follow names from pages to answer questions such as "Where was the director of X born?"."""
 
 from __future__ import annotations
 
@@ -17,14 +14,13 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import sentences
 from spadework.values import Evidence, Recommendation, Topic
 
-#: The maximum number of names to search for from each page about the question, and in total.
+#: The maximum number of names to follow, per page and in total.
 MOST_EACH, MOST_HOPS = 2, 4
-#: The extra score of a name for each word of the requested relation in the same sentence, and for
-#: "by" or "of" right before the name.
+#: The score bonus for each relation word in the sentence, and for a preceding "by" or "of".
 ROLE, LINK = 2.0, 1.0
-#: The extra score of a name with several words, and the minimum length of a name in characters.
+#: The bonus for a name with several words, and a name's minimum characters.
 MANY, LEAST_CHARS = 0.5, 3
-#: Each sentence before a name multiplies the name's score by this factor.
+#: The factor on a name's score for each sentence before it.
 LATER = 0.9
 
 _NAME = re.compile(
@@ -33,16 +29,14 @@ _NAME = re.compile(
 
 
 def asks_for_a_relation(question: str) -> bool:
-    """Return whether a question identifies something by a relation ("the director of X"). Return
-    False for questions that contain pasted material.
-    """
+    """Return whether a question asks for something by a relation ("the director of X")."""
     relation = language(spoken(question)).relation
     return bool(names_in(question) and relation.search(question)) and not brings_material(question)
 
 
 @dataclass(frozen=True)
 class Hop:
-    """A name to search for, and the span of the sentence that mentions it."""
+    """A name to search for, and the sentence that mentions it."""
 
     name: str
     shown: PassageView
@@ -52,17 +46,14 @@ class Hop:
 
 
 def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
-    """Return the names to search for next, from pages whose titles are in the question. The best
-    name of each page comes first, then the second-best of each. Among names of equal rank,
-    those from pages whose titles are names in the question come first.
-    """
+    """Return the names to search for next, the best name of each page first."""
     asked, named = stems(question), [stems(name) for name in names_in(question)]
     found: dict[str, dict[str, Hop]] = {}
     other: set[str] = set()
     for passage in shown:
         title = stems(bare(passage.page.title))
         if title and title <= asked:
-            # The page may state the inverse of the relation, such as "son" for "father".
+            # The page may state the inverse relation, such as "son" for "father".
             told, sides = asked - title, language(spoken(question)).other_side
             roles = told | {stem for word in told for stem in sides.get(word, ())}
             _collect(passage, roles, question, found.setdefault(passage.page.url, {}))
@@ -76,9 +67,9 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
 @dataclass(frozen=True)
 class Trail:
     """The hops of a question.
-    - `ahead`: hops to search for next, if there is no evidence yet.
-    - `via`: hops that were searched for.
-    - `titles`: titles of shown pages, if the evidence mentions them.
+    - `ahead`: hops to search for next.
+    - `via`: hops already searched for.
+    - `titles`: titles of shown pages that the evidence mentions.
     - `further`: the `titles` that are not in the question.
     """
 
@@ -89,9 +80,7 @@ class Trail:
 
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
-    """Return the hops of a question. There are none if the question asks for no relation, or if a
-    page's title contains all words of the question ("the harbour of X").
-    """
+    """Return the hops of a question. There are none if it asks for no relation."""
     asked = stems(question)
     titled = any(asked <= stems(passage.page.title) for passage in shown)
     if titled or not asks_for_a_relation(question):
@@ -112,7 +101,7 @@ def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]
 
 
 def led_on(topic: Topic, ahead: Sequence[Hop]) -> list[Recommendation]:
-    """Return the searches for the next hops of a topic."""
+    """Return the searches for a topic's next hops."""
     purpose = f"“{topic.name}” led to it."
     return [
         Recommendation(query=hop.name, purpose=purpose, priority="high", led_to=True)

@@ -1,4 +1,4 @@
-"""Present passages to the roles as numbered parts, and detect boilerplate."""
+"""Present passages to models as numbered parts, and detect boilerplate."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from spadework.values import CODE, Page, Quality, Recommendation
 
 @dataclass(frozen=True)
 class PassageView:
-    """A passage as it is shown to a role, with the headings above it.
-    `columns` holds the column names if the passage is part of a long table.
+    """A passage as shown to a model. `columns` holds the column names if the passage is part of a
+    long table.
     """
 
     page: Page
@@ -32,13 +32,13 @@ class PassageView:
     score: float = 0.0
 
     def spot(self, span: tuple[int, int]) -> Spot:
-        """Return a span of the page as a spot. The span must be within the passage."""
+        """Return a span of the page as a spot. It must be within the passage."""
         start, end = span
         return Spot(self.page, start, end, self.text[start - self.start : end - self.start])
 
 
 def to_people(shown: PassageView) -> list[PassageView]:
-    """Split a passage at sentences that look like prompt injections, and drop those sentences."""
+    """Split a passage at sentences that look like prompt injections, and drop them."""
     spans = spans_between_injections(shown.text)
     if spans == [(0, len(shown.text))]:
         return [shown]
@@ -50,7 +50,7 @@ def to_people(shown: PassageView) -> list[PassageView]:
 
 @dataclass(frozen=True)
 class Spot:
-    """A quoted span of a page. `claim` is what it states, in the words of the model."""
+    """A quoted span of a page, and the model's claim about it."""
 
     page: Page
     start: int
@@ -69,9 +69,7 @@ class Spot:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A judgement of how well the passages answer a topic. If `near` is set, the spots are only
-    the closest matches and probably not an answer. `judge` is the name of a model, or `CODE`.
-    """
+    """A judgement of a topic's evidence. If `near` is set, the spots are probably no answer."""
 
     covered: bool
     score: float
@@ -86,7 +84,7 @@ class Judgement:
 
 Span = tuple[int, int]
 
-#: The sign that precedes the number of a part.
+#: The sign before the number of a part.
 MARK = "¶"
 CLAIM_CHARS = 300
 
@@ -99,9 +97,7 @@ class Numbered:
         self._parts = [(s, span) for s in self.shown for span in quotable(s.text)]
 
     def as_prompt(self) -> list[dict[str, Any]]:
-        """Return the passages as template variables. Pages are numbered, and `first` marks the
-        first passage of each page.
-        """
+        """Return the passages as template variables."""
         pages = list(dict.fromkeys(s.page.url for s in self.shown))
         begun = {s.page.url: s for s in reversed(self.shown)}
         return [
@@ -120,14 +116,11 @@ class Numbered:
         ]
 
     def passage(self, number: int) -> PassageView | None:
-        """Return the passage that contains a numbered part, or None."""
+        """Return the passage that contains a part, or None."""
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
-        """Return the quotes from part `first` to part `last`, one for each passage, but only from
-        the page of part `first`. Return [] if part `first` does not exist. Drop a claim that
-        looks like a prompt injection.
-        """
+        """Return the quotes in a range of parts, all from the page of part `first`."""
         begun = self.passage(first)
         if begun is None:
             return []
@@ -146,16 +139,14 @@ class Numbered:
             marks = {}
             for start, _ in quotable(s.text):
                 number += 1
-                # A code fence must be at the start of a line.
+                # A code fence must start a line.
                 fence = s.text.startswith(("```", "~~~"), start)
                 marks[start] = f"{MARK}{number}" + ("\n" if fence else " ")
             yield without_targets(s.text.replace(MARK, " "), marks)
 
 
 def quotable(text: str) -> Iterator[Span]:
-    """Yield the spans that can be quoted: sentences, list items, table rows and whole code blocks.
-    A term is quoted with its definition.
-    """
+    """Yield the quotable spans: sentences, list items, table rows and code blocks."""
     said = sentences(text)
     term: int | None = None
     for block in blocks(text):
@@ -177,7 +168,7 @@ def quotable(text: str) -> Iterator[Span]:
 
 
 def items_of(text: str, block: Block) -> Iterator[Span]:
-    """Yield the spans of a list's non-empty items, without the whitespace around them."""
+    """Yield the spans of a list's non-empty items, stripped of whitespace."""
     for start, end in units(text, block):
         said = text[start:end]
         start += len(said) - len(said.lstrip())
@@ -185,13 +176,13 @@ def items_of(text: str, block: Block) -> Iterator[Span]:
             yield start, start + len(said.strip())
 
 
-#: A line is boilerplate if it is on at least this many pages of a host (benchmarks/README.md).
+#: A boilerplate line is on at least this many pages of a host (benchmarks/README.md).
 LEAST_PAGES = 2
-#: A boilerplate line must also be on at least this fraction of the host's shown pages.
+#: A boilerplate line is also on at least this fraction of the host's shown pages.
 LEAST_SHARE = 0.5
-#: A block is boilerplate if at least this fraction of its lines is boilerplate.
+#: The fraction of boilerplate lines that makes a block boilerplate.
 MOST = 0.5
-#: A menu of headlines has at least this many words per link on average. Lists of names have fewer.
+#: The minimum average words per link in a menu of headlines. Lists of names have fewer.
 HEADLINE = 4
 _LINKED = re.compile(r"(?:[-*+]|\d+[.)])?\s*\[([^\]]+)\]\([^)]*\)")
 _KINDS = ("paragraph", "list", "table", "quote")
@@ -199,7 +190,7 @@ _NUMBER = re.compile(r"^(?:\d+\.)*\d*\s+")
 
 
 class Furniture:
-    """A boilerplate detector that learns from the lines and headings of the passages."""
+    """A boilerplate detector that learns from the passages."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self._pages = defaultdict[tuple[str, str], set[str]](set)

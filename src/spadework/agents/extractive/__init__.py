@@ -1,1 +1,1 @@
-"""Play the roles without a model. Results are deterministic, and every word comes from a source."""
+"""Do the models' work without a model. Results are deterministic and quote only sources."""

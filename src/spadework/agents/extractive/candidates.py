@@ -1,6 +1,4 @@
-"""Find quotable parts of passages: sentences, list items, whole lists, table rows and code, each
-with its context.
-"""
+"""Find the quotable parts of passages, such as sentences, lists and table rows."""
 
 from __future__ import annotations
 
@@ -19,32 +17,30 @@ from spadework.tools.text.tables import header_of, named_cells, row_as_sentence,
 
 Kind = Literal["text", "item", "list", "code", "row"]
 
-#: The maximum number of characters in a list. Only the first items of a longer list are quoted.
+#: The maximum number of characters quoted from a list.
 LIST_CHARS = 1_200
 ROW_CHARS, CODE_CHARS = 800, 2_500
 #: Kinds of blocks that a sentence may introduce.
 _LED = ("list", "code", "table")
-#: Endings of sentences that introduce what follows. A question introduces its answer.
+#: Endings of sentences that introduce what follows.
 _LEADS = (":", "：", "...", "…", "?", "？", "؟")
-#: A paragraph of at most this many sentences is also a candidate as a whole.
+#: The maximum number of sentences in a paragraph quoted whole.
 MOST_TOGETHER = 3
-#: The dateline of a news story, such as "DESMOND, Ariz. (NWS) — ": a place in capitals, a state
-#: and an agency.
+#: The dateline of a news story, such as "DESMOND, Ariz. (NWS) — ".
 _DATELINE = re.compile(
     r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
     r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
 )
 #: The minimum number of characters in a candidate.
 LEAST_CHARS = 12
-#: Candidates that are not whole sentences need this many words. This excludes "By Lena Brodsky,
-#: staff writer".
+#: The minimum number of words in a fragment. It excludes "By Lena Brodsky, staff writer".
 LEAST_WORDS = 7
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Spans of a page that are quoted together, in order, and their text. `lead` is the sentence
-    that introduces the candidate, and `led` holds the spans to quote for that introduction.
+    """Spans of a page that are quoted together, and their text. `lead` is the introducing
+    sentence, and `led` its spans.
     """
 
     shown: PassageView
@@ -59,17 +55,17 @@ class Candidate:
 
     @property
     def start(self) -> int:
-        """The start of the first span in the page."""
+        """The start of the first span."""
         return self.spans[0][0]
 
     @property
     def end(self) -> int:
-        """The end of the last span in the page or, for a list, the end of the whole list."""
+        """The end of the last span or, for a list, of the whole list."""
         return self.block[1] if self.kind == "list" else self.spans[-1][1]
 
     @property
     def above(self) -> str:
-        """The text that says what the candidate is about: title, headings, lead and columns."""
+        """The context of the candidate: title, headings, lead and columns."""
         columns = (name for name, _ in self.cells)
         return "\n".join([self.shown.page.title, self.shown.heading, self.lead, *columns])
 
@@ -100,8 +96,7 @@ class _Passage:
         self.said = sentences(shown.text)
         self.lead: Span | None = None
         self.led: tuple[Span, ...] = ()
-        #: The text that the next sentence may continue: code with its introduction, or a sentence
-        #: that broke off.
+        #: Text that the next sentence may continue: introduced code or an unfinished sentence.
         self.begun: tuple[Span, ...] | None = None
         self.term: int | None = None
         self._spaced = not language(self.language).unspaced
@@ -139,8 +134,8 @@ class _Passage:
         texts, leads = [self._read(span) for span in spans], False
         for n, text in enumerate(texts):
             last = n + 1 == len(texts)
-            # A sentence that introduces a list or code is quoted with it. Fragments are never
-            # quoted on their own.
+            # An introducing sentence is quoted with its list or code. Fragments are never quoted
+            # alone.
             leads = text.endswith(_LEADS) or (last and not is_ended(text) and self._led_by(after))
             leads = leads or is_term(self.text, block)
             whole = self._whole(spans, n, block)
@@ -160,11 +155,7 @@ class _Passage:
         return after is not None and (after.kind in _LED or self.text[after.start].islower())
 
     def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
-        """Return the spans to quote for a sentence: its own, and those of the sentence, term or
-        code that it depends on.
-
-        Return () if the text that it depends on is missing.
-        """
+        """Return a sentence's span and those it depends on, or () if one is missing."""
         leans = n and language(self.language).needs_context(self._read(spans[n]))
         # In a script without spaces, a sentence this short only names the topic.
         leans = leans or (n and not self._spaced and len(self._read(spans[n - 1])) < LEAST_CHARS)
@@ -198,7 +189,7 @@ class _Passage:
                 named = tuple((plain(name), plain(cell)) for name, cell in named_cells(names, row))
                 said = " ".join(row_as_sentence(named).split())
                 made = replace(self._build("row", (span,), said, block), cells=named)
-                # A caption is not quoted as the introduction of a row: the column names serve.
+                # A caption does not introduce a row, because the column names do.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
                 yield made if leads else replace(made, led=())
 
@@ -215,7 +206,6 @@ class _Passage:
         if kind == "text" or not self.lead or not self.led:
             return made
         lead = self._read(self.lead)
-        # Without a colon, a complete sentence introduces no item, and a long fragment only code.
         ended, long = is_ended(lead), len(lead.split()) >= LEAST_WORDS
         leads = lead.endswith(_LEADS) or (kind != "item" if ended else kind == "code" or not long)
         led = self.led if leads else ()

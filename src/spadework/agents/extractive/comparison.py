@@ -9,21 +9,19 @@ from itertools import dropwhile
 
 from spadework.tools.text.language import Language, language
 
-#: The maximum number of words in a list item, and in an aspect. Anything longer is a clause.
+#: The maximum words in a list item, and in an aspect. Longer texts are clauses.
 MOST_WORDS, MOST_OF_ASPECT = 6, 3
-#: A list with commas has at least this many items. "Nets, and say which is better" is not a list.
+#: The minimum items of a list with commas. "Nets, and say which is better" is none.
 LEAST_LISTED = 3
 _COMMA = r"\s*,\s*"
-#: Separators that end a side. `_END` matches those that end the criteria.
+#: Separators that end a side (`_CUT`) or the criteria (`_END`).
 _CUT = re.compile(r"[:;,?]|\s[-–—]\s")
 _END = re.compile(r"[:;?]|\s[-–—]\s")
 
 
 @dataclass(frozen=True)
 class Compared:
-    """Two or more things to compare, in the words of the question. `by` holds the criteria, or ""
-    if none are given.
-    """
+    """A comparison in the question's words. `by` holds the criteria, or ""."""
 
     sides: tuple[str, ...]
     by: str = ""
@@ -39,8 +37,8 @@ def compared(text: str, code: str) -> Compared | None:
 
 
 def aspects_of(text: str, spoken: Language) -> dict[str, str]:
-    """Map each requested aspect of a thing to its query. For "What are the causes and symptoms of
-    gout?", `causes` maps to "causes of gout". Return {} for a single aspect.
+    """Map each aspect to its query, such as `causes` to "causes of gout". Return {} for fewer than
+    two.
     """
     for found in spoken.belongs.finditer(text):
         words = text[: found.start()].split()
@@ -62,7 +60,7 @@ def _is_aspect(words: Sequence[str], spoken: Language) -> bool:
 
 
 def is_nominal(text: str, spoken: Language) -> bool:
-    """Return whether a text may name one thing: it is short and begins with a content word."""
+    """Return whether a text may name one thing, judging by its length and first word."""
     words = without_article(text, spoken).split()
     if not 0 < len(words) <= MOST_WORDS:
         return False
@@ -84,9 +82,6 @@ def _joined(text: str, spoken: Language) -> list[str]:
 
 
 def _read(found: re.Match[str], spoken: Language) -> Compared | None:
-    """Convert a match to a comparison. The last two groups are the sides. A group before them, if
-    there is one, holds the criteria.
-    """
     count, text = len(found.groups()), found.string
     one, other, rest = found[count - 1], found[count], text[found.end() :]
     by = _content_of(found[1].split(), spoken) if count > 2 else ""
@@ -100,9 +95,7 @@ def _read(found: re.Match[str], spoken: Language) -> Compared | None:
 
 
 def _shared(text: str, spoken: Language) -> tuple[str, str, str] | None:
-    """Split "the price of tea and coffee" into the price, the tea and the coffee.
-    Return None for names such as "University of Oslo".
-    """
+    """Split "the price of tea and coffee" into three. Return None for "University of Oslo"."""
     what, *things = spoken.belongs.split(text)
     joint = spoken.joint.search(things[0]) if len(things) == 1 else None
     bare = without_article(what, spoken)
@@ -127,9 +120,7 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split a side from its criteria. A preposition also used in the first side (`before`) does
-    not begin them: the second "in" of "living in Oslo and working in Bergen" is part of a side.
-    """
+    """Split a side from its criteria. A preposition also used in `before` does not begin them."""
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]
         if own and found[0].strip() not in before.split() and (by := _criteria(rest, spoken)):

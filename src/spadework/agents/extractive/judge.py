@@ -1,8 +1,5 @@
-"""Decide without a model what to quote for a topic, and whether the quotes answer the topic.
-
-Quotes are chosen by the words that they share with the question. Rare words weigh more (idf over
-all candidates), and quotes of the requested type (number, date, name, steps, list) score higher.
-The measurements are in benchmarks/README.md.
+"""Decide without a model what to quote for a topic, and whether it answers the topic. The
+measurements are in benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -27,29 +24,28 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.passages import cut, headings
 from spadework.values import Evidence, Page, Plan, Recommendation, Topic
 
-#: The weight of a question word in the headings above a candidate.
+#: The weight of question words in the headings above.
 ABOVE = 0.5
-#: The weight of a question word that does not belong to the current aspect.
+#: The weight of question words outside the current aspect.
 ASIDE = 0.3
 #: The penalty for length, and the advantage of the first page over the last.
 LENGTH, FIRST_PAGE = 0.15, 0.5
-#: The exponents of the passage's score (at least LEAST_PASSAGE) and of the decay with the position
-#: in the page, in units of DECAY_CHARS. Each was fitted on five of six sets, and held on the sixth.
+#: The exponents for passage score and position in the page. Each was fitted on five of six sets,
+#: and held on the sixth.
 PASSAGE, LEAST_PASSAGE, DECAY, DECAY_CHARS = 0.5, 0.01, 0.25, 2_000
-#: The score factors for candidates that have the requested value, or the requested form.
+#: The score factors for the requested value and for the requested form.
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
-#: The weight of a question word inside a list, and of one in the text above the list.
+#: The weights of question words inside a list and in the text above it.
 IN_LIST = (0.5, 1.0)
-#: The maximum number of characters to quote, of sentences for a proven fact, and of passages if
-#: nothing is proven.
+#: The maximum characters quoted, sentences for a proven fact, and passages if nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
-#: With over FEW candidates, words often co-occur by chance: 124 of 127 answers from notes and news
-#: were right (at most 382 candidates, 369 questions), 13 of 37 from manuals (980 to 6,000, 72
-#: questions). A proof must then state the answer; a value on over MOST_STATING pages is no proof.
+#: Above FEW candidates, words often co-occur by chance: 124 of 127 answers from notes and news
+#: were right (at most 382 candidates), but only 13 of 37 from manuals (980 to 6,000). A proof must
+#: then state the answer, on at most MOST_STATING pages.
 FEW, MOST_STATING = 500, 2
-#: A candidate repeats another if it shares this fraction of the shorter one's words.
+#: The fraction of shared words that makes one candidate repeat another.
 SAME = 0.7
-#: Patterns for commands that install something, code that uses it, and headings above pitfalls.
+#: Patterns for installation commands, code that uses something, and headings above pitfalls.
 _INSTALLS = re.compile(
     r"(?i)\binstal|\b(?:uv|cargo|npm|go) (?:add|get|i)\b|установ|インストール|安装"
 )
@@ -67,14 +63,14 @@ MOST_HEADINGS = 6
 _NAME = re.compile(r"[^\W\d_][\w.+#-]*(?: [\w.+#-]+){0,3}")
 _NUMBER = re.compile(r"^(?:(?:chapter|appendix|part) )?(?:\d+|[A-Z])(?:\.\d+)*\.\s+", re.IGNORECASE)
 _HOW = re.compile(r"how to (\w.+)", re.IGNORECASE)
-#: Code blocks or numbered steps. The answer to a how-to question needs one of them.
+#: Code blocks or numbered steps, which how-to answers need.
 _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A candidate with its score, the stems of its text (`own`), and the stems of its text and
-    headings (`near`). `proves` means that the subject and the requested thing co-occur.
+    """A scored candidate, with the stems of its text (`own`) and of its headings too (`near`). It
+    `proves` an answer if subject and requested thing co-occur.
     """
 
     candidate: Candidate
@@ -87,8 +83,8 @@ class Scored:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What to quote for a question, best first, and what the quotes prove.
-    - `proven`, `denied`: whether every aspect is proven, and whether any aspect is denied.
+    """What to quote for a question, best first.
+    - `proven`, `denied`: whether every aspect is proven, and whether any is denied.
     - `share`: the largest fraction of the question's words found together.
     - `missing`: stems of the question that are on no page.
     """
@@ -101,7 +97,7 @@ class Opinion:
 
 
 class Pool:
-    """All quotable parts of the passages, with their stems and the ranks of their pages."""
+    """All quotable parts of the passages, with stems and page ranks."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self.candidates = candidates(shown)
@@ -112,9 +108,7 @@ class Pool:
         self.ranks = _rank_pages(shown)
 
     def pages_about(self, question: str, named: Stems) -> set[str]:
-        """Return the URLs of pages about modules that the question names. If there are none,
-        return the URLs of pages with a word of the question's names (`named`), or else all.
-        """
+        """Return the URLs of pages about modules or names in the question, or else all URLs."""
         modules = {name.casefold() for found in _AS_CODE.findall(question) for name in found}
         titles = {one.shown.page.url: one.shown.page.title for one in self.candidates}
         asked = {u for u, t in titles.items() if t.partition(":")[0].strip().casefold() in modules}
@@ -123,8 +117,8 @@ class Pool:
         return asked or about or {*titles}
 
     def ranked(self, slot: Slot, whole: Stems, naming: set[str]) -> list[Scored]:
-        """Return the candidates for an aspect, best first, from the pages `naming` its subject.
-        `whole` holds all words of the question.
+        """Return the candidates for an aspect, best first. `naming` holds the URLs of the pages to
+        use.
         """
         holding = Counter(stem for own in self.own for stem in own & whole)
         idf = {s: math.log(1 + len(self.own) / (holding[s] + 0.5)) for s in whole}
@@ -163,16 +157,14 @@ def _own_text(one: Candidate) -> str:
 
 
 def _weigh(idf: dict[str, float], own: Iterable[str]) -> float:
-    # Sets have no fixed order, and a plain sum is rounded differently in each order.
+    # Sets have no fixed order, and plain sums round differently in each order.
     return math.fsum(idf[s] for s in own if s in idf)
 
 
 def judge_passages(
     question: str, shown: Sequence[PassageView], quoted: Sequence[str] = ()
 ) -> Opinion:
-    """Return what to quote for a question, and whether the quotes prove the answer. Texts in
-    `quoted` are not repeated.
-    """
+    """Return what to quote for a question, without repeating the texts in `quoted`."""
     pool = Pool(shown)
     code = language_of(question) or pool.language
     whole = stems(question, code)
@@ -203,9 +195,8 @@ def judge_passages(
 def _parts_first(
     ranked: list[Scored], subject: Stems, words: Stems, ranks: Mapping[str, int]
 ) -> list[Scored]:
-    """Return the parts of a how-to: installation, first use, one further use and a pitfall. Return
-    all candidates if no code shows a use, or if a word of the question is neither in the parts
-    nor on the subject's pages. Code from the subject's modules is ordered by page rank.
+    """Return a how-to's installation, uses and pitfall, or all candidates if these do not
+    suffice.
     """
     headed = [(_heads(one), one) for one in ranked]
     own = [one for (head, _), one in headed if head and head <= subject]
@@ -244,8 +235,8 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best candidates that repeat nothing in `taken` or `quoted`, proofs first. For a
-    proven fact, return at most MOST_PROVEN. Exceed `room` characters only with a single one.
+    """Return the best candidates, proofs first. Only a single candidate may exceed `room`
+    characters.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)
@@ -265,10 +256,6 @@ def choose(
 
 
 def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:
-    """Return whether a candidate may follow those already chosen. A proven definition or list is
-    followed only by proofs, and a proven value only by other values. If nothing is proven, only
-    a few passages are quoted.
-    """
     if (best := chosen[0]).proves:
         whole = best.candidate.kind == "list" or slot.kind == "definition"
         return one.proves if whole else one.fits or slot.kind not in VALUES
@@ -277,7 +264,6 @@ def _may_follow(one: Scored, chosen: Sequence[Scored], slot: Slot) -> bool:
 
 
 def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
-    """Put proofs first. For a definition, start with the best page's proofs, in reading order."""
     proving = [one for one in ranked if one.proves]
     if slot.kind == "definition" and proving:
         first = _page(proving[0])
@@ -286,7 +272,7 @@ def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 
 def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
-    """Group chosen items of the same list or table at the position of the first of them."""
+    """Group chosen items by list or table, at the first item's position."""
     places = [
         (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
         for s in chosen
@@ -316,9 +302,7 @@ def _rank_pages(shown: Sequence[PassageView]) -> dict[str, int]:
 
 
 def questions(documents: Sequence[tuple[Page, str]], most: int, *, seconds: float) -> list[str]:
-    """Return at most `most` questions that the documents answer, taken from each document in turn.
-    Stop after `seconds`.
-    """
+    """Return at most `most` questions that the documents answer, within `seconds`."""
     until, made = time.monotonic() + seconds, dict[str, None]()
     left = [_questions_of(page, text[:MOST_CHARS]) for page, text in documents]
     while left and len(made) < most:
@@ -348,7 +332,6 @@ def _try_questions(title: str, text: str) -> Iterator[str]:
     tried = [(name, r"\b[^.\n]{0,40}") for name in (title, *found[:1])]
     tried += [(name, "") for name in _beginnings(title)]
     for name, between in tried:
-        # Ask only about a name that the document defines.
         if _NAME.fullmatch(name) and re.search(
             rf"^(?:The |An? )?{re.escape(name)}{between} is (?:an?|the) ", text, re.M | re.I
         ):
@@ -369,27 +352,25 @@ def _bare(heading: str) -> str:
     return _NUMBER.sub("", " ".join(heading.split()))
 
 
-#: The score of an unproven topic if all words of its question are found together.
+#: The score of an unproven topic when all its words are found together.
 UNPROVEN = 0.6
-#: If less than the fraction NEAREST of the question's words is found together, no page is about
-#: the question, and at most MOST_NEAREST quotes are kept.
+#: Below the fraction NEAREST of words found together, no page is about the question, and at most
+#: MOST_NEAREST quotes are kept.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 
 def assess(
     plan: Plan, topic: Topic, shown: Sequence[PassageView], known: Sequence[Evidence]
 ) -> Judgement:
-    """Return what to quote for a topic, and whether it answers the topic. Quotes from earlier
-    pages are not repeated. For how-to questions, names on the pages are not followed.
-    """
+    """Return what to quote for a topic, and whether it answers the topic."""
     expects = {topic.expects, read(topic.question).expects}
     led = Trail() if "steps" in expects else trail(plan.question, shown, known)
     question = " ".join([topic.question, *led.titles])
     here = {passage.page.content_hash for passage in shown}
     before = [plain(e.quote) for e in known if e.content_hash not in here]
     opinion = judge_passages(question, shown, before)
-    # Always quote the pages that were found by following names, whatever else was found. Their
-    # passages were scored for the topic's question, of which they hold few words.
+    # Always quote pages found by following names, because they contain few of the question's
+    # words.
     there = [replace(s, score=1.0) for s in shown if bare(s.page.title) in led.further]
     led_to = judge_passages(question, there, before).chosen[:MOST_NEAREST] if there else ()
     unnamed = _unnamed(topic, opinion)
@@ -445,7 +426,7 @@ def _quote(chosen: Sequence[Scored]) -> Iterator[Spot]:
 
 
 def _each_once(spots: Sequence[Spot]) -> list[Spot]:
-    """Drop spots inside other spots, because several items may be quoted with the same lead-in."""
+    """Drop spots inside others, because several items may share a lead-in."""
     kept: list[Spot] = []
     for one in spots:
         met = [n for n, old in enumerate(kept) if one.overlaps(old)]

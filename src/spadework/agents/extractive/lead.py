@@ -1,4 +1,4 @@
-"""Plan without a model: search for the original question, its parts, and the names in it."""
+"""Plan without a model: search for the question, its parts and its names."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from spadework.tools.text.passages import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4
-#: The maximum number of sides of a comparison to search for separately, and of words in each side.
+#: The maximum sides searched for separately, and the maximum words in each.
 MOST_SIDES, SIDE_WORDS = 4, 3
 MOST_WISHES = 5
-#: A follow-up with at most this many terms and no name is about the previous question's subject.
+#: A follow-up with no name and at most this many terms continues the previous subject.
 FEW_TERMS = 3
 
 
 def plan(question: Question, hits: Sequence[Hit]) -> Plan:
-    """Return the plan for a question. `hits` from a first broad search help to recognize names."""
+    """Return a plan for a question. `hits` help to recognize names."""
     text, wishes = without_wishes(question.text)
     made = _plan(question.model_copy(update={"text": text or question.text}), hits)
     told = [*wishes, *without_wishes(question.wishes)[1]]
@@ -68,9 +68,7 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 
 def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
-    """Return one topic per side if a comparison names nothing but its sides. A joint topic might
-    be answered from a page about only one side.
-    """
+    """Return one topic per side, because a page about one side might answer a joint topic."""
     [only, *more] = asked
     among = only.compared
     if more or among is None or not spoken.defines or not _is_bare(only, spoken):
@@ -87,7 +85,6 @@ def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
 
 
 def _is_bare(part: Asked, spoken: Language) -> bool:
-    """Return whether a comparison names only its sides, which are distinct and short."""
     longest = sorted(map(re.escape, part.sides), key=len, reverse=True)
     rest = re.sub(rf"(?<!\w)(?:{'|'.join(longest)})(?!\w)", " ", part.text)
     said = {word.casefold() for word in WORD.findall(rest)} - spoken.stop - spoken.compares
@@ -136,19 +133,15 @@ def _by_side(among: Compared) -> list[str]:
 
 
 def in_context(question: Question) -> str:
-    """Return a follow-up with its subject in parentheses.
-    After "What is ferrolite?", "How fast is it?" becomes "How fast is it (ferrolite)?".
+    """Return a follow-up with its subject in parentheses. "How fast is it?" becomes "How fast is
+    it (ferrolite)?".
     """
     about = taken_from_before(question)
     return f"{question.text.rstrip(' ?.!')} ({about})?" if about else question.text
 
 
 def taken_from_before(question: Question) -> str:
-    """Return the subject that a follow-up implies: the first name in the previous question, or its
-    content words.
-
-    Return "" if the follow-up names its own subject or does not refer back.
-    """
+    """Return the subject that a follow-up takes from the previous question, or ""."""
     if not question.earlier:
         return ""
     *before, last = question.earlier
@@ -164,10 +157,8 @@ def taken_from_before(question: Question) -> str:
 
 
 def subjects(asked: Sequence[Asked]) -> tuple[str, ...]:
-    """Return the subjects of a question: the sides of a comparison, and the subject that later
-    parts refer to.
-
-    Adding subjects inferred from hits changed no report (benchmarks/README.md).
+    """Return a question's subjects. Inferring more from hits changed no report
+    (benchmarks/README.md).
     """
     taken_up = [subject_of(asked[0].text)] if len(asked) > 1 else []
     return tuple(dict.fromkeys([*taken_up, *(side for part in asked for side in part.sides)]))

@@ -1,6 +1,4 @@
-"""Split a question into parts, decide what answer each expects, and turn long material into
-topics.
-"""
+"""Split a question into parts with expected answers, and long material into topics."""
 
 from __future__ import annotations
 
@@ -17,15 +15,14 @@ from spadework.tools.text.language import DEFAULT, Language, language, language_
 from spadework.tools.text.sentences import sentences
 from spadework.values import Expected, Query, Question, QuestionType, Topic
 
-#: A part without a name must have at least this many content words to be understood alone ("owns
-#: the ingestion service").
+#: The minimum content words in a part that has no name but makes sense alone.
 LEAST_WORDS = 3
-#: A sentence with the separator after it. `_CLAUSE` matches the boundary between clauses.
+#: Patterns for a sentence with its separator, and for the boundary between clauses.
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？；]|\n|\Z)\s*", re.DOTALL)
 _CLAUSE = re.compile(r"(?<=[;；])")
-#: The maximum number of words in a clause that says what form the answer should take.
+#: The maximum words in a clause about the answer's form.
 WISH_WORDS = 25
-#: The type of question and the expected answer for each cue. The first matching cue decides.
+#: The question type and expected answer for each cue. The first matching cue decides.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "compare": ("compare", "both sides"),
     "steps": ("howto", "steps"),
@@ -36,11 +33,9 @@ _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "define": ("what", "definition"),
     "items": ("general", "items"),
 }
-#: The expected answers that code can check. Steps and lists are left out, because any two
-#: sentences or items would pass.
+#: Expected answers that code can check. Any two sentences or items would pass as steps.
 _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides"})
-#: A word of a name. "HTTP/2" is one word, and so is "Vor- und Nachteile", because neither half of
-#: it is a name.
+#: A word of a name. "HTTP/2" is one word, and so is "Vor- und Nachteile".
 _PART = r"(?:[A-Z][\w'’-]*-\s(?:and|or|und|oder)\s\w+|[A-Z0-9][\w'’.-]*\w(?:/\w+)*)"
 _NAME = re.compile(rf"{_PART}(?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*{_PART})*")
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
@@ -51,7 +46,7 @@ WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
 @dataclass(frozen=True)
 class Asked:
-    """A part of a question. If it has no cue, `type` is "general" and `expects` is "open"."""
+    """A part of a question."""
 
     text: str
     type: QuestionType = "general"
@@ -65,7 +60,7 @@ class Asked:
 
 
 def without_wishes(question: str) -> tuple[str, list[str]]:
-    """Separate a question from its wishes about the form of the answer ("explain each term")."""
+    """Separate a question from wishes about the answer's form ("explain each term")."""
     spoken = language(language_of(question) or "en")
     kept: list[str] = []
     wishes = dict[str, None]()
@@ -83,9 +78,8 @@ def _is_wish(clause: str, spoken: Language) -> bool:
 
 
 def parts(question: str) -> list[Asked]:
-    """Return the parts of a question, at least one. A question is split only if its parts clearly
-    expect different answers. Each later part must name its own subject, or refer to the first
-    subject by a pronoun, which is then replaced. Facts about one thing are searched together.
+    """Return the parts of a question, at least one. Split only where parts clearly expect
+    different answers and make sense alone.
     """
     whole = " ".join(question.split())
     spoken = language(language_of(whole) or "en")
@@ -105,9 +99,6 @@ def parts(question: str) -> list[Asked]:
 
 
 def _stand_alone(texts: Sequence[str], spoken: Language) -> bool:
-    """Return whether each part has its own subject. In "how many people came and who won each of
-    the games", neither part does.
-    """
     said = {word for text in texts[1:] for word in WORD.findall(text.casefold())}
     if not spoken.points or said & (spoken.points | spoken.pronouns):
         return False
@@ -124,15 +115,15 @@ def _tells(text: str, spoken: Language) -> bool:
 
 
 def _expect(part: Asked) -> Asked:
-    """Keep the expected answer of a part only if code can check it. Other expectations depend on
-    the wording, and using them changed no report (benchmarks/README.md).
+    """Drop expectations that code cannot check. Using them changed no report
+    (benchmarks/README.md).
     """
     return part if part.expects in _CHECKED else replace(part, type="general", expects="open")
 
 
 def read(text: str, code: str = DEFAULT) -> Asked:
-    """Parse a question of one part by its first cue. Without a cue, the expected answer is "open".
-    A comparison needs at least two sides. `code` is the language if the text's own is unclear.
+    """Parse a one-part question by its first cue. `code` is the language if the text's own is
+    unclear.
     """
     code = language_of(text) or code
     found = language(code).cues_in(text)
@@ -144,10 +135,7 @@ def read(text: str, code: str = DEFAULT) -> Asked:
 
 
 def aspects(text: str, code: str) -> list[str]:
-    """Return the aspects to search for separately. For a comparison, each aspect is the question
-    with only one side. Other questions are split into parts, unless a later part has only one
-    content word ("what does it cost") and so cannot be checked alone.
-    """
+    """Return the aspects to search for separately. For a comparison, each has only one side."""
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
     split = [part for part in language(code).joins.split(text) if part]
@@ -156,15 +144,12 @@ def aspects(text: str, code: str) -> list[str]:
 
 
 def _without(text: str, sides: Sequence[str], kept: str) -> str:
-    """Remove all sides except `kept`. Match longer ones first, which may contain others."""
     found = rf"(?<!\w)(?:{'|'.join(map(re.escape, sorted(sides, key=len, reverse=True)))})(?!\w)"
     return re.sub(found, lambda side: side[0] if side[0] == kept else " ", text)
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names and quoted texts in a question. Names are runs of capitalized words. Titles
-    ("Gov."), dates and words that merely begin a sentence are left out.
-    """
+    """Return a question's quoted texts and names, without titles ("Gov.") and dates."""
     known = language(language_of(text) or "en")
     named = (_of_the_name(text, match, known) for match in _NAME.finditer(text))
     return list(dict.fromkeys([*_QUOTED.findall(text), *filter(None, named)]))
@@ -203,9 +188,7 @@ def _undated(words: Sequence[str], known: Language) -> str:
 
 
 def counted(text: str, code: str) -> str:
-    """Return the words after "how many". Return "" if the question does not ask for a count, or if
-    its language is written without spaces.
-    """
+    """Return the words after "how many", or "" if the question asks for no count."""
     known = language(code)
     found = known.cues["count"].search(text) if "count" in known.cues else None
     asks = found and not known.unspaced and found[0].split()[0].casefold() in known.stop
@@ -213,7 +196,7 @@ def counted(text: str, code: str) -> str:
 
 
 def words_behind(found: re.Match[str] | None, code: str) -> str:
-    """Return the words after a match, up to the next function word, or "" if there is no match."""
+    """Return the words between a match and the next function word."""
     behind, stop = WORD.findall(found.string, found.end()) if found else (), language(code).stop
     return " ".join(takewhile(lambda word: word.casefold() not in stop, behind))
 
@@ -225,8 +208,8 @@ def content_words(text: str) -> str:
 
 
 def subject_of(text: str) -> str:
-    """Return a question's subject: its first name, or its longest run of content words. Among
-    equally long runs, the last wins: in "who invented the zip", the thing follows the verb.
+    """Return a question's first name, or else its longest run of content words. The last run wins
+    a tie: in "who invented the zip", the thing follows the verb.
     """
     if named := names_in(text):
         return named[0]
@@ -236,22 +219,19 @@ def subject_of(text: str) -> str:
     return max(reversed(found), key=lambda run: len(run.split()), default=text.strip(" ?"))
 
 
-#: The maximum number of words between an article and its subject ("the harbour of Port
-#: Aldermere").
+#: The maximum words between an article and its subject ("the harbour of Port Aldermere").
 MOST_BETWEEN = 5
 
 
 def take_up(text: str, before: str, subject: str) -> str:
-    """Replace the pronouns in a text with the `subject` of the earlier question `before`,
-    including the article used there.
-    """
+    """Replace the pronouns in a text with the subject of the earlier question `before`."""
     if not subject:
         return text
     spoken = language(language_of(before) or "en")
     article, whole = _phrase_of(before, subject, spoken)
 
     def name(pronoun: str) -> str:
-        # In languages whose pronouns show gender and case, take the article that fits the pronoun.
+        # Take the article that fits the pronoun's gender and case.
         said = article and spoken.taken_up.get(pronoun.casefold(), article)
         return f"{said} {whole}".strip()
 
@@ -259,7 +239,7 @@ def take_up(text: str, before: str, subject: str) -> str:
 
 
 def put_in(text: str, subject: str) -> str:
-    """Return the text with its pronouns replaced by a subject."""
+    """Replace the pronouns in a text with a subject."""
     return _replace_pronouns(text, lambda _: subject)
 
 
@@ -281,9 +261,8 @@ def _belongs(word: str, spoken: Language) -> bool:
 
 
 def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
-    """Split the phrase that contains a subject into its article, if any, and the rest.
-
-    "Who planned the harbour of Port Aldermere?" gives "the" and "harbour of Port Aldermere".
+    """Split the phrase with a subject into article and rest: "the" and "harbour of Port
+    Aldermere".
     """
     bare = text.strip(" ?.!")
     if spoken.last_verb.search(bare) and bare.endswith(f" {subject.split()[-1]}"):
@@ -301,27 +280,24 @@ def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
     return "", subject
 
 
-#: A question with more words than this contains material, such as a pasted text.
+#: A question with more words than this contains pasted material.
 LONG = 45
-#: The maximum number of topics made from material, not counting the topic for the whole question,
-#: and the maximum number of queries per topic.
+#: The maximum number of topics besides the whole question, and of queries per topic.
 MOST_PARTS, MOST_QUERIES = 5, 4
-#: The minimum and maximum number of words in a phrase that may name a topic, and the minimum
-#: number of characters in a sentence to search for.
+#: The range of words in a phrase that names a topic, and the minimum characters in a searched
+#: sentence.
 PHRASE_WORDS, LEAST_CHARS = (2, 4), 30
 REQUEST_WORDS = 20
 _WORD = re.compile(r"[^\W_][\w'’+#$-]*|[^\w\s]")
 
 
 def brings_material(question: str) -> bool:
-    """Return whether a question is so long that it must contain pasted material."""
+    """Return whether a question is long enough to contain pasted material."""
     return len(question.split()) > LONG
 
 
 def topics_of(question: Question) -> list[Topic]:
-    """Return one topic for the whole question, and one for each group of its sentences. Each
-    topic's queries include the whole text, so that the hits stay relevant.
-    """
+    """Return a topic for the whole question, and one for each group of its sentences."""
     asked = " ".join(question.text.split())
     said = _material(
         [asked[start:end] for start, end in sentences(asked) if end - start >= LEAST_CHARS]

@@ -1,6 +1,4 @@
-"""Check whether a passage gives what a question asks for (a number, date, name, definition, list
-or series of steps) near the question's subject.
-"""
+"""Check whether a passage gives the requested kind of answer near the question's subject."""
 
 from __future__ import annotations
 
@@ -32,35 +30,33 @@ from spadework.tools.text.terms import terms
 
 Stems = frozenset[str]
 
-#: If a question has more words than this, a candidate may lack one of them, unless it is a name or
-#: says what is asked for.
+#: A candidate may lack one word of a question with more words than this.
 LEAST_HELD = 3
-#: The minimum fraction of the question's words in a candidate's own text, without its headings.
+#: The minimum fraction of the question's words in a candidate's own text.
 LEAST_OWN = 1 / 3
-#: A candidate that lacks a word must contain more than this fraction of the question's words in
-#: its own text.
+#: A candidate that lacks a word must contain more than this fraction of the question's words.
 MOST_LACKING = 1 / 2
-#: Only stems with at least this many letters are matched with their derivations.
+#: The minimum letters of a stem matched with its derivations.
 LEAST_STEM = 7
-#: The number of words after a negation that count as negated.
+#: The number of words negated by a preceding negation.
 DENIED_WORDS = 2
-#: A quoted sentence must contain at least this many words that the question lacks.
+#: The minimum number of words that a quoted sentence adds to the question.
 LEAST_NEW = 2
-#: A cue of at most this many words cannot contain the subject of the question.
+#: A cue of at most this many words cannot contain the question's subject.
 CUE_WORDS = 3
-#: A definition may begin with at most this many words besides its subject.
+#: The maximum words besides the subject at the start of a definition.
 BESIDE_SUBJECT = 2
-#: The maximum number of characters between a number and the thing that it counts.
+#: The maximum number of characters between a number and what it counts.
 NEAR_CHARS = 40
-#: The maximum number of characters in a list that proves nothing.
+#: The maximum characters in a list that proves nothing.
 LIST_CHARS = 600
 _FORMS = {"steps": ("list", "code"), "items": ("list",)}
-#: Cues of questions that can be answered only by comparing all rows.
+#: Cues of questions that need a comparison of all rows.
 _EXTREMES = frozenset(("largest", "smallest"))
-#: Answers that a sentence or a table row can give, but a list cannot.
+#: Answers that a sentence or table row can give, but a list cannot.
 VALUES = ("number", "date", "name", "definition")
 _WORDS = re.compile(r"[^\W_]+")
-#: Characters of words that ask in Chinese and Japanese, and a pair of hiragana.
+#: Chinese and Japanese question words, and patterns for hiragana and pairs of Han characters.
 _ASKING = re.compile("[什甚啥何哪谁誰几幾多怎]|いつ|いく|だれ|どこ|どれ|なぜ")
 _ENDING, _HAN = re.compile("[\u3041-\u309f]+"), re.compile("[\u3400-\u9fff]{2}")
 
@@ -71,31 +67,30 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=60_000)
 def stems(text: str, code: str) -> Stems:
-    """Return the distinct stems of a text. The parts of "command-line" count as separate words."""
+    """Return the distinct stems of a text. "Command-line" counts as two words."""
     return frozenset(terms(text.replace("-", " "), code))
 
 
 class Slot:
-    """The answer that one aspect of a question asks for, and the words that must occur with it."""
+    """The answer that an aspect asks for, and the words it must occur with."""
 
     def __init__(self, text: str, question: str, code: str) -> None:
         known = language(code)
         self.stems = stems(text, code)
         self.kind = read(text, code).expects
         self.words = _subject_words(text, code) - _form_words(text, code)
-        # The words that name the requested thing and its subject must not be missing.
+        # The words for the requested thing and its subject must not be missing.
         first = [word for word in terms(text, code) if word in self.words][:1]
         typed = [word for word in question.split() if not word.strip(SIGNS).isalpha()]
         named = [*names_in(question), *typed]
         self._kept = stems(" ".join([*named, *_cue_words(text, code)]), code).union(first)
-        # If the aspect contains a pronoun, include all names in the question, because the pronoun
-        # may stand for any of them.
+        # A pronoun in the aspect may stand for any name in the question.
         said = {*_plain(question if known.pronouns & {*_plain(text).split()} else text).split()}
         self._named = [name for name in map(_plain, named) if said.intersection(name.split())]
         self._language = code
         self._denies = is_negated(question, code)
         self._asks_weekdays = "weekdays" in known.cues_in(text)
-        # A phrase that is not a question may ask for anything. A single word asks for its meaning.
+        # A phrase may ask for anything. A single word asks for its meaning.
         alone = len(question.split()) == 1
         self._asks = bool(
             alone or known.cues_in(question) or known.which.match(text) or "?" in question
@@ -105,10 +100,10 @@ class Slot:
         self._names = names(f"- {question}")
         self._says_what = _says_what(text, code)
         self._counted = stems(counted(text, code), code)
-        # Only a whole table can show which thing is the largest or smallest.
+        # Only a whole table shows what is largest or smallest.
         which = None if known.cues_in(text) & _EXTREMES else known.which.match(text)
         self._thing = stems(words_behind(which, code), code)
-        # Neither a name nor the word after a preposition ("winter" in "open in winter") is a verb.
+        # A word after a preposition ("winter" in "open in winter") is no verb.
         behind = (WORD.search(text, found.end()) for found in known.regarding.finditer(text))
         nouns = [*named, *(word[0] for word in behind if word)]
         self._no_verbs = stems(" ".join(nouns), code)
@@ -116,7 +111,7 @@ class Slot:
 
     @property
     def is_fact(self) -> bool:
-        """Return whether one or two sentences can answer the question."""
+        """Whether one or two sentences can answer the question."""
         return self.kind not in _FORMS
 
     def fits(self, one: Candidate) -> bool:
@@ -138,8 +133,8 @@ class Slot:
         return one.kind in _FORMS.get(self.kind, ())
 
     def admits(self, one: Candidate, own: Stems, fits: bool) -> bool:
-        """Return whether a candidate that proves nothing may be quoted. A list must be short, and
-        the question must not ask for a value. A sentence must say something new.
+        """Return whether a candidate that proves nothing may be quoted. A sentence must add new
+        words.
         """
         if one.kind == "list":
             return self.kind not in VALUES and len(one.text) <= LIST_CHARS
@@ -163,11 +158,10 @@ class Slot:
         return False
 
     def proves(self, one: Candidate, own: Stems, above: Stems) -> bool:
-        """Return whether a candidate covers everything that the question names, without denying
-        it. Its headings are included. For a list, only the text above the items is considered,
-        because long items contain all kinds of words.
+        """Return whether a candidate covers all that the question names. For a list, only the text
+        above the items is considered.
         """
-        # Rows with column names are left to the computation over tables.
+        # Table computations handle rows with column names.
         if any(name for name, _ in one.cells):
             return False
         if self.kind in VALUES and one.kind == "list":
@@ -184,10 +178,9 @@ class Slot:
 
     def states(self, one: Candidate, above: Stems) -> bool:
         """Return whether a proof states the answer.
-        - A definition must begin with the thing that it defines.
+        - A definition must begin with what it defines.
         - The introduction of a list must contain all words of the question.
-        - A value must be in one sentence with all words of the question. Only names may be in
-          the title or heading instead.
+        - A value must share a sentence with all words, except names in the headings.
         """
         if self.kind == "items":
             whole = self.words | self._thing
@@ -206,10 +199,7 @@ class Slot:
         return any(held_words(self.words, each) == self.words for each in said)
 
     def _has_names(self, text: str) -> bool:
-        """Return whether a text contains the question's names as written. In English, stems are
-        not enough: "Titanic" and "Titans" share one, and "Django" and "5.0" may be far apart.
-        In other languages, stems suffice, because names may be inflected.
-        """
+        """Look for English names as written, because "Titanic" and "Titans" share a stem."""
         if self._language == DEFAULT:
             return all(
                 re.search(rf"(?<!\w){re.escape(n)}(?:e?s)?(?!\w)", text) for n in self._named
@@ -218,13 +208,10 @@ class Slot:
         return all(name in text or stems(name, self._language) <= held for name in self._named)
 
     def contradicts(self, one: Candidate, near: Stems) -> bool:
-        """Return whether a candidate covers everything that the question names, but denies it."""
+        """Return whether a candidate covers the question's words but denies its assumption."""
         return self.words <= held_words(self.words, near) and self._is_denied(one)
 
     def _is_denied(self, one: Candidate) -> bool:
-        """Return whether a candidate denies what the question assumes ("not felled"). Lists, which
-        may say what not to do, and answers to yes-or-no questions are never taken for denials.
-        """
         if self._denies or self._is_polar or one.kind in ("list", "code"):
             return False
         denials = language(one.language).negations.finditer(one.text)
@@ -232,10 +219,7 @@ class Slot:
         return any(self.words & stems(words, one.language) for words in denied)
 
     def _may_lack(self, missing: Stems, one: Candidate, own_share: float) -> bool:
-        """Return whether a candidate may lack the `missing` words. It may lack only one, usually
-        the verb, and only if the question asks for a thing ("which spark plug"), or is long and
-        asks for a number or list. Questions for names, dates and reasons need their verb.
-        """
+        """Return whether a candidate may lack one word, usually the verb."""
         if len(missing) != 1:
             return False
         if self._thing and not missing & (self._thing | self._no_verbs):
@@ -247,8 +231,8 @@ class Slot:
 
 
 def held_words(words: Stems, held: Stems) -> Stems:
-    """Return the `words` that are in `held` unchanged, as a synonym, or as a derivation
-    ("supervises", "supervisor"). A pair of Chinese characters from two words is held with both.
+    """Return the `words` in `held`, including synonyms and derivations ("supervises",
+    "supervisor").
     """
     found = frozenset(word for word in words if word in held or _holds(held, word))
     pairs = [word for word in words - found if _HAN.fullmatch(word)]
@@ -262,16 +246,12 @@ def _holds(held: Stems, word: str) -> bool:
 
 
 def _says_what(text: str, code: str) -> re.Pattern[str] | None:
-    """Return a pattern for definitions if the question asks what something is.
-    Return None for other questions, such as "what does it do".
-    """
     known = language(code)
     found = known.cues["define"].search(text) if "define" in known.cues else None
     return known.says_what if found and known.says_what.search(f"{found[0]} a") else None
 
 
 def _before_verb(text: str, says_what: re.Pattern[str] | None) -> str:
-    """Return the text before a definition's verb, or the whole text if there is no pattern."""
     found = says_what.search(text) if says_what else None
     return text[: found.start()] if found else "" if says_what else text
 
@@ -288,8 +268,8 @@ def _cue_words(text: str, code: str) -> list[str]:
 
 
 def _subject_words(text: str, code: str) -> Stems:
-    """Return the stems of a question. In a script without spaces, leave out the words that ask,
-    which would form pairs with their neighbours, and pairs of Japanese endings.
+    """Return a question's stems. Without spaces, question words would form pairs with
+    neighbours.
     """
     if not language(code).unspaced:
         return stems(text, code)
@@ -304,7 +284,7 @@ def _form_words(text: str, code: str) -> Stems:
     asks = [
         _ends(m[0])
         for name, m in found
-        # Cues such as "which", "how", "List the …" and "… steps" only say what form is wanted.
+        # Cues such as "which", "List the …" and "… steps" only indicate the form of the answer.
         if m[0].split()[0].casefold() in known.stop
         or (name == "items" and not m.start())
         or (name == "steps" and m.end() == len(text.rstrip(" ?.")))
@@ -313,6 +293,6 @@ def _form_words(text: str, code: str) -> Stems:
 
 
 def _ends(cue: str) -> str:
-    """Return a long cue's first two words and its last. The subject may stand between them."""
+    """Shorten a long cue, because the subject may stand inside it."""
     words = cue.split()
     return " ".join(words if len(words) <= CUE_WORDS else [*words[:2], words[-1]])

@@ -1,4 +1,4 @@
-"""Write without a model: every sentence is a verbatim quote that cites its evidence."""
+"""Write without a model: every sentence is a verbatim quote with a citation."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from spadework.values import Evidence, Part, Section, Sentence
 
 #: Kinds of entries that may hold column names.
 _NAMES = ("columns", "cells")
-#: Fewer rows than this are written as sentences instead of a table.
+#: The minimum number of rows for a table.
 LEAST_ROWS = 2
 
 
 def section(heading: str, evidence: Sequence[Evidence]) -> Section:
-    """Return a topic's quotes in the given order. Adjacent rows of one table become a table."""
+    """Return a section of quotes in order, with adjacent rows of a table together."""
     made = Section(heading=heading)
     named = {e.id: columns for e in evidence if (columns := columns_of(e, evidence))}
     heads = {columns.id for columns in named.values()}
@@ -26,7 +26,7 @@ def section(heading: str, evidence: Sequence[Evidence]) -> Section:
     ]
     for columns, together in groupby(told, lambda e: named.get(e.id)):
         own = list(together)
-        # A quoted row of column names counts as a row of the table.
+        # A quoted row of column names counts as a row.
         if columns and len(own) + (columns.kind == "cells") >= LEAST_ROWS:
             made = made.followed_by(_table(own, columns))
         else:
@@ -49,9 +49,7 @@ def _table(rows: Sequence[Evidence], columns: Evidence) -> Section:
 
 
 def rows_in(evidence: Evidence) -> list[Evidence]:
-    """Split an entry with several rows into one entry per row, all with the same id.
-    Other entries are returned unchanged.
-    """
+    """Split an entry into one per table row, all with the same id."""
     if evidence.kind not in ("row", "cells"):
         return [evidence]
     quote = evidence.quote
@@ -60,7 +58,7 @@ def rows_in(evidence: Evidence) -> list[Evidence]:
 
 
 def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence:
-    """Convert a quote to a sentence. A row includes the names of its `columns`."""
+    """Convert a quote to a sentence. A row includes its column names."""
     quote, ids = evidence.quote, tuple[str, ...]([evidence.id])
     if evidence.kind == "code":
         return Sentence(text=quote, evidence_ids=ids, code=True, language=evidence.language)
@@ -74,9 +72,7 @@ def quote_entry(evidence: Evidence, columns: Evidence | None = None) -> Sentence
 
 
 def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
-    """Return the entry that holds the column names of a row's table, or None.
-    In a table of two columns, the names may have been quoted as a row.
-    """
+    """Return the entry with the column names for a row, or None."""
     if row.columns is None:
         return None
     at = (row.content_hash, row.columns)
@@ -85,9 +81,7 @@ def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
 
 
 def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
-    """Return whether a text is a cell of a cited row: the first cell if `row` is "", otherwise the
-    cell in the row and column that `row` names.
-    """
+    """Return whether a text is the cell that `row` names. "" means the first cell of any row."""
     for e in (row for one in cited for row in rows_in(one)):
         columns = columns_of(e, cited)
         (_, first), *others = named_cells(columns.quote if columns else "", e.quote)
@@ -98,8 +92,8 @@ def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
 
 
 def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
-    """Return whether a sentence consists of whole sentences of a quote. A fragment is not enough,
-    because it may say the opposite of the whole.
+    """Return whether a sentence consists of whole quoted sentences. A fragment may say the
+    opposite.
     """
     rows = (row for e in cited for row in rows_in(e))
     if any(quote_entry(e, columns_of(e, cited)).text == sentence.text for e in rows):
@@ -107,7 +101,6 @@ def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
     said = _words(sentence.text)
     for e in cited:
         told = [_words(e.quote[start:end]) for start, end in sentences(e.quote)]
-        # Runs of consecutive sentences, starting at each sentence.
         runs = (accumulate(told[first:], "{} {}".format) for first in range(len(told)))
         if any(said in run for run in runs):
             return True

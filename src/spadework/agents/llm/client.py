@@ -1,9 +1,6 @@
-"""Send a role's prompt to its model and return an answer of the requested type. No other module
-calls a model.
+"""Send a role's prompt to its model and return an answer of the requested type.
 
-Strict JSON schema is tried first, then function calling, then JSON mode. If a reply has the wrong
-shape, the model is shown the fault and asked again. If that fails too, the caller does the step
-without a model.
+Misshapen replies are requested again. If that fails too, the caller works without the model.
 """
 
 from __future__ import annotations
@@ -54,7 +51,7 @@ class Call(NamedTuple):
     began: float
 
     def timed_out(self, said: str, charge: Amounts) -> Called:
-        """Return the event for a call that timed out, with its cost."""
+        """Return the event for a timed-out call, with its cost."""
         return self._build_event("late", said, charge)
 
     async def answered(
@@ -104,24 +101,23 @@ _VERDICTS: dict[type[Exception], Verdict] = {
     BudgetSpent: "unpaid",
 }
 A = TypeVar("A", bound=BaseModel)
-#: The maximum number of times to shorten an overlong request, and the fraction to cut off if the
-#: excess is unknown.
+#: The maximum number of cuts to an overlong request, and the fraction cut if the excess is
+#: unknown.
 MOST_CUTS, CUT_AWAY = 6, 0.3
-#: The maximum number of times to request a reply of the right shape. The lead gets more tries,
-#: because the whole run depends on its plan.
+#: The maximum requests for a well-formed reply. The lead gets more, because the whole run depends
+#: on its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: The fraction of the allowed tokens to use. It is below 1 because texts are cut by counting
-#: characters rather than tokens.
+#: The usable fraction of allowed tokens, because texts are cut by characters.
 CLOSE = 0.97
-#: The number of calls to send to the fallback model after a failure. Each further one doubles it.
+#: The number of calls sent to the fallback after a failure. It doubles each time.
 REST = 4
-#: The fraction of the time that a role's own model gets if there is a fallback.
+#: The fraction of the time for a role's own model before the fallback.
 FIRST_SHARE = 0.6
 
 
 class Model:
-    """The chat models of a run, by role, and the fallback model.
-    During a replay, `new_model` answers requests that were not recorded.
+    """The chat models of a run by role, and the fallback. `new_model` answers requests that a
+    replay lacks.
     """
 
     def __init__(
@@ -143,12 +139,11 @@ class Model:
         self._rests = Counter[Place]()
         self._late: set[Place] = set()
         self._news: list[Problem] = []
-        #: The record to which all calls are reported.
+        #: The record of all calls.
         self.record = Record()
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
-        """Return the role's answer within `seconds`, asking the fallback once if the model fails. A
-        failing endpoint is skipped for some calls, or for the whole run if the fault is permanent.
+        """Return the role's answer within `seconds`. If its model fails, ask the fallback once.
         Raises ModelError (BadReply, TooLong) if neither answers, and BudgetSpent at a limit.
         """
         until = time.monotonic() + seconds
@@ -176,7 +171,7 @@ class Model:
                 if before := await self._journal.noted("late", late):
                     raise TimeoutError(before)
                 if seconds <= 0:
-                    # The model is not to blame if there was no time left to ask it.
+                    # The model is not to blame when no time was left to ask it.
                     raise BudgetSpent("time")
                 async with asyncio.timeout(limit):
                     turn = Turn(role, time.monotonic() + limit)
@@ -195,20 +190,20 @@ class Model:
         raise ModelError(said)
 
     def news(self, role: Role) -> list[Problem]:
-        """Return and clear a role's new problems, such as calls that went to the fallback."""
+        """Return and clear a role's new problems."""
         found = [problem for problem in self._news if problem.stage == role]
         self._news[:] = [problem for problem in self._news if problem.stage != role]
         return found
 
     async def speed(self, role: Role) -> float | None:
-        """Return the number of tokens that the role's model reads per second. Return 0 if the
-        model timed out, and None if its speed is unknown.
+        """Return the model's reading speed in tokens per second. Return 0 if the model timed out,
+        and None if unknown.
         """
         place = self.place(role)
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None
 
     async def context(self, role: Role) -> int:
-        """Return the context size of the role's model in tokens, or 0 if unknown."""
+        """Return the model's context size in tokens, or 0 if unknown."""
         place = self.place(role)
 
         async def work() -> int:
@@ -230,13 +225,13 @@ class Model:
         return self._settings
 
     def check(self) -> None:
-        """Raise SettingsError if a role's model lacks what it needs, such as a key or a package."""
+        """Raise SettingsError if a role's model lacks a key or a package."""
         for role in get_args(Role):
             for place in self._places(role):
                 self._endpoint(place)
 
     async def close(self) -> None:
-        """Close the connections of all endpoints, even when cancelled."""
+        """Close all connections, even when cancelled."""
         async with AsyncExitStack() as closing:
             for endpoint in self._endpoints.values():
                 closing.push_async_callback(endpoint.close)
@@ -338,7 +333,7 @@ class Model:
             raise
 
     async def reply(self, turn: Turn, messages: list[Message], answer: type[BaseModel]) -> str:
-        """Return the raw reply of a role's model to the messages."""
+        """Return the raw reply of a role's model."""
         return await self._reply(self.place(turn.role), turn, messages, answer)
 
     def _places(self, role: Role) -> list[Place]:
@@ -376,7 +371,7 @@ async def first_of(
     extract: Callable[[], T],
     effect: str = "This step was done without the model.",
 ) -> tuple[T, list[Problem]]:
-    """Return the model's answer, or the value of `extract` and a problem if the model fails."""
+    """Return the model's answer, or the value of `extract` and a problem."""
     if model is None:
         return await asyncio.to_thread(extract), []
     try:

@@ -1,4 +1,4 @@
-"""Call one chat model at one endpoint: wait, send, retry, learn its limits and charge the cost."""
+"""Call a chat model at one endpoint, learn its limits and charge the cost."""
 
 from __future__ import annotations
 
@@ -41,24 +41,23 @@ if TYPE_CHECKING:
 
 #: The number of attempts per request at a failing endpoint, and at a busy one.
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
-#: The number of attempts per request that may be spent on learning what the endpoint accepts.
+#: The number of attempts for learning what the endpoint accepts.
 LESSONS = 4
-#: The maximum tokens in a request, and the extra tokens for reasoning before an answer.
+#: The maximum tokens in a request, and extra tokens for reasoning.
 _REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000
-#: The first wait, in seconds, for a busy endpoint that names no delay. It doubles each time.
+#: The first wait for a busy endpoint, in seconds. It doubles each time.
 BUSY_SECONDS = 0.5
 REQUEST_SHARE = 0.75
-#: The fraction of the context that a request and its answer may fill together. The rest allows for
-#: different ways of counting tokens.
+#: The fraction of the context for a request and its answer. Token counts may differ.
 WHOLE_SHARE = 0.9
-#: The fraction of an overlong request to keep if the size of the context is unknown.
+#: The fraction of an overlong request to keep if the context size is unknown.
 KEPT = 0.7
-#: The fraction of a call's time that may be spent waiting for budget. The rest is for the answer.
+#: The fraction of a call's time that may be spent waiting for budget.
 WAITING_SHARE = 0.9
 
 
 class Endpoint:
-    """A chat model named PROVIDER:NAME. All models at one address share its concurrency limit."""
+    """A chat model named PROVIDER:NAME. Models at one address share a concurrency limit."""
 
     def __init__(
         self,
@@ -81,7 +80,7 @@ class Endpoint:
         self._news = [] if news is None else news
         self._preparing = asyncio.Lock()
         self._listed = False
-        #: The latest failure, or "" if the model has answered since.
+        #: The latest failure, or "" after an answer.
         self.failing = ""
 
     async def close(self) -> None:
@@ -90,9 +89,7 @@ class Endpoint:
         await self._lessons.save()
 
     async def speed(self) -> float:
-        """Return the number of tokens that the model reads per second, or 0 if unknown.
-        The speed was measured in this run or an earlier one.
-        """
+        """Return the model's reading speed in tokens per second, or 0 if unknown."""
         await self._lessons.load()
         return self._lessons.known.speed
 
@@ -102,10 +99,9 @@ class Endpoint:
         return self._context()
 
     async def send(self, messages: list[BaseMessage], shape: Shape, turn: Turn) -> str:
-        """Return the text of the reply, or the arguments of its tool call as JSON, possibly empty.
+        """Return the reply's text, or its tool call's arguments as JSON, possibly empty.
 
-        Charges calls, tokens and money. Raises Unsupported, TooLong, BadReply, ModelError or
-        BudgetSpent.
+        Raises Unsupported, TooLong, BadReply, ModelError or BudgetSpent.
         """
         install_resolver()
         await tokens.ready()
@@ -177,9 +173,7 @@ class Endpoint:
         raise AssertionError("the last try returns or raises")
 
     async def _paid(self, request: Request) -> str:
-        """Send one request and charge its actual cost. The maximum cost is reserved first, which
-        limits the length of the answer. A cancelled request is charged only for what was sent.
-        """
+        """Send a request after reserving its maximum cost, then charge the actual cost."""
         now = time.monotonic()
         until = now + WAITING_SHARE * (request.turn.until - now)
         hold = await self._budget.hold(request.wish, until=until)
@@ -220,9 +214,7 @@ class Endpoint:
         return reply.text
 
     def _compare_counts(self, request: Request, reply: ServerReply) -> None:
-        """Learn how the server counts tokens. If the server read far fewer tokens than were sent,
-        take its count as the size of the context and raise CutInSilence.
-        """
+        """Raise CutInSilence if the server read far fewer tokens than were sent."""
         if reply.usage is None:
             return
         count = reply.usage[0]
@@ -258,10 +250,6 @@ class Endpoint:
         return HoldRequest(told, answer, most, price, closing=role in CLOSING)
 
     def _narrow(self, lesson: Overlong, tokens_in: int, believed: int) -> None:
-        """Learn a smaller context size from a request that did not fit. Use the endpoint's own
-        limit if it names one. If the request alone was too long, or the limit is not below the
-        `believed` context size, allow only a fraction of this request's size.
-        """
         fits, share = lesson.most or believed, int(KEPT * tokens_in / REQUEST_SHARE)
         if not lesson.whole or fits >= believed:
             fits = min(fits, share)
@@ -294,8 +282,8 @@ class Endpoint:
                 "type": "json_schema",
                 "json_schema": {"name": shape.name, "schema": shape.schema, "strict": True},
             }
-        # Set the format in the body. Otherwise langchain-openai would parse the answer itself and
-        # raise an error before we could repair it.
+        # Bypass langchain-openai's own parser, which would raise an error before we could repair
+        # the answer.
         return self._chat.bind(extra_body=self._body(room) | {"response_format": wanted})
 
     def _body(self, room: int) -> dict[str, Any]:

@@ -1,6 +1,5 @@
-"""Test whether a model can judge sentences against their sources, with thirty examples. Half
-paraphrase the source, and half have one false detail. All are judged in one call, or in three
-if the context is small. The result is stored in the home folder by model, server and prompt.
+"""Test with thirty examples whether a model can judge sentences against their sources. Half
+paraphrase the source, and half have one false detail.
 """
 
 from __future__ import annotations
@@ -27,23 +26,22 @@ from spadework.prompts import render
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Value
 
-#: A model passes if at least LEAST_RIGHT of its OF verdicts are right.
+#: A model needs LEAST_RIGHT right verdicts out of OF to pass.
 LEAST_RIGHT, OF = 28, 30
-#: The maximum number of false sentences that a passing model may call supported.
+#: The maximum number of false sentences that a passing model calls supported.
 MOST_LET_THROUGH = 1
 LEAST_ASKED = 20
-#: The minimum context size, in tokens, for putting all sentences and verdicts into one call.
+#: The minimum context size, in tokens, for asking everything in one call.
 WHOLE_CONTEXT = 8_000
-#: The number of sentences per call if the context is smaller, or if verdicts were cut off.
+#: The number of sentences per call for a smaller context or after verdicts were cut off.
 BATCH = 10
-#: The number of seconds for which a result is valid. After that, the server may run a different
-#: model under the same name.
+#: How long a result is valid. The server's model may change under the same name.
 KEPT_SECONDS = 30 * 86_400
 
 
 class Examined(Value):
-    """A model's result: the number of `right` verdicts out of `asked`, and of false sentences that
-    it called supported (`let_through`). Batches in which verdicts were cut off are excluded.
+    """A model's `right` verdicts out of `asked`, and false sentences it called supported
+    (`let_through`).
     """
 
     asked: int
@@ -52,30 +50,30 @@ class Examined(Value):
 
     @property
     def guessed(self) -> bool:
-        """Return whether the verdicts are no better than chance."""
+        """Whether the verdicts are no better than chance."""
         return 2 * self.right <= self.asked
 
     @property
     def passed(self) -> bool:
-        """Return whether the model may judge."""
+        """Whether the model may judge."""
         enough = self.asked >= LEAST_ASKED and OF * self.right >= LEAST_RIGHT * self.asked
         return enough and self.let_through <= MOST_LET_THROUGH
 
 
 async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
-    """Examine the verifier's model unless a result is stored. Raises ModelError or BudgetSpent."""
+    """Return the verifier's stored or new result. Raises ModelError or BudgetSpent."""
     path = _path(model.place("verifier"), home)
     known = await asyncio.to_thread(_load_result, path)
     if known is None:
         known = await _examine(model, seconds)
-        # If the result cannot be stored, the model is examined again next time.
+        # If storing fails, the model is examined again next time.
         with suppress(OSError):
             await asyncio.to_thread(write_atomically, path, known.model_dump_json().encode())
     return known
 
 
 async def result_at(place: Place, home: Path) -> Examined | None:
-    """Return the stored result of the model at `place`, or None."""
+    """Return the stored result for a model, or None."""
     return await asyncio.to_thread(_load_result, _path(place, home))
 
 

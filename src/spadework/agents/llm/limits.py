@@ -1,4 +1,4 @@
-"""Learn a model server's limits: parameters, context, speed, answer lengths and concurrency."""
+"""Learn a model server's limits, such as parameters, context size and speed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.fair_queue import Room, shared_place
 
-#: The length, in tokens, of a long answer by each role. Used for estimates until the model has
-#: given enough answers.
+#: The tokens in a long answer, by role, until real lengths are known.
 ANSWERS: dict[Role, int] = {
     "lead": 1_200,
     "assessor": 900,
@@ -28,21 +27,18 @@ ANSWERS: dict[Role, int] = {
     "writer": 900,
     "verifier": 600,
 }
-#: The number of tokens to expect for reasoning before a long answer.
+#: The tokens to expect for reasoning before a long answer.
 THOUGHTS = 2_000
 #: The number of answer lengths to remember per role.
 REMEMBERED = 8
-#: The next answer may be this many times as long as the longest one remembered. If lengths are
-#: log-normal with a standard deviation of half the mean, one in 40 is longer still (one in 9
-#: without the factor).
+#: The factor on the longest remembered answer. If lengths are log-normal with a standard deviation
+#: of half the mean, one in 40 is longer still (one in 9 without the factor).
 MARGIN = 1.5
 CLOSING: tuple[Role, ...] = ("writer", "verifier")
 
 
 def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
-    """Return the maximum number of tokens, including reasoning, to expect in a role's answer.
-    The estimate is based on the role's latest answers.
-    """
+    """Return the maximum tokens to expect in a role's answer, including reasoning."""
     longest = int(MARGIN * max(answers, default=0))
     if len(answers) >= REMEMBERED:
         return longest
@@ -51,30 +47,27 @@ def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
 
 RoomName = Literal["max_tokens", "max_completion_tokens"]
 
-#: The number of seconds for which lessons are valid. After that, the server may run another model
-#: or allow another context size.
+#: How long lessons are valid. After that, the server may run another model.
 KEPT_SECONDS = 7 * 86_400
 #: Writing a token takes as long as reading this many.
 WRITTEN = 6
-#: Speed is measured only over at least this many tokens. Below that, latency dominates.
+#: The minimum tokens for measuring speed. Below that, latency dominates.
 LEAST_WORK = 100
-#: The minimum plausible size of a context, in tokens.
+#: The minimum plausible context size, in tokens.
 LEAST_CONTEXT = 1_000
-#: A server whose token count is below this fraction of ours has dropped part of the request.
-#: Tokenizers differ by less.
+#: Below this fraction of our token count, the server dropped text. Tokenizers differ by less.
 CUT_SHARE = 0.6
-#: The minimum number of tokens in a request whose size is compared with the server's count, and
-#: the maximum ratio of the server's count to ours.
+#: The minimum tokens for comparing counts, and the maximum ratio of the server's count to ours.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 
 class Learned(BaseModel):
     """What was learned about a model at its server.
-    - `room`: the parameter that limits answers, or "" until the server has refused one.
+    - `room`: the parameter that limits answers, or "" until one was refused.
     - `context` (tokens) and `speed` (tokens read per second): 0 if unknown.
     - `counted`: the server's token count divided by ours.
     - `answers`: the latest answer lengths by role.
-    - `streams`: whether to stream, or None until the server has refused one of the two modes.
+    - `streams`: whether to stream, or None until one mode was refused.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -100,14 +93,14 @@ class Lessons:
         self.known = Learned()
 
     async def load(self) -> None:
-        """Load what earlier runs learned, unless it was loaded before."""
+        """Load what earlier runs learned, once."""
         if self._kept is None:
             found = await on_disk(self._read)
             if self._kept is None:  # another call may have been faster
                 self._kept = self.known = found
 
     async def save(self) -> None:
-        """Store new lessons. Failing to do so is harmless, because they can be learned again."""
+        """Store new lessons. Failures are ignored, because lessons can be learned again."""
         if self._kept is not None and self.known != self._kept:
             data = self.known.model_dump_json().encode()
             with suppress(OSError):
@@ -118,28 +111,27 @@ class Lessons:
         self.known = self.known.model_copy(update=changes)
 
     def took(self, tokens_in: int, tokens_out: int, seconds: float) -> None:
-        """Record how long an answer took, and update the average speed of this run."""
+        """Record how long an answer took, and update the speed."""
         self._work += tokens_in + WRITTEN * tokens_out
         self._seconds += seconds
         if self._work >= LEAST_WORK:
             self.learn(speed=round(self._work / max(self._seconds, 0.001), 1))
 
     def answered(self, role: Role, length: int, *, thought: bool) -> None:
-        """Record the number of tokens in a role's answer, including its reasoning."""
+        """Record the tokens in a role's answer, including its reasoning."""
         answers = self.known.answers
         last = (*answers.get(role, ()), length)[-REMEMBERED:]
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
-        """Return whether the server silently dropped part of a request. Its count (`theirs`) must
-        be far below `ours`, but not below LEAST_CONTEXT or its own highest count so far,
-        because a smaller count may cover only the uncached part. Remember the highest count.
+        """Return whether the server silently dropped part of a request. A count below the server's
+        highest so far may cover only the uncached part.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)
 
     def counts(self, ours: int, theirs: int) -> None:
-        """Learn from our own token count and the server's count for the same request."""
+        """Learn from two token counts of the same request."""
         if ours >= TELLING_REQUEST:
             counted = min(MOST_COUNTED, round(theirs / ours, 2))
             self.learn(counted=max(self.known.counted, counted))
@@ -154,8 +146,8 @@ class Lessons:
 
 
 class Gate:
-    """A gate that lets at most `limit` calls run at once. A refusal halves the limit. After
-    `limit` answers in a row, the limit rises by one.
+    """A limit on concurrent calls. A refusal halves it, and `limit` answers in a row raise it by
+    one.
     """
 
     def __init__(self, address: str) -> None:
@@ -169,9 +161,7 @@ class Gate:
 
     @asynccontextmanager
     async def through(self, party: Hashable, most: int) -> AsyncIterator[float]:
-        """Wait until fewer than `most` calls are running and any pause is over. Yield the time
-        (`time.monotonic`) at which the call by `party` starts.
-        """
+        """Wait until a call may start, and yield its start time (`time.monotonic`)."""
 
         def allowed() -> int:
             closed = time.monotonic() < self._closed_until
@@ -184,7 +174,7 @@ class Gate:
                 visit.shut = max(0.0, self._closed_until - time.monotonic())
 
     def answered(self, most: int) -> None:
-        """Record an answered call by a caller whose limit is `most`."""
+        """Record an answered call. `most` is the caller's own limit."""
         with self._lock:
             self._answers += 1
             if more := self._answers >= self.limit < most:
@@ -193,9 +183,9 @@ class Gate:
             self._room.look_again()
 
     def limited(self, began: float, seconds: float, most: int) -> None:
-        """Record that the server refused a call begun at `began`. Pause all for `seconds`.
+        """Record a refused call begun at `began`, and pause all calls for `seconds`.
 
-        If several calls running at once are refused, only the first lowers the limit.
+        Of concurrent refused calls, only the first lowers the limit.
         """
         with self._lock:
             now = time.monotonic()
@@ -204,8 +194,7 @@ class Gate:
             self._answers = 0
             if began >= self._lowered_at:
                 self.limit, self._lowered_at = max(1, min(most, self.limit) // 2), now
-        # Use a thread, because this event loop may end while other loops still wait. Timers can
-        # fire slightly early, hence the extra millisecond.
+        # Use a thread, because other loops may outlive this one. Timers can fire slightly early.
         timer = threading.Timer(opens + 0.001, self._room.look_again)
         timer.daemon = True
         timer.start()

@@ -1,5 +1,5 @@
-"""Talk to chat models over OpenAI's protocol. Import this module only when needed, because
-LangChain's client is slow to import.
+"""Talk to chat models over OpenAI's protocol. Import this only when needed, because LangChain is
+slow to import.
 """
 
 from __future__ import annotations
@@ -43,5 +43,5 @@ class OpenAIChat(ChatOpenAI):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-# We find out which method is supported by trying, so this warning is just noise.
+# We test which method is supported, so this warning is just noise.
 warnings.filterwarnings("ignore", message="This model does not support OpenAI's structured output")

@@ -1,4 +1,4 @@
-"""Ask a model server which models it has, and check that a model answers."""
+"""List a server's models, and check that a model answers."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ from spadework.tools.stores.journal import Journal
 from spadework.tools.web.connections import certificates, closing_lines, install_resolver, proxy_for
 from spadework.tools.web.urls import host_of
 
-#: The maximum number of seconds for fetching a server's list of models.
+#: The maximum number of seconds for fetching a server's model list.
 LIST_SECONDS = 5.0
 #: The maximum number of seconds that a web page waits for the list.
 OFFER_SECONDS = 1.0
-#: The label shown for the writer if no model is set.
+#: The writer's label if no model is set.
 NO_MODEL = "No model: quotes only"
-#: The names that servers use for a model's context size: vLLM and SGLang; OpenRouter, Together and
-#: LiteLLM; Groq; LM Studio and Mistral; llama.cpp (the running context, then the trained one,
-#: which is an upper bound).
+#: How servers name the context size: vLLM and SGLang; OpenRouter, Together and LiteLLM; Groq; LM
+#: Studio and Mistral; llama.cpp (running, then trained).
 _NAMES = (
     "max_model_len",
     "context_length",
@@ -49,7 +48,7 @@ UNREADABLE = (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError, Re
 
 
 async def fetch_model_list(settings: Settings) -> Any:
-    """Return the server's list of models as JSON. Raises one of the errors in UNREADABLE."""
+    """Return the server's list of models. Raises one of the errors in UNREADABLE."""
     install_resolver()
     url = settings.openai_base_url.rstrip("/") + "/models"
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
@@ -71,9 +70,7 @@ async def listed_models(settings: Settings) -> list[str]:
 
 
 async def listed_context(settings: Settings, model: str, journal: Journal) -> int:
-    """Return the context size of a model from its server's list, or 0 if it is not listed.
-    The list is fetched once per session.
-    """
+    """Return a model's context size from its server's list, or 0 if it is not listed."""
 
     async def work() -> int:
         entries = (await fetch_model_list(settings))["data"]
@@ -94,25 +91,25 @@ def _context(entry: dict[str, Any]) -> int:
 
 
 GREETING = "Answer with one word: OK."
-#: The maximum number of tokens in a test answer from the user's own server.
+#: The maximum tokens in a test answer from the user's own server.
 FEW_TOKENS = 16
-#: The maximum number of tokens in a provider's test answer. Its models may reason first.
+#: The maximum tokens in a provider's test answer, including reasoning.
 SOME_TOKENS = 256
-#: HTTP statuses that may mean that the model is unknown.
+#: HTTP statuses that may mean an unknown model.
 _PERHAPS_UNKNOWN = (400, 404, 422)
 MOST_NAMED = 5
 
 
 def every_place(settings: Settings, default: str) -> list[Place]:
-    """Return the models of all roles and the fallback, without duplicates.
-    Roles without a model use `default`.
+    """Return the distinct models of all roles and the fallback. Roles without a model use
+    `default`.
     """
     asked = (place for role in get_args(Role) for place in places_of(role, settings, default))
     return list(dict.fromkeys(asked))
 
 
 async def greet(place: Place, settings: Settings) -> None:
-    """Check that the model at `place` answers. Raises ModelError or SettingsError."""
+    """Check that a model answers. Raises ModelError or SettingsError."""
     install_resolver()
     own = settings_at(place, settings)
     try:
@@ -164,9 +161,8 @@ async def _unknown(place: Place, settings: Settings) -> ModelError | None:
 async def offered_models(
     settings: Settings, known: Sequence[tuple[str, str]] = ()
 ) -> Sequence[tuple[str, str]]:
-    """Return the models to choose from, as pairs of setting and label.
-    The default comes first: the model in the settings, else the server's only model, else none. If
-    the server lists nothing within a second, return `known`.
+    """Return pairs of setting and label to choose from, the default first. If the server lists
+    nothing within a second, return `known`.
     """
     served = [*settings.prices] if settings.openai_api_key else []
     if settings.openai_base_url:
@@ -184,9 +180,8 @@ async def offered_models(
 
 
 async def default_model(settings: Settings) -> str:
-    """Return the model for a run as PROVIDER:NAME, or "" to work without a model. If no model is
-    set, use the only model of the user's own server. Raises ModelError if that server has no
-    model or does not answer, and SettingsError if it has several or its address is invalid.
+    """Return the model for a run as PROVIDER:NAME, or "" to work without one. Raises ModelError if
+    the user's server offers none, and SettingsError if it offers several.
     """
     named = settings.model_for("writer")
     if named or not settings.openai_base_url:

@@ -1,4 +1,4 @@
-"""Find each role's models and servers, and create LangChain chat models from PROVIDER:NAME."""
+"""Find each role's models and servers, and create LangChain chat models."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 _OPENAI = "https://api.openai.com/v1"
-#: Shorter keys are not redacted, because the keys of local servers are often ordinary words.
+#: Shorter keys are not redacted, because keys of local servers are often ordinary words.
 LEAST_SECRET = 8
 #: Names of reasoning models, which reject a temperature.
 _REASONING = re.compile(r"^(?:.*/)?(?:gpt-5|o\d)")
 
 
 class Place(NamedTuple):
-    """A model as PROVIDER:NAME, and the address of its server ("" for the provider's own)."""
+    """A model as PROVIDER:NAME, and its server's address ("" for the provider's own)."""
 
     name: str
     base_url: str
@@ -38,7 +38,7 @@ class Place(NamedTuple):
 
 
 def places_of(role: Role, settings: Settings, default: str = "") -> list[Place]:
-    """Return the models to ask for a role: its own (or `default`), then the fallback model."""
+    """Return a role's own model (or `default`), then the fallback."""
     own = Place(settings.model_for(role) or default, settings.openai_base_url)
     spare = Place(settings.fallback_model, settings.fallback_base_url or settings.openai_base_url)
     return [own] if not spare.name or spare == own else [own, spare]
@@ -55,7 +55,7 @@ def settings_at(place: Place, settings: Settings) -> Settings:
 def chat_model(
     name: str, settings: Settings
 ) -> tuple[BaseChatModel, Callable[[], Awaitable[None]]]:
-    """Return the LangChain chat model with this name, and a function that closes it."""
+    """Return a LangChain chat model and a function that closes it."""
     provider, model = provider_of(name)
     if provider != "openai":
         return _other_provider(name), _do_nothing
@@ -65,8 +65,8 @@ def chat_model(
 
     check_keys(settings, name)
     check_address(settings.openai_base_url)
-    # Use our own connections, because those of langchain-openai outlive their event loop. Follow
-    # no redirects, because they could lead anywhere, even to this machine.
+    # Connections of langchain-openai outlive their event loop. Redirects could lead anywhere, even
+    # to this machine.
     connections = closing_lines(
         DefaultAsyncHttpxClient(
             verify=certificates(),
@@ -88,7 +88,7 @@ def chat_model(
 
 
 def check_keys(settings: Settings, *names: str) -> None:
-    """Raise SettingsError if an OpenAI model of a role, or in `names`, lacks key and address."""
+    """Raise SettingsError if an OpenAI model in use or in `names` has neither key nor address."""
     for name in (*names, *map(settings.model_for, get_args(Role))):
         given = settings.openai_api_key or settings.openai_base_url
         if name and provider_of(name)[0] == "openai" and not given:
@@ -99,7 +99,7 @@ def check_keys(settings: Settings, *names: str) -> None:
 
 
 def check_address(base_url: str) -> None:
-    """Raise SettingsError if a server's address is invalid. "" means the provider's own address."""
+    """Raise SettingsError if a server's address is invalid. "" is valid."""
     with suppress(httpx.InvalidURL):
         url = httpx.URL(base_url)
         if not base_url or (url.scheme in ("http", "https") and url.host):
@@ -109,26 +109,24 @@ def check_address(base_url: str) -> None:
 
 
 def provider_of(name: str) -> tuple[str, str]:
-    """Split PROVIDER:NAME at its first colon, because local names may contain more colons. The
-    default provider is "openai".
-    """
+    """Split PROVIDER:NAME at its first colon. Local names may contain more colons."""
     provider, colon, model = name.partition(":")
     return (provider, model) if colon else ("openai", name)
 
 
 def label_of(name: str) -> str:
-    """Return the name of a model for display, without the path that local servers may include."""
+    """Return a model's display name, without the path of a local model."""
     return name if "/" not in name else f"{provider_of(name)[0]}:{name.rsplit('/', 1)[1]}"
 
 
 def secret_of(settings: Settings) -> str:
-    """Return the API key to redact from messages, or "" if there is none or it is too short."""
+    """Return the API key to redact, or "" if it is missing or too short."""
     key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else ""
     return key if len(key) >= LEAST_SECRET else ""
 
 
 def reasons(model: str) -> bool:
-    """Return whether a model reasons, judging by its name. Such models reject a temperature."""
+    """Return whether a model's name is that of a reasoning model."""
     return _REASONING.match(model) is not None
 
 

@@ -1,4 +1,4 @@
-"""Parse any model server's reply as answered, withheld, empty, cut or an error."""
+"""Parse any model server's reply."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: An `empty` reply contains no text except reasoning. A `cut` reply reached its token limit.
 Kind = Literal["answered", "withheld", "empty", "cut", "error"]
 MOST_TOKENS = 1_000_000_000
-#: The longest pause (seconds) that a server may request. By then, the server may have restarted.
+#: The longest pause, in seconds, that a server may request.
 LONGEST_PAUSE = 3_600.0
 
 NOT_JSON = "not_json"
@@ -33,7 +33,7 @@ _FILTERED = re.compile(
     re.IGNORECASE,
 )
 _BROKEN = re.compile(r"error|abort|insufficient_system|cancel", re.IGNORECASE)
-#: The HTTP statuses to assume for errors that are described only in words.
+#: The HTTP statuses of errors described only in words.
 _STATUSES = (
     (429, re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted", re.IGNORECASE)),
     (402, re.compile(r"quota|credit|billing|payment|balance", re.IGNORECASE)),
@@ -46,10 +46,9 @@ _STATUSES = (
 class ServerReply:
     """A server's reply.
     - `text`: the answer, if the kind is "answered" or "cut".
-    - `reason`: the server's reason for any other kind. Errors also have a `status` and a
-      `code`.
+    - `reason`: the server's reason for any other kind.
     - `after`: the number of seconds that the server asks us to wait.
-    - `usage`: tokens in and out, if counted.
+    - `usage`: tokens in and out, if known.
     - `thought`: whether the model reasoned.
     """
 
@@ -92,8 +91,8 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerRe
 
 
 def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
-    """Return the message, status and code of an error in a response body, or None. If the `status`
-    of the response claims success, the status is taken from the body instead.
+    """Return an error's message, status and code, or None. If `status` claims success, the body
+    provides the status.
     """
     body = data if isinstance(data, dict) else {}
     failed = status >= 300 or body.get("object") == "error"
@@ -112,7 +111,7 @@ def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
 
 
 def reply_of(message: AIMessage) -> ServerReply:
-    """Convert a LangChain message to a reply, for providers that use their own library."""
+    """Convert a LangChain message from a provider's own library to a reply."""
     calls = [json.dumps(call["args"]) for call in message.tool_calls]
     calls += [call["args"] or "" for call in message.invalid_tool_calls]
     meta, told = message.response_metadata, message.usage_metadata
@@ -260,9 +259,9 @@ def _add(message: dict[str, Any], piece: Mapping[str, Any]) -> None:
             message[name] = message.get(name, "") + _text(value)
 
 
-#: The maximum number of characters to quote from a server's message.
+#: The maximum number of characters quoted from a server's message.
 MOST_SAID = 300
-#: A smaller number in an error message cannot be a context limit.
+#: A smaller number in an error message is no context limit.
 LEAST_CONTEXT = 256
 
 
@@ -271,7 +270,7 @@ class Passing(ModelError):
 
 
 class Busy(ModelError):
-    """Raised when too many calls are running. `after` is the server's wait in seconds, if known."""
+    """Raised when too many calls are running. `after` is the requested wait in seconds."""
 
     def __init__(self, message: str, *, after: float | None = None) -> None:
         super().__init__(message)
@@ -279,13 +278,13 @@ class Busy(ModelError):
 
 
 class Unsupported(ModelError):
-    """Raised if the endpoint does not support this method of structured output."""
+    """Raised if the endpoint does not support this structured-output method."""
 
     final = True
 
 
 class Unwanted(ModelError):
-    """Raised if the endpoint rejects a parameter. Another parameter, or none, may work."""
+    """Raised if the endpoint rejects a parameter."""
 
     def __init__(self, message: str, parameter: str) -> None:
         super().__init__(message)
@@ -294,7 +293,7 @@ class Unwanted(ModelError):
 
 class Overlong(ModelError):
     """Raised if the request has too many tokens.
-    - `whole`: whether the request alone, without its answer, would fit.
+    - `whole`: whether the request would fit without its answer.
     - `most`: the limit, or 0 if unknown.
     - `asked`: the number of tokens requested.
     """
@@ -308,11 +307,11 @@ class Overlong(ModelError):
 
 
 class CutInSilence(ModelError):
-    """Raised if the server dropped part of the request without saying so."""
+    """Raised if the server silently dropped part of the request."""
 
 
 class Withheld(BadReply):
-    """Raised if a filter or the model refused to answer, so that asking again would not help."""
+    """Raised if a filter or the model refused to answer. Asking again would not help."""
 
 
 class CutOff(BadReply):
@@ -332,18 +331,16 @@ _REFUSED = re.compile(
     r"|for non-streaming",
     re.IGNORECASE,
 )
-#: How servers say that a text is too long: OpenAI and vLLM ("maximum context length"), llama.cpp
-#: ("exceeds the available context size"), Gemini ("exceeds the maximum number of tokens allowed"),
-#: Anthropic ("prompt is too long: … tokens > … maximum"), and gateways.
+#: How OpenAI, vLLM, llama.cpp, Gemini, Anthropic and gateways say that a text is too long.
 _SIZE = re.compile(r"\bcontext\b|\bprompt\b|\binputs?\b|\btokens?\b|\bcontent\b", re.IGNORECASE)
 _EXCESS = re.compile(
     r"exceed|too (?:long|large|many)|longer than|larger than|greater than|must be <="
     r"|maximum (?:context|prompt|input)|reduce (?:the|your)",
     re.IGNORECASE,
 )
-#: Words in an error that show that the requested answer, not the request, is too long.
+#: Words that show that the requested answer alone is too long.
 _OF_THE_ANSWER = re.compile(r"(?:completion|output) tokens", re.IGNORECASE)
-#: Words in an error that show that the request and its answer do not fit together.
+#: Words that show that the request and its answer do not fit together.
 _WITH_THE_ANSWER = re.compile(r"completion|output|max_tokens|max_new_tokens", re.IGNORECASE)
 _NUMBER = r"(\d{1,3}(?:[,_]\d{3}){1,3}|\d{1,12})"
 _MOST = tuple(
@@ -359,9 +356,7 @@ _MOST = tuple(
 
 
 def translate(error: Exception, name: str, secret: str = "") -> ModelError:
-    """Convert an error of a provider's library to our own error type. The error contains the
-    model's `name`, but not the `secret`.
-    """
+    """Convert a provider's error to our own, without the `secret`."""
     import openai
 
     if isinstance(error, openai.APITimeoutError):
@@ -371,8 +366,8 @@ def translate(error: Exception, name: str, secret: str = "") -> ModelError:
         return ModelError(f"{name}: {why}.") if why else Passing(f"{name} cannot be reached.")
     failed = _error_of(error)
     if failed is None:
-        # Other providers' libraries report an overlong request only in words. Pydantic's errors
-        # concern the answer instead.
+        # Other libraries report an overlong request only in words. Pydantic's errors concern the
+        # answer.
         if not isinstance(error, ValidationError) and _is_overlong(str(error), ""):
             return _overlong(str(error), name)
         return ModelError(f"{name} gave no usable answer ({type(error).__name__}).")

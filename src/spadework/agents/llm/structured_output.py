@@ -1,4 +1,4 @@
-"""Request an answer of a given shape from a model, and find it in the reply."""
+"""Request an answer of a given shape, and find it in the reply."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Method = Literal["json_schema", "function_calling", "json_mode"]
 
 LADDER: tuple[Method, ...] = ("json_schema", "function_calling", "json_mode")
 
-#: The markers that end and begin a model's reasoning.
+#: The markers around a model's reasoning.
 _THOUGHT_ENDS = re.compile(
     r"</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|<\|END_THINKING\|>"
     r"|assistantfinal(?=\W)",
@@ -38,35 +38,35 @@ _THOUGHT_BEGINS = re.compile(
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:(?!<\|message\|>).){0,100}<\|message\|>", re.DOTALL)
 _MARKS = re.compile(r"<[|｜][^|｜<>]{1,40}[|｜]>|</?s>|<eos>")
 _BEGINS = re.compile(r"[{\[]")
-#: Parts of near-JSON to repair: quotes, trailing commas and Python's constants.
+#: Repairable parts of near-JSON: quotes, trailing commas and Python's constants.
 _LOOSE = re.compile(
     r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'|(,)(?=\s*[}\]])|\b(None|True|False)\b""", re.DOTALL
 )
 _CONSTANTS = {"None": "null", "True": "true", "False": "false"}
-#: The maximum number of positions to try as the start of JSON, and of repairs per answer.
+#: The maximum positions tried as the start of JSON, and repairs per answer.
 MOST_BEGINNINGS, MOST_MENDINGS = 200, 4
 _DECODER = json.JSONDecoder(strict=False)
 
 
 class Reply(Visible):
-    """A model's answer and the model's name, which may be that of the fallback."""
+    """A model's answer, with the name of the model that gave it."""
 
     _author: str = PrivateAttr(CODE)
 
     @property
     def author(self) -> str:
-        """The name of the model that answered, or `CODE` if none did."""
+        """The name of the answering model, or `CODE` if none answered."""
         return self._author
 
     def signed(self, author: str) -> Self:
-        """Set the name of the model that answered, and return the reply itself."""
+        """Set the answering model's name, and return the reply itself."""
         self._author = author
         return self
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The shape of a requested answer: a strict JSON schema, and the method to request it with."""
+    """A strict JSON schema for an answer, and the method to request it with."""
 
     name: str
     schema: Mapping[str, Any]
@@ -75,8 +75,8 @@ class Shape:
 
 @cache
 def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the JSON schema for strict mode: all properties are required, and no others are
-    allowed. Defaults are left out, and so are descriptions, which are already in the prompts.
+    """Return the schema for strict mode: all properties are required, and no others allowed.
+    Prompts already contain the descriptions.
     """
 
     def walk(node: Any) -> Any:
@@ -98,8 +98,8 @@ def strict(answer: type[BaseModel]) -> Mapping[str, Any]:
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
-    """Parse the answer in a reply: the whole reply as JSON, or else the last JSON value in it that
-    fits, even one inside a string or an object. Raises ValidationError if nothing fits.
+    """Parse a whole reply as JSON, or else the last JSON value in it that fits. Raises
+    ValidationError if nothing fits.
     """
     try:
         return answer.model_validate_json(text)
@@ -116,7 +116,7 @@ def parse_answer(text: str, answer: type[A]) -> A:
 
 
 def split_thought(text: str) -> tuple[str, str]:
-    """Split a reply into reasoning and answer. A reply that is JSON contains no reasoning."""
+    """Split a reply into reasoning and answer. Plain JSON contains no reasoning."""
     text = text.removeprefix("\ufeff")
     if _is_json(text):
         return "", text
@@ -199,9 +199,7 @@ def _unwrapped(value: Any, answer: type[BaseModel]) -> Any:
 
 
 def _mend(value: Any, fault: Any) -> bool:
-    """Fix one fault in `value`: remove a null, or parse a list or object inside a string.
-    Return whether anything changed.
-    """
+    """Fix one fault in `value`. Return whether anything changed."""
     *way, last = fault["loc"] or (None,)
     given = fault["input"]
     held = _values(given) if isinstance(given, str) and fault["type"] != "string_type" else []
@@ -220,7 +218,7 @@ def _mend(value: Any, fault: Any) -> bool:
 
 
 def fault(error: ValidationError) -> str:
-    """Describe the first fault in an answer, and where it is."""
+    """Describe the first fault in an answer and its location."""
     first = error.errors()[0]
     if first["type"] == "json_invalid" and not first["input"]:
         return "it was empty."
@@ -229,19 +227,17 @@ def fault(error: ValidationError) -> str:
 
 
 def at_most(count: int, default: Any = ...) -> Any:
-    """Declare a list whose schema shows a maximum length, to keep the model from rambling. Longer
-    lists are still accepted.
-    """
+    """Declare a list with a maximum length in its schema. Longer lists are still accepted."""
     return Field(default, json_schema_extra={"maxItems": count})
 
 
 def bounded(low: float, high: float) -> Any:
-    """Declare a number whose schema shows bounds. Numbers outside them are still accepted."""
+    """Declare a number with bounds in its schema. Numbers outside them are still accepted."""
     return Field(json_schema_extra={"minimum": low, "maximum": high})
 
 
 class Turn(NamedTuple):
-    """The role that asks, and the time (`time.monotonic`) after which an answer is useless."""
+    """A role, and the time (`time.monotonic`) after which its answer is useless."""
 
     role: Role
     until: float
@@ -249,7 +245,7 @@ class Turn(NamedTuple):
 
 class Request(NamedTuple):
     """A request to a model.
-    - `words`, `counted`: the number of tokens without and with the schema.
+    - `words`, `counted`: the tokens without and with the schema.
     - `wish`: the budget to reserve.
     """
 
@@ -269,7 +265,7 @@ class Message(NamedTuple):
 
 
 def as_sent(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
-    """Convert messages for LangChain. For JSON mode, the first message includes the schema."""
+    """Convert messages for LangChain. For JSON mode, add the schema to the first."""
     from langchain_core.messages import convert_to_messages
 
     if rung == "json_mode":

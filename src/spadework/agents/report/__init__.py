@@ -1,1 +1,1 @@
-"""Parse and check the text of a report."""
+"""Parse and check a report's text."""

@@ -1,4 +1,4 @@
-"""Check sentences against the pages that they cite, without a model."""
+"""Check sentences against the pages they cite, without a model."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ISO = re.compile(r"\b\d{4}-(0[1-9]|1[0-2])(?:-\d\d)?\b")
 #: Numeric dates, with the year last (`_DATE`) or first (`_YEAR_FIRST`).
 _DATE = re.compile(r"\b(\d{1,2})([./])(\d{1,2})\2(\d{4})\b")
 _YEAR_FIRST = re.compile(r"\b(\d{4})([./])(\d{2})\2(\d{2})\b")
-#: Numbers with apostrophes or spaces between thousands, and afternoon times on the 24-hour clock.
+#: Numbers with grouped thousands, and afternoon times on the 24-hour clock.
 _GROUPED = re.compile(r"(?<![\w.,'’])\d{1,3}(?:['’ \u00a0\u202f]\d{3})+(?!\d)")
 _AFTERNOON = re.compile(r"\b(1[3-9]|2[0-3]):[0-5]\d\b")
 #: A version number after a "v".
@@ -49,7 +49,7 @@ _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
 
 class Known:
-    """A text whose derived values are computed once and cached."""
+    """A text with cached derived values."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -57,12 +57,12 @@ class Known:
 
     @cached_property
     def code(self) -> str:
-        """The language code of the text."""
+        """The text's language code."""
         return spoken(self.text)
 
     @cached_property
     def lower(self) -> str:
-        """The text in lower case."""
+        """The text in lowercase."""
         return self.text.lower()
 
     @cached_property
@@ -82,7 +82,7 @@ class Known:
 
     @cached_property
     def numbers(self) -> frozenset[str]:
-        """The numbers and months in digits, words and dates. Version 3.2.17 also yields 3.2."""
+        """The numbers and months, written in any form. Version 3.2.17 also yields 3.2."""
         dates = {f"m{int(month)}" for month in _ISO.findall(self.text)}
         series = {match[1] for match in _VERSION.finditer(self.text)}
         versions = {match[1] for match in _MARKED_VERSION.finditer(self.text)}
@@ -103,24 +103,24 @@ class Known:
 
     @cached_property
     def initials(self) -> frozenset[str]:
-        """The initials of multi-word names, such as "UK" for "United Kingdom"."""
+        """The initials of multi-word names ("UK" for "United Kingdom")."""
         found = _NAMES.findall(self.text)
         return frozenset("".join(re.findall(r"\b[A-Z]", name)) for name in found)
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Words that may be identifiers in code, and command options such as `--all`."""
+        """Possible code identifiers, and command options such as `--all`."""
         return frozenset(_CODE_WORD.findall(self.text)) | frozenset(_OPTION.findall(self.text))
 
     def stems(self, code: str) -> frozenset[str]:
-        """Return the word stems of the text, by the rules of the language `code`."""
+        """Return the text's word stems in the language `code`."""
         if code not in self._stems:
             self._stems[code] = frozenset(stems(self.text, code))
         return self._stems[code]
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return the lower-case words of names in `text` that the texts in `there` abbreviate."""
+    """Return the lowercase words of names in `text` that `there` abbreviates."""
     found = set()
     for name in _NAMES.findall(text):
         short = r"\.?".join(re.findall(r"\b[A-Z]", name))
@@ -130,9 +130,7 @@ def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
 
 
 def _dates_in_figures(text: str) -> set[str]:
-    """Return the days, months and years in numeric dates. 05/12/2024 gives both May and December,
-    because countries order day and month differently. 12.05.2024 gives only May.
-    """
+    """Return days, months and years. 05/12/2024 gives both possible months."""
     found: set[str] = set()
     for first, sign, second, year in _DATE.findall(text):
         found |= {str(int(first)), str(int(second)), year}
@@ -143,32 +141,28 @@ def _dates_in_figures(text: str) -> set[str]:
 
 
 def strip_marks(text: str) -> str:
-    """Strip whitespace, backslashes, shell prompts, backticks and asterisks from a text.
-
-    Code or emphasis markup can split an identifier: ``pg_dumpall `--globals-only` ``,
-    `error(*message*)`.
-    """
+    """Strip whitespace, backslashes, shell prompts, backticks and asterisks."""
     return _MARKED.sub("", bare(text))
 
 
 def bare(text: str) -> str:
-    """Strip whitespace, backslashes and shell prompts from a text."""
+    """Strip whitespace, backslashes and shell prompts."""
     return _SPACE.sub("", _PROMPT.sub("", text)).replace("\\", "")
 
 
-#: Number words up to this value are not checked: they may count items in the report itself.
+#: Number words up to this value may count items in the report, so skip them.
 COUNTED = 12
 
 _CODE = re.compile(r"`([^`\n]+)`")
 #: An ellipsis inside inline code.
 _LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…)\s*")
-#: The name of a person or place. Relations such as "mother" are checked only near such a name.
+#: A proper name. Relations such as "mother" are checked only near one.
 _NAME = re.compile(r"[A-Z][^\W\d_A-Z]+")
 _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
-#: Comments to the end of the line, and quoted strings, as written in most languages.
+#: Line comments and quoted strings in most languages.
 _ASIDE = re.compile(r"(?:^|\s)(?:#|//|-- |;|/\*|<!--|%).*|\"[^\"\n]*\"|'[^'\n]*'", re.MULTILINE)
-#: What code uses: imports, names at the start of a line, attributes, calls and options.
+#: What code uses: imports, line starts, attributes, calls and options.
 _TAKEN = re.compile(r"^\s*(?:from|import|use|using|require|include)\b(.*)", re.MULTILINE)
 _BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[\w\"'$(\[{]|\s*$)", re.MULTILINE)
 _REACHED = re.compile(r"\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)(?=\()")
@@ -178,9 +172,9 @@ _OWN = re.compile(
     r"\b(?:def|class|function|fn|func|let|const|var|as|for)\s+(\w+)|(\w+)\s*[-+*/|&]?=(?!=)"
 )
 _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
-#: The maximum number of words between a name and a relation, as in "Ada was the mother of Bo".
+#: The maximum number of words between a name and a relation.
 BESIDE = 3
-#: In names of at most this many letters, a final s is not a plural ending.
+#: In names of at most this many letters, a final s is no plural.
 LEAST_SINGULAR = 3
 MOST_STRANGE = 5
 
@@ -192,10 +186,7 @@ def reason_to_refuse(
     question: Known,
     code: str = "",
 ) -> str:
-    """Return why a sentence must be removed whatever the judge says, or "" if there is no reason.
-    The sentence must cite evidence. Its addresses and code must appear in the cited `pages`,
-    their metadata, the question or the report's own `code`.
-    """
+    """Return why a sentence must be removed whatever the judge says, or ""."""
     if not cited:
         return "It cites no evidence."
     if sentence.code:
@@ -205,7 +196,6 @@ def reason_to_refuse(
         return f"No source has the address {min(foreign)}."
     shown = [*there, Known(code)]
     for named in _CODE.findall(sentence.text):
-        # Check the parts around an ellipsis separately, and drop the empty parentheses of calls.
         pieces = (part.strip().removesuffix("()") for part in _LEFT_OUT.split(named))
         parts = [strip_marks(part) for part in pieces]
         whole = any(all(part in text.unmarked for part in parts) for text in shown)
@@ -217,8 +207,8 @@ def reason_to_refuse(
 def find_unfounded(
     sentence: Sentence, cited: Sequence[Evidence], there: Sequence[Known], home: str = ""
 ) -> str:
-    """Return a note on figures, dates and names found on no cited page, or "" if there are none.
-    The metadata of the cited entries is searched too. `home` is the report's language.
+    """Return a note on figures, dates and names absent from the cited pages, or "". `home` is the
+    report's language.
     """
     if sentence.code:
         return ""
@@ -227,9 +217,6 @@ def find_unfounded(
 
 
 def _put_together(named: str, shown: Sequence[Known]) -> bool:
-    """Return whether `shown` contains every word, option and number in a piece of code. The judge
-    decides whether the code is right.
-    """
     piece = Known(named)
     words = frozenset[str]().union(*(text.words for text in shown))
     figures = frozenset[str]().union(*(text.numbers for text in shown))
@@ -237,8 +224,8 @@ def _put_together(named: str, shown: Sequence[Known]) -> bool:
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
-    """Return the figures, dates and names in a text that are missing from `there`. If the text's
-    language is unclear, assume the report's (`home`) or, if `home` is "", that of `there`.
+    """Return a text's figures, dates and names that are missing from `there`. `home` is the
+    fallback language.
     """
     said = plain(text)
     own = language_of(said) or home or _spoken(there)
@@ -246,14 +233,12 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
 
 
 def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
-    """Return a heading or column name on one line, or "" if it is not safe to use. Every figure,
-    date and name in it must be in `there`, and it must not look like a prompt injection. `home`
-    is the language to assume if the heading's own is unclear.
+    """Return a heading on one line, or "" if it is an injection or unsupported by `there`. `home`
+    is the fallback language.
     """
     line = " ".join(heading.split())
     words = line.split()
-    # Lower-case the first word, or all words of a heading in title case. Leave words with capitals
-    # inside unchanged.
+    # Lowercase the first word, or all words in title case. Keep words with inner capitals.
     titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
     said = " ".join(
         w.lower() if w[1:] == w[1:].lower() and (titled or not n) else w
@@ -263,10 +248,7 @@ def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -
 
 
 def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
-    """Return a note for the judge on what looks wrong but may be right, or "" if nothing does. It
-    lists figures and names that are not near the cited quotes, or a family relation that no
-    quote states. `home` is the report's language.
-    """
+    """Return a note for the judge on doubtful figures, names and relations, or ""."""
     if sentence.code:
         return ""
     said = plain(sentence.text)
@@ -281,10 +263,7 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
-    """Return the stem of a relation between people ("mother") that no quote states in either
-    direction, or "". A relation is checked only near a name or before a word like "of", because
-    database tables have parents too.
-    """
+    """Check only near names or "of": database tables have parents too."""
     code = _spoken(near)
     sides = language(code).other_side
     there = frozenset[str]().union(*(text.stems(code) for text in near))
@@ -300,9 +279,7 @@ def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
 
 
 def about(cited: Sequence[Evidence]) -> Known:
-    """Combine the metadata of entries into one text: title, heading, author, address, claim, and
-    the date in several forms.
-    """
+    """Combine the metadata of entries into one text, with dates in several forms."""
     dates = sorted({e.published_at for e in cited if e.published_at})
     told = [
         *dict.fromkeys(f"{e.title}\n{e.heading}\n{e.author}\n{e.url}\n{e.claim}" for e in cited),
@@ -316,10 +293,6 @@ def _spoken(texts: Sequence[Known]) -> str:
 
 
 def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return a sentence's figures and months that no source states, even converted or rounded.
-
-    Skip number words up to twelve, because they may count items in the report itself.
-    """
     stated = frozenset[str]().union(*(text.numbers for text in there))
     found = [
         figure.text
@@ -330,18 +303,15 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
-    # Search for the month's name too: without a number beside it, "May" is not read as a month.
+    # Search for the name too: "May" without a number is not read as a month.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 
 def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
-    """Return the names in a sentence that no source contains. If its language (`own`) capitalizes
-    nouns or differs from the sources' language, check only words with inner capitals or digits.
-    """
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
     found = names(said) | _opening_words(said, own) if surely else _marked_words(said)
-    # Skip months and units, because they are checked together with their figures.
+    # Months and units are checked with their figures.
     checked = {part for name in found for part in name.split("-") if part}
     checked -= spelled_out(said, there)
     ordinary = language(own).months.keys() | language(pages).months.keys()
@@ -364,9 +334,7 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Return the words that begin sentences and are probably names, in lower case. A word before a
-    comma or colon ("Meanwhile,", "Trade-offs:") is assumed to be an ordinary word.
-    """
+    """Ignore words before a comma or colon ("Meanwhile,"), which are rarely names."""
     known = language(code)
     ordinary = known.stop | known.starters | known.leans
     found = (_WORD.search(said, *span) for span in sentences(said, code))
@@ -390,10 +358,6 @@ def _marked_words(said: str) -> set[str]:
 
 
 def _strange_code(sentence: Sentence, pages: Sequence[Known], beside: str) -> str:
-    """Return why a block of code must be removed, or "" if it may stay. Code that is in no source
-    must be marked as a conclusion. Its imports, calls, line starts and options must appear in
-    its sources or in other code in the report.
-    """
     if any(bare(sentence.text) in text.bare for text in pages):
         return ""
     if not sentence.inferred:

@@ -1,4 +1,4 @@
-"""Shorten or lengthen a report without a model, by dropping passages or adding sentences."""
+"""Shorten or lengthen a report without a model."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ from spadework.tools.text.page_text import REACH, PageText
 from spadework.tools.text.sentences import sentences
 from spadework.values import STATE_WORDS, Evidence, Result, Round, Section, Sentence, Source
 
-#: The fraction of a section's passages to keep when shortening a report.
+#: The fraction of a section's passages that shortening keeps.
 KEPT = 0.5
-#: Kinds of entries that are kept together as parts of one list, table or code block.
+#: Kinds of entries that stay together in one list, table or code block.
 _TOGETHER = ("item", "row", "cells", "code")
 
 
 def shorter(
     section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
-    """Return a section reduced to the half of its passages that share the most words with the
-    question.
-
-    The passages keep their order. Those `repeated` from earlier sections are dropped.
+    """Return the section with the half of its passages closest to the question. Passages in
+    `repeated` are dropped.
     """
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)
@@ -61,8 +59,8 @@ def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[
 def longer(
     section: Section, ledger: Sequence[Evidence], texts: Mapping[str, PageText], first: int
 ) -> tuple[Section, list[Evidence]]:
-    """Return the section with every ledger entry on its topic. If it already has them all, add the
-    sentences around its quotes as new entries, numbered from `first`.
+    """Return the section with all ledger entries on its topic. If it has them, add adjacent
+    sentences, numbered from `first`.
     """
     own = [e for e in ledger if e.topic == section.heading]
     told = {id_ for one in section.sentences for id_ in one.evidence_ids}

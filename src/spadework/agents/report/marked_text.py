@@ -19,13 +19,12 @@ from spadework.values import Form, Part, Section, Sentence
 
 MARK_IDS = r"\[\s*(E\d+(?:\s*[+,;/]\s*E\d+)*)\s*(→|->|⟶)?\s*\]"
 _IN_CODE = re.compile(r"(`[^`\n]+`)")
-#: Accepted variants of citation marks: other brackets, lower case, ranges, an arrow after each id.
+#: Accepted variants of citation marks: other brackets, lowercase, ranges, arrows.
 _ARROW = "→|->|⟶"
 _ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
 _RANGE = re.compile(r"[eE](\d+)(\s*[-–—]\s*[eE]?(\d+))?")
-#: Text allowed between two marks of one sentence: a separator such as a comma, or a short word
-#: ("and") before the last mark.
+#: Text between two marks of one sentence: a separator or a short word ("and").
 _JOINED = re.compile(
     rf"({MARK_IDS})\s*(?:[,;&]|[^\W\d_]{{1,3}}(?=\s*{MARK_IDS}\s*(?:[.!?;]|$)))\s*(?=\[\s*E\d)"
 )
@@ -33,12 +32,12 @@ MOST_IN_RANGE = 12
 
 
 def uniform(text: str) -> str:
-    """Normalize the citation marks in a text, except in inline code, to the form `[E1, E2]`."""
+    """Rewrite citation marks outside inline code in the form `[E1, E2]`."""
     return beside_code(text, _uniform)
 
 
 def beside_code(text: str, change: Callable[[str], str]) -> str:
-    """Apply `change` to a text, leaving its inline code unchanged."""
+    """Apply `change` to a text outside its inline code."""
     parts = _IN_CODE.split(text)
     return "".join(part if n % 2 else change(part) for n, part in enumerate(parts))
 
@@ -62,10 +61,10 @@ def _bracket(inside: str) -> str:
 
 _MARKS = re.compile(rf"(?:\s*{MARK_IDS})+")
 _MARK = re.compile(MARK_IDS)
-#: Citation marks that stand before a sentence's final punctuation.
+#: Citation marks before a sentence's final punctuation.
 _BEFORE_STOP = re.compile(rf"((?:\s*{MARK_IDS})+)([.!?:…。！？：]+)")
 _ID = re.compile(r"E\d+")
-#: An answer that consists of a single fenced block with citation marks.
+#: An answer that is a single fenced block with citation marks.
 _WHOLE = re.compile(r"```(?:md|markdown)?[ \t]*\n((?:(?!```).)*\[E\d+.*)\n```", re.DOTALL)
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|</?[a-zA-Z!?][^>]*>", re.DOTALL)
 _STOPS = ".!?:…。！？："
@@ -85,9 +84,7 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Remove and return the numbered list that a list starting at `first` continues, or return
-        None. Anything in between is added to the last step of the removed list.
-        """
+        """Remove and return the numbered list that continues at `first`, if any."""
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
             return None
@@ -114,9 +111,7 @@ class _Made:
 
 
 def section_of(heading: str, markdown: str) -> Section:
-    """Parse a writer's Markdown into a section, dropping a leading copy of the heading. A sentence
-    that no citation mark covers has no evidence.
-    """
+    """Parse a writer's Markdown into a section, dropping a repeated heading."""
     made = _Made()
     whole = _WHOLE.fullmatch(markdown.strip())
     tokens = MarkdownIt("commonmark").enable("table").parse(whole[1] if whole else markdown)
@@ -126,7 +121,7 @@ def section_of(heading: str, markdown: str) -> Section:
         made.parts.pop(0)
     told, led = made.sentences, dict[int, tuple[Sentence, ...]]()
     for n, one in enumerate(told):
-        # A lead-in such as "… as follows:" shares the evidence of the sentence it introduces.
+        # A lead-in ("… as follows:") shares the evidence of the sentence it introduces.
         if not one.evidence_ids and leads(one.text):
             ids = next((after.evidence_ids for after in told[n:] if after.evidence_ids), ())
             led[n] = (one.model_copy(update={"evidence_ids": ids}),)
@@ -135,9 +130,7 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Return unfenced code as the sentence that replaces `before`, or () if there is no code. Code
-    without citation marks keeps the evidence of `before`.
-    """
+    """Return unfenced code as a replacement for `before`, or () if there is none."""
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
     changes = {"text": code, "evidence_ids": ids or before.evidence_ids}
@@ -146,7 +139,7 @@ def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
 
 def parse_sentences(text: str) -> list[Sentence]:
     """Split a paragraph into sentences with their evidence. A citation mark covers all text since
-    the previous mark. A mark inside a sentence covers the whole sentence.
+    the previous mark.
     """
     text = _BEFORE_STOP.sub(r"\4\1", uniform(" ".join(text.split())))
     found: list[_Said] = []
@@ -161,13 +154,11 @@ def parse_sentences(text: str) -> list[Sentence]:
             first, piece = piece[:end], piece[end:].strip()
             before = found.pop()
             gap = "" if first[0] in ",;:.!?)" else " "
-            # The marks that follow belong to this sentence, unless another sentence comes first.
             more, ends = ((), False) if piece else (ids, concludes)
             joined = tuple(dict.fromkeys((*before.ids, *more)))
             found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
         if match is None:
-            # Unmarked text at the end of a paragraph shares the last mark's evidence, unless it
-            # introduces what follows.
+            # Unmarked closing text shares the last evidence unless it introduces what follows.
             piece, lead = _without_lead(piece)
             last = found[-1].ids if found else ()
             found += [_Said(piece, last, False), _Said(lead, (), False)]
@@ -223,7 +214,6 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
 
 def _read_paragraph(text: str, made: _Made) -> None:
     if bold := _BOLD.fullmatch(text.strip()):
-        # Treat a bold line as a heading, which needs no evidence.
         made.head(bold[1])
     else:
         made.add("paragraph", [parse_sentences(text)])
@@ -302,7 +292,7 @@ def _brackets(text: str) -> Iterable[str]:
 
 
 def with_marks(section: Section) -> str:
-    """Format a section as Markdown, with its citation marks and in its writer's layout."""
+    """Format a section as Markdown with citation marks, in its writer's layout."""
     drawn: list[str] = []
     for part, items in parts_of(section):
         match part.form:
@@ -341,8 +331,8 @@ def _fence(code: Sentence) -> str:
 
 
 def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """Yield each part of a section with the sentences of its items. A sentence that belongs to no
-    part becomes a paragraph of its own.
+    """Yield each part with its items' sentences. A sentence outside all parts becomes a
+    paragraph.
     """
     at = 0
     for part in section.parts:
@@ -362,13 +352,13 @@ def _each_alone(told: Iterable[Sentence]) -> Iterator[tuple[Part, list[tuple[Sen
 
 
 def mark_of(sentence: Sentence) -> str:
-    """Return a sentence's citation mark with a leading space, or "" if it cites nothing."""
+    """Return a sentence's citation mark after a space, or "" if it cites nothing."""
     ids = joined_ids(sentence, sentence.evidence_ids)
     return f" [{ids}]" if sentence.evidence_ids else ""
 
 
 def joined_ids(sentence: Sentence, ids: Sequence[str]) -> str:
-    """Join ids as in the sentence's mark: "E1, E2", or "E1+E2→" for a conclusion."""
+    """Join ids as "E1, E2", or as "E1+E2→" for a conclusion."""
     return f"{'+'.join(ids)}→" if sentence.inferred else ", ".join(ids)
 
 

@@ -1,4 +1,4 @@
-"""Provide the ledger entries and pages for writing and checking a report."""
+"""Provide the ledger entries and pages for writing and checking reports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
-#: The maximum number of characters in an entry's line, and in the code quoted on that line.
+#: The maximum characters in an entry's line, and in code quoted there.
 LINE_CHARS, CODE_CHARS = 220, 100
 
 
@@ -45,11 +45,8 @@ class Entry(NamedTuple):
 
 
 def entries_of(evidence: Sequence[Evidence], *, around: bool = False) -> list[Entry]:
-    """Return the entries for one prompt, with their pages' title, heading, author, host and date.
-
-    No text or claim is shown twice. Without `around`, the sentence before a quoted text is shown
-    only if the quote depends on it. The sentence after is shown only if that sentence depends on
-    the quote ("However, …").
+    """Return the entries for one prompt, repeating no text or claim. `around` always includes the
+    adjacent sentences.
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
@@ -80,44 +77,40 @@ def _about(evidence: Evidence, first: Evidence) -> str:
 
 
 def day(moment: datetime | None) -> str:
-    """Format a page's date with its weekday, so that "Saturday" in the text can be dated."""
+    """Format a page's date with its weekday, so that "Saturday" can be dated."""
     return f"{moment:%Y-%m-%d, %A}" if moment else ""
 
 
 def _place(evidence: Evidence) -> str:
-    """Return a library document's path, without the file name if it merely repeats the title."""
     folder, _, name = evidence.url.removeprefix("library://").rpartition("/")
     words = stems(name.rpartition(".")[0].replace("-", " ").replace("_", " "))
     return folder if folder and words <= stems(evidence.title) else f"{folder}/{name}".lstrip("/")
 
 
 def below(title: str, heading: str) -> str:
-    """Return the heading path without the page title that usually begins it."""
+    """Return the heading path without a leading page title."""
     return "" if heading == title else heading.removeprefix(f"{title} > ")
 
 
 def page_line(*parts: str) -> str:
-    """Join the nonempty parts of a page's metadata on one line."""
+    """Join the nonempty metadata of a page on one line."""
     return " · ".join(" ".join(part.split()) for part in parts if part)
 
 
 def speaks_of(evidence: Evidence, must: str) -> bool:
-    """Return whether an entry contains every content word of a required aspect."""
+    """Return whether an entry has every content word of a required aspect."""
     code = spoken(must)
     said = stems(f"{evidence.title} {evidence.heading} {evidence.claim} {evidence.quote}", code)
     return stems(must, code) <= said
 
 
 def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
-    """Map each entry's id to the entry that represents it. Equal quotes share the first entry. If
-    a quote is contained in one that is at most a sentence longer, both share the entry of the
-    longer quote. The shared entry keeps each claim that says something new.
-    """
+    """Map each entry's id to its representative, which has the same or a slightly longer quote."""
     alike: dict[tuple[str, str], list[Evidence]] = defaultdict(list)
     for e in ledger:
         alike[e.content_hash, e.kind].append(e)
     whole = {e.id: _whole_of(e, alike[e.content_hash, e.kind]) for e in ledger}
-    # An entry that contains another may itself be contained in a third.
+    # The containing entry may itself lie within a third.
     for e in sorted(ledger, key=lambda e: -len(e.quote)):
         whole[e.id] = whole[whole[e.id].id]
     claims: dict[str, list[str]] = defaultdict(list)
@@ -128,18 +121,13 @@ def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
 
 
 def with_columns(chosen: Sequence[Evidence], ledger: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """Return the chosen entries, preceded by the column names of any table rows among them."""
+    """Return the chosen entries, preceded by the column names of their tables."""
     tables = {(e.content_hash, e.columns) for e in chosen if e.kind in ("row", "cells")}
     named = [e for e in ledger if e.kind == "columns" and (e.content_hash, e.start) in tables]
     return tuple(dict.fromkeys([*named, *chosen]))
 
 
 def _whole_of(evidence: Evidence, alike: Sequence[Evidence]) -> Evidence:
-    """Return the longest entry in `alike` that contains the quote and adds at most one sentence,
-    row or line of code to it.
-
-    If several are equally long, return the first.
-    """
     around = [e for e in alike if e.start <= evidence.start <= evidence.end <= e.end]
     if len(around) > 1:
         around = [e for e in around if _size(e) <= _size(evidence) + 1]
@@ -161,9 +149,7 @@ def _saying_more(claims: Iterable[str]) -> Iterator[str]:
 
 
 def lines_of(evidence: Iterable[Evidence]) -> list[str]:
-    """Format entries as lines. A line with the page's title, heading and date is followed by one
-    line per entry, with its claim or quote and, if it is code, the beginning of the code.
-    """
+    """Format entries as lines, grouped below one line per page."""
     placed: dict[str, list[str]] = defaultdict(list)
     for e in evidence:
         if e.kind == "columns":
@@ -200,30 +186,28 @@ class Material:
 
     @property
     def home(self) -> str:
-        """The language code of the report or, failing that, of the question; "" if unknown."""
+        """The language code of the report or else of the question; "" if unknown."""
         return self.language if self.language in codes() else language_of(self.question)
 
     def cited(self, ids: Iterable[str]) -> list[Evidence]:
-        """Return the entries with these ids, ignoring unknown ids."""
+        """Return the entries with these ids, skipping unknown ids."""
         return [self.ledger[id_] for id_ in ids if id_ in self.ledger]
 
     def refused(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return why a sentence with this evidence must be removed, or "" if it may stay."""
+        """Return why a sentence with this evidence must be removed, or ""."""
         return reason_to_refuse(
             sentence, cited, self._pages(cited), Known(self.question), self.code
         )
 
     def unfounded(self, sentence: Sentence, cited: Sequence[Evidence]) -> str:
-        """Return a note on figures, dates and names that are on no cited page, or ""."""
+        """Return a note on figures, dates and names absent from the cited pages, or ""."""
         there = [*self._pages(cited), Known(self.question)]
         # A conclusion may be about the report's own code.
         known = [*there, Known(self.code)] if sentence.inferred else there
         return find_unfounded(sentence, cited, known, self.home)
 
     def with_code(self, sections: Iterable[Section], names: Iterable[str] = ()) -> Material:
-        """Return a copy that also accepts the code in the sections and the file names in `names`.
-        No source names the files that readers are told to create.
-        """
+        """Return a copy that also accepts the sections' code and the file names in `names`."""
         told = (one.text for section in sections for one in section.sentences if one.code)
         return replace(self, code="\n\n".join([*_FILE.findall("\n".join(names)), *told]))
 
@@ -233,7 +217,6 @@ class Material:
         return keep_founded_heading(heading, there, self.home)
 
     def _pages(self, cited: Sequence[Evidence]) -> list[Known]:
-        """Return the cited pages without prompt injections, which must not support anything."""
         hashes = dict.fromkeys(e.content_hash for e in cited)
         for each in hashes.keys() - self._known.keys():
             self._known[each] = Known(without_injections(self.pages.get(each, "")))

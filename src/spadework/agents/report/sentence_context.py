@@ -1,4 +1,4 @@
-"""Put sentences in context: their table cell, the preceding sentence, and what they introduce."""
+"""Put sentences in context, such as their table cell or the preceding sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.sentences import leads, sentences
 from spadework.values import Part, Section, Sentence
 
-#: The maximum number of words in a line that merely introduces others.
+#: The maximum number of words in a purely introductory line.
 LEAD_WORDS = 8
 
 
@@ -38,12 +38,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Stated:
-    """A sentence in context. Equal sentences in equal contexts share a verdict.
+    """A sentence in context. Equal ones share a verdict.
     - `row`: the names of its row and column.
-    - `follows`: a phrase that quotes the sentence it depends on.
-    - `before`: if `follows` is "", the preceding sentence, because a pronoun may refer to it.
-    - `ids`: its evidence. A row `label` has all the evidence of its section, but its mark shows
-      only the evidence of its row (`of_row`).
+    - `follows`: a phrase quoting the sentence it depends on.
+    - `before`: the preceding sentence, if `follows` is "".
+    - `of_row`: the evidence shown for a row label.
     """
 
     sentence: Sentence
@@ -56,7 +55,7 @@ class Stated:
 
     @property
     def mark(self) -> str:
-        """The evidence ids, formatted as in a writer's mark."""
+        """The evidence ids, formatted as in a citation mark."""
         return joined_ids(self.sentence, self.of_row or self.ids)
 
     @property
@@ -66,7 +65,7 @@ class Stated:
 
     @property
     def in_words(self) -> str:
-        """The text for a reader who sees nothing else of the report."""
+        """The text for a reader who sees nothing else."""
         if self.row:
             return f"{self.row}: {self.sentence.text}"
         if self.label:
@@ -75,12 +74,12 @@ class Stated:
 
     @property
     def for_judge(self) -> str:
-        """The text for a judge, with the preceding sentence if there is one."""
+        """The text for a judge, with any preceding sentence."""
         return f"{self.in_words} (it comes after “{self.before}”)" if self.before else self.in_words
 
     @property
     def parts(self) -> tuple[Stated, ...]:
-        """The individual sentences to judge, each with the preceding one as context."""
+        """The single sentences to judge, each with the preceding one."""
         whole = self.sentence
         told = [] if whole.code else [whole.text[slice(*at)] for at in sentences(whole.text)]
         if len(told) < 2:
@@ -98,13 +97,12 @@ class Stated:
 
 
 def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated, ...]:
-    """Return a section's sentences in context, as if those at positions `gone` were removed."""
+    """Return a section's sentences in context, as if those at `gone` were removed."""
     told = section.sentences
     cited = _ids(told, range(len(told)))
     made = []
     before = _before(section)
     for n, (one, place) in enumerate(zip(told, places(section), strict=True)):
-        # A row label has no mark of its own.
         label = place.opens_row and bool(place.ahead) and not one.evidence_ids
         of_row = " ".join(told[at].text for at in place.row if at not in gone)
         row = "" if place.column is None else f"{of_row} · {place.column}"
@@ -125,7 +123,7 @@ def _ids(told: Sequence[Sentence], at: Iterable[int]) -> tuple[str, ...]:
 
 
 def leans(sentence: Sentence) -> bool:
-    """Return whether a sentence begins with words that refer to the one before ("However, …")."""
+    """Return whether a sentence refers to the preceding one ("However, …")."""
     return not sentence.code and language(spoken(sentence.text)).needs_context(sentence.text)
 
 
@@ -136,7 +134,7 @@ def leant_on(section: Section) -> set[int]:
 
 
 def leans_on_lead(one: Stated) -> bool:
-    """Return whether a sentence depends on a line that introduces it."""
+    """Return whether a sentence depends on an introductory line."""
     return bool(one.follows) and not leans(one.sentence)
 
 
@@ -154,7 +152,7 @@ def _before(section: Section) -> dict[int, int]:
 
 
 def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
-    """Return the positions of introductory lines that have nothing left to introduce."""
+    """Return the positions of introductory lines left with nothing to introduce."""
     return {
         n
         for n, (one, place) in enumerate(zip(section.sentences, places(section), strict=True))
@@ -166,7 +164,7 @@ def dangling_leads(section: Section, gone: Container[int]) -> set[int]:
 
 
 def places(section: Section) -> tuple[Place, ...]:
-    """Return the place of each sentence in a section. Text that code laid out has no context."""
+    """Return each sentence's place in a section."""
     made: list[Place] = []
     last: int | None = None
     for n, part in enumerate(section.parts):
@@ -184,10 +182,7 @@ def places(section: Section) -> tuple[Place, ...]:
 
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
-    """Append to `made` the places of the sentences in a part that is not a table. `last` is the
-    position of the sentence before the part, `next_` the number of sentences in the next part.
-    Return the position that the next part may depend on. Bullets are independent.
-    """
+    """Return the position that the next part may depend on."""
     end = len(made) + sum(part.takes)
     before = last
     for count in part.takes:

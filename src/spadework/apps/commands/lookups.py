@@ -1,4 +1,4 @@
-"""Implement the read, search, plan and index commands, and the commands for stored pages."""
+"""Implement the lookup commands and those for stored pages."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ from spadework.visible import one_line
 
 
 def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> None:
-    """Print a page as Markdown or, with `as_json`, as JSON with metadata.
-    `level` is the first reading level to try. Raises SettingsError for a bad address or file, and
-    FetchError for an unreadable page.
+    """Print a page as Markdown or JSON, trying reading levels from `level` up. Raises
+    SettingsError or FetchError.
     """
     if not page:
         raise SettingsError("Say what to read: an address or a file.")
@@ -56,7 +55,7 @@ SNIPPET_CHARS = 160
 
 
 def search_once(query: str, as_json: bool, settings: Settings, limit: int) -> None:
-    """Print the merged hits, ranked as in a run. Exit with code 1 if every provider failed."""
+    """Print the merged, ranked hits. Exit with code 1 if every provider failed."""
     found = asyncio.run(search(query, settings, limit=limit, tell=say_aside))
     for said in (*found.notices, *found.failed):
         say(said, err=True)
@@ -101,7 +100,7 @@ async def _index(settings: Settings) -> None:
 
 
 def print_plan(question: str, settings: Settings, follows: str, as_json: bool) -> None:
-    """Print the plan and estimate for a question, as text or JSON. Problems go to stderr."""
+    """Print a question's plan and estimate. Problems go to stderr."""
     settings = searching_as(settings, follows)
     session = Session.start(question, settings=settings, follows=follows)
     told: list[str] = []
@@ -139,14 +138,14 @@ def _lines(made: Preview) -> Iterator[str]:
 
 
 LINES = ".jsonl"
-#: The metadata fields in the front matter of a page.
+#: The metadata in a page's front matter.
 _HEAD = ("url", "title", "fetched_at", "published_at")
 _FACTS = {*_HEAD, "media_type", "chars", "content_hash"}
 _NAME_CHARS = 80
 
 
 async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:
-    """Print one line per page, and the number of pages on stderr."""
+    """Print one line per page, and their number on stderr."""
     count = 0
     async with aclosing(_then_close(store, which)) as pages:
         async for page in pages:
@@ -166,7 +165,7 @@ async def forget_pages(store: Knowledge, which: Which) -> None:
 
 
 async def export_pages(store: Knowledge, which: Which, output: Path) -> None:
-    """Write pages to a JSON Lines file or Markdown files. Raises SettingsError for a bad path."""
+    """Write pages as JSON Lines or Markdown. Raises SettingsError for a bad path."""
     if output.suffix and output.suffix != LINES:
         raise SettingsError(
             f"Pages cannot be exported to {output.name}. Name a folder or a {LINES} file."
@@ -223,7 +222,7 @@ def _head(page: Page) -> str:
 
 def _name(page: Page) -> str:
     readable = re.sub(r"[^\w.-]+", "-", page.url.partition("://")[2])[:_NAME_CHARS].strip("-.")
-    # Two pages may share both a URL prefix and their text, so hash the whole URL.
+    # Pages may share a URL prefix and their text, so hash the whole URL.
     own = hashlib.sha256(page.url.encode(errors="replace")).hexdigest()[:8]
     return f"{readable}-{own}.md"
 

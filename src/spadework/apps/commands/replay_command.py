@@ -1,4 +1,4 @@
-"""The `replay` command: run a finished session again from its recording."""
+"""The `replay` command: rerun a finished session from its recording."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from spadework.apps.outputs import Output, print_report, write_output
 from spadework.sessions.replay import Replayed, replay
 from spadework.settings import Settings
 
-#: Maximum number of missing answers to list: if the plan differs, all answers are missing.
+#: Maximum missing answers to list. A changed plan may leave all of them missing.
 MOST_LINES = 20
 _LATE = "The session ran out of time in the middle of a step, which a replay cannot reproduce."
 
 
 def replay_one(home: Path, session_id: str, model: str | None, to: Path | None) -> int:
-    """Print or write the report of a replayed session. Without a `model`, return 1 if the report
-    differs or recorded answers are missing.
+    """Print or write a replayed session's report. Without a `model`, return 1 if it differs or
+    recorded answers are missing.
     """
     output = Output(to).check()
     roles = dict.fromkeys(("model", "judge_model", "writer_model"), model)

@@ -1,4 +1,4 @@
-"""Commands that serve until stopped, and commands that manage the tokens of a server's users."""
+"""Commands that serve until stopped, and commands for users' tokens."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _serve_stdio(settings: Settings) -> None:
     from spadework.apps.messages import log_to_stderr
 
     log_to_stderr()
-    # Keep output from imports off stdout. While serving, the transport redirects descriptor 1.
+    # Imports must not print to stdout, which the protocol uses.
     with redirect_stdout(sys.stderr):
         from spadework.apps.mcp.server import build_server
 

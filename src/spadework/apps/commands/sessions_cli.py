@@ -1,6 +1,4 @@
-"""Implement the commands `sessions …`, `resume` and `replay`. Heavy imports are deferred. Sessions
-are fetched from other machines before a command looks them up.
-"""
+"""Implement the session commands. Sessions on other machines are fetched first."""
 
 from __future__ import annotations
 
@@ -159,12 +157,12 @@ def _fetch_session(home: Path | None, session_id: str) -> Path:
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-#: The environment variable that sets `database_url`. If unset, these commands load no settings.
+#: The environment variable for `database_url`. If unset, these commands load no settings.
 VARIABLE = "SPADEWORK_DATABASE_URL"
 
 
 def database_of(home: Path | None) -> SecretStr | None:
-    """Return the database address, or None if none is set. Raises SettingsError."""
+    """Return the database address, if any. Raises SettingsError."""
     if VARIABLE not in os.environ:
         return None
     url: SecretStr | None = settings_from(home=home).database_url
@@ -172,19 +170,19 @@ def database_of(home: Path | None) -> SecretStr | None:
 
 
 def bring_session(home: Path, session_id: str) -> None:
-    """Fetch a session from the workers' database. Raises SettingsError, DiskFailed."""
+    """Fetch a session from the workers' database. Raises SettingsError or DiskFailed."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().find(settings_from(home=home), session_id))
 
 
 def bring_recording(home: Path, session_id: str) -> None:
-    """Fetch the recording of a session that a worker ran, so that it can be replayed."""
+    """Fetch the recording of a worker's session for replay."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().bring_recording(settings_from(home=home), session_id))
 
 
 def bring_list(home: Path) -> None:
-    """Fetch the session list of all machines, if a database is set."""
+    """Fetch all machines' session list, if a database is set."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().know_all(settings_from(home=home), None))
 

@@ -15,7 +15,7 @@ SHOWN = 20
 
 
 def print_statistics(home: Path, as_json: bool) -> None:
-    """Print what the sessions under `home` found and cost, as tables or JSON."""
+    """Print what the sessions under `home` found and cost."""
     with _without_collecting():
         found = statistics(home, say_aside)
     say(found.as_json() if as_json else "\n".join(lines(found)))
@@ -23,7 +23,7 @@ def print_statistics(home: Path, as_json: bool) -> None:
 
 @contextmanager
 def _without_collecting() -> Iterator[None]:
-    """Pause garbage collection, which would take a third of the time and find nothing."""
+    """Pause garbage collection, which would take a third of the time."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -34,7 +34,7 @@ def _without_collecting() -> Iterator[None]:
 
 
 def lines(found: Statistics) -> list[str]:
-    """Format the statistics as lines."""
+    """Format statistics as lines."""
     if not found.sessions:
         return ["There are no finished sessions yet.", *_to_look_at(found)]
     newest = f"; the newest {SHOWN}:" if len(found.sessions) > SHOWN else ""
@@ -68,13 +68,13 @@ def _sessions(shown: Sequence[Figures]) -> list[str]:
 
 
 def by(makers: Mapping[str, int]) -> str:
-    """Format the names of writers or judges with their sentence counts, highest first."""
+    """Format writers or judges with their sentence counts, highest first."""
     most = sorted(makers.items(), key=lambda maker: -maker[1])
     return ", ".join(f"{name} ({count})" for name, count in most) or "-"
 
 
 def foreseen(f: Figures) -> str:
-    """Format an estimated run time, or "-" if unknown. Parentheses mark a rough estimate."""
+    """Format an estimated run time, or "-" if unknown. Parentheses mark rough estimates."""
     if not f.foreseen:
         return "-"
     low, _, high, runs = f.foreseen

@@ -25,7 +25,7 @@ from spadework.visible import one_line
 
 
 def print_report(home: Path, session_id: str, as_json: bool) -> None:
-    """Print as much of a session's report as exists, or its whole result as JSON."""
+    """Print as much of a session's report as exists, or its result as JSON."""
     folder, mend = session_folder(home, session_id), f"`spadework resume {session_id}`"
     if not as_json and whole_result(folder) is None:
         if (report := read_report(folder)) is not None:
@@ -46,7 +46,7 @@ def print_report(home: Path, session_id: str, as_json: bool) -> None:
 
 
 def print_files(home: Path, session_id: str, as_json: bool) -> None:
-    """Print the size, type and name of each file, and the title of each page."""
+    """Print each file's size, type and name, and each page's title."""
     files = session_files(session_folder(home, session_id))
     if as_json:
         say_json(json.dumps([one.model_dump() for one in files], ensure_ascii=False))
@@ -58,7 +58,7 @@ def print_files(home: Path, session_id: str, as_json: bool) -> None:
 
 
 def export(home: Path, session_id: str, file: Path) -> None:
-    """Write the report of a finished session to a file, or the whole session to a .zip."""
+    """Write a finished session's report to a file, or the whole session to a .zip."""
     if file.suffix.lower() == ".zip":
         file.write_bytes(pack(session_folder(home, session_id), _result(home, session_id)))
         say(str(file), err=True)

@@ -1,4 +1,4 @@
-"""`spadework watch`: research a question again and report only what changed."""
+"""`spadework watch`: repeat a research question and report only changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from spadework.apps import options
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-#: Fraction of `--every` that must pass before the next run: below 1, as timers may fire early.
+#: Fraction of `--every` that must pass before the next run. Timers may fire early.
 _EARLY = 0.95
 Every = Annotated[
     str,
@@ -78,7 +78,6 @@ def watch(
 
 
 def _parse_span(text: str) -> timedelta:
-    """Return the `--every` interval minus 5%, or 0 for "". Raises SettingsError."""
     from spadework.errors import SettingsError, must_be
 
     span = re.fullmatch(r"(\d{1,4})([mhdw])", text)

@@ -52,7 +52,6 @@ GRACE_SECONDS = 1
 class _Aside(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signal handling to the worker."""
         yield
 
 
@@ -60,7 +59,7 @@ class _Aside(uvicorn.Server):
 async def serve_numbers(
     settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
 ) -> AsyncIterator[None]:
-    """Serve health and metrics routes on `port`, if given. Raises SettingsError if that fails."""
+    """Serve health and metrics on `port`, if given. Raises SettingsError on failure."""
     if port is None:
         yield
         return

@@ -1,1 +1,1 @@
-"""The interface for models: six tools over the Model Context Protocol, on stdio or HTTP."""
+"""The interface for models: six tools over the Model Context Protocol."""

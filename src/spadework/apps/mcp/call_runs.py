@@ -1,4 +1,4 @@
-"""Run a session for a tool call, with progress messages, and end it if the client disconnects."""
+"""Run a session for a tool call, and end it if the client disconnects."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ T = TypeVar("T")
 #: A callback that receives the progress, the total and a message.
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
-#: Seconds after which the last message is repeated, so that clients do not time out.
+#: Seconds until the last message is repeated, so that clients do not time out.
 BEAT_SECONDS = 5.0
 #: Minimum average time between messages, in seconds.
 LEAST_SECONDS = 1.0
@@ -54,16 +54,16 @@ MOST_CHARS = 300
 
 
 async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
-    """Run a session and return its result. `seconds` is the total shown in progress messages; 0
-    means the time budget. Cancelling the call ends the session, which can be resumed later.
+    """Run a session. `seconds` is the total shown; 0 means the time budget. Cancelling ends the
+    session, which can be resumed.
     """
     teller = Teller(report, seconds or session.budget.seconds)
     events: asyncio.Queue[Event | None] = asyncio.Queue()
-    # Queue the events, so that a slow client does not delay the run.
+    # A slow client must not delay the run.
     following = asyncio.create_task(_follow(session, events))
     result: Result | None = None
     try:
-        # Keep reading after the result, until the session has closed its connections and files.
+        # The session still closes connections and files after the result.
         while (event := await teller.beat_during(events.get())) is not None:
             result = event.result if isinstance(event, Finished) else result
             await teller.tell(event)
@@ -117,11 +117,11 @@ class Teller:
         self.waits = False
 
     async def tell(self, event: Event) -> None:
-        """Apply an event, and report it if it is worth a message."""
+        """Apply an event, and report it if it deserves a message."""
         self._view.take(event)
         if message := self._worded(event):
             self._message = plain(one_line(message, MOST_CHARS))
-            # Milestones are sent at once. Others may be held back or replaced by later messages.
+            # Milestones are sent at once. Others may wait or be replaced.
             early = self._sent * LEAST_SECONDS > time.monotonic() - self._began
             self.waits = isinstance(event, _OFTEN) and early
             if not self.waits:
@@ -139,7 +139,7 @@ class Teller:
         await self._report(self._told, max(self._seconds, self._told), self._message)
 
     async def beat_during(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`, sending pending messages and heartbeats until it is done."""
+        """Return the result of `work`, sending heartbeats until it is done."""
         task = asyncio.create_task(work)
         try:
             while not task.done():
@@ -185,7 +185,7 @@ class Teller:
 
 @dataclass(frozen=True)
 class ToolContext:
-    """A tool call's context. A `local` caller is on the owner's machine and may see file paths."""
+    """A tool call's context. A `local` caller may see file paths."""
 
     settings: Settings
     people: People
@@ -193,7 +193,7 @@ class ToolContext:
     user: str = ""
 
     async def home_of(self, session_id: str) -> Path:
-        """Fetch a session from the workers, and return the caller's home folder."""
+        """Fetch a session from the workers and return the caller's home folder."""
         await self.people.look()
         settings = self.people.settings_of(self.user)
         await fetch_session(settings, session_id)
@@ -201,7 +201,7 @@ class ToolContext:
 
     @property
     def form_tokens(self) -> int:
-        """Maximum tokens in each form of an output (text and structured content)."""
+        """Maximum tokens in each form of an output: text and structured content."""
         return ANSWER_TOKENS // 2 - ROOM_TOKENS
 
 
@@ -209,26 +209,26 @@ class ToolContext:
 LATEST = "latest"
 #: Tokens reserved for titles, addresses and hints.
 ROOM_TOKENS = 400
-#: Maximum tokens in an answer, as text and structured content together.
+#: Maximum tokens in an answer's text and structured content together.
 ANSWER_TOKENS = 20_000
 
 Call = Context[ToolContext, Any]
 
 
 async def fetch_session(settings: Settings, session_id: str) -> None:
-    """Fetch a session from the workers, or the list of sessions for "latest"."""
+    """Fetch a session from the workers, or the session list for "latest"."""
     if session_id == LATEST:
         await backend_of(settings).know_all(settings)
     await backend_of(settings).find(settings, session_id)
 
 
 def caller_of(request: Any) -> User:
-    """Return the request's user, or the owner if there is no HTTP request."""
+    """Return the request's user, or the owner without an HTTP request."""
     return OWNER if request is None else user_of(request.scope)
 
 
 def door_of(call: Call) -> ToolContext:
-    """Return the tool context of a call, with its user's settings."""
+    """Return a call's tool context, with its user's settings."""
     context = call.request_context
     door: ToolContext = context.lifespan_context
     name = caller_of(context.request).name

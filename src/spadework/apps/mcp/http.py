@@ -1,4 +1,4 @@
-"""The MCP server over streamable HTTP: routes for an application, and `mcp --http`."""
+"""The MCP server over streamable HTTP."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ STOPPED = (
 
 @dataclass(frozen=True)
 class Mounted:
-    """Routes for an application, and a lifespan to keep open while it runs."""
+    """Routes for an application, and the lifespan they need."""
 
     routes: Sequence[BaseRoute]
     lifespan: Callable[[], AbstractAsyncContextManager[None]]
 
 
 def mcp_routes(settings: Settings) -> Mounted:
-    """Return the MCP server's route, for an application behind `apps.web.security.Gate`."""
+    """Return the MCP server's route, to be placed behind `apps.web.security.Gate`."""
     app = build_server(settings).streamable_http_app(streamable_http_path=PATH, host="")
     [route] = app.routes
     assert isinstance(route, Route)
@@ -53,10 +53,7 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Adds the user and two events to a request's scope. The events end the request's tool calls:
-    one is set when the server shuts down, the other when the request ends, which older protocol
-    versions do not report.
-    """
+    """Middleware whose events end tool calls, as older protocols report no disconnection."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -64,7 +61,7 @@ class _Watched:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         left = asyncio.Event()
         scope[ENDS] = {LEFT: left}
-        # A server that serves only MCP has no `server` state and does not signal its shutdown.
+        # A server that serves only MCP does not signal its shutdown.
         if server := getattr(scope["app"].state, "server", None):
             scope[ENDS][STOPPED] = server.owner.closing
         if name := user_of(scope).name:
@@ -76,14 +73,14 @@ class _Watched:
 
 
 def build_app(settings: Settings, access: Access) -> ASGIApp:
-    """Return an application that serves only MCP, behind the web page's `Gate`."""
+    """Return an application that serves only MCP, behind `Gate`."""
     mounted = mcp_routes(settings)
     app = Starlette(routes=mounted.routes, lifespan=lambda _: mounted.lifespan())
     return Gate(app, access)
 
 
 def serve_http(settings: Settings, host: str, port: int) -> None:
-    """Serve at http://HOST:PORT/mcp until interrupted. Raises SettingsError for a bad address."""
+    """Serve at http://HOST:PORT/mcp until interrupted. Raises SettingsError."""
     log_to_stderr()
     access = Access.of(settings, host)
     app = build_app(settings, access)

@@ -36,7 +36,7 @@ from spadework.sessions.search_only import SEARCH_SECONDS, Looked, Ranked, hits_
 from spadework.values import Page
 from spadework.visible import one_line
 
-#: Maximum fraction of an output's tokens to spend on links.
+#: Maximum fraction of an output's tokens for links.
 LINKS_SHARE = 0.1
 LINK_CHARS = 100
 
@@ -78,7 +78,6 @@ async def advanced_scrape_url(
 
 
 async def _read(call: Call, url: str, door: ToolContext) -> Path:
-    """Read the page in a new session and return its folder. Raises FetchError."""
     try:
         session = reading_session(url, settings=door.settings)
     except SettingsError as error:

@@ -1,4 +1,4 @@
-"""Tools that search and read: one writes a report, the other returns the pages' contents."""
+"""Tools that search and read, returning a report or page contents."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from spadework.tools.export.compressed import Compressed, compress_result
 from spadework.values import CoveredTopic, Problem, Result, Side, Source, Unread
 from spadework.visible import one_line
 
-#: Maximum fraction of an output's tokens to spend on each list.
+#: Maximum fraction of an output's tokens for each list.
 LIST_SHARES = {"topics": 0.12, "conflicts": 0.1, "unread": 0.1, "problems": 0.1}
 LINE_CHARS, MOST_GAPS = 240, 5
 _AS_IT_IS = (
@@ -123,9 +123,7 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
 
 
 def _answer(result: Result, door: ToolContext) -> CallToolResult:
-    """Return the tool result. It is an error if the run failed, or if search failed and no source
-    was found. Running out of time is not an error.
-    """
+    """Return a result for the client. A vain search is an error, but running out of time is not."""
     in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
     failed = result.status == "failed" or (in_vain and result.status != "time_limited")
     folder = result.session_dir if door.local else ""
@@ -136,8 +134,8 @@ def _answer(result: Result, door: ToolContext) -> CallToolResult:
 def structure_result(
     result: Result, texts: Mapping[str, str], tokens: int, folder: str = ""
 ) -> ResearchAnswer:
-    """Fit a result into `tokens` by cutting its lists, its report and `texts` (the page texts by
-    content hash). `folder` is the session's folder, or "" for callers that cannot open it.
+    """Fit a result into `tokens` by cutting its lists, report and `texts` (by content hash).
+    `folder` is "" for callers that cannot open it.
     """
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],
@@ -210,7 +208,7 @@ def _shape(source: Source, content: str) -> ResultShape:
 
 
 def shape_unread(unread: Unread) -> UnreadShape:
-    """Convert an unread hit to its output shape, with each text on one line."""
+    """Convert an unread hit to its output shape."""
     told = unread.model_dump(exclude={"topic", "score", "late"})
     score = round(unread.score, 3)
     return UnreadShape(**{name: _line(text) for name, text in told.items()}, score=score)

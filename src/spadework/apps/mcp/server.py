@@ -1,4 +1,4 @@
-"""The MCP server: six tools, and the messages for their errors."""
+"""The MCP server: six tools, and messages for their errors."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
 
 
 def word_fault(fault: BaseException) -> str:
-    """Describe an expected error in one or two sentences, or return "" for an unexpected one."""
+    """Describe an expected error in one or two sentences; return "" for others."""
     if isinstance(fault, ValidationError):
         return _argument(fault)
     if isinstance(fault, OSError):
@@ -110,7 +110,7 @@ def word_fault(fault: BaseException) -> str:
         return ""
     said = str(fault)[:MOST_CHARS].rstrip()
     advice = next((words for kind, words in _ADVICE if isinstance(fault, kind)), "")
-    # The error may quote a web server, so neutralize any forged prompt tags in it.
+    # The error may quote a web server, so neutralize forged prompt tags.
     return plain(f"{said}{'' if said.endswith(('.', '!', '?')) else '.'} {advice}")
 
 
@@ -186,13 +186,13 @@ def _report(record: Record) -> str:
 
 Schema = dict[str, Any]
 
-#: Schema keywords that a model does not need. Validation uses the full schemas.
+#: Schema keywords that models do not need. Validation uses the full schemas.
 _OF_ARGUMENTS = ("title", "additionalProperties", "minLength", "maxLength")
 _OF_ANSWERS = (*_OF_ARGUMENTS, "default", "required", "minimum", "maximum")
 
 
 def shorten_schemas(tool: Tool) -> Tool:
-    """Shorten a tool's schemas, and describe list items in words."""
+    """Shorten a tool's schemas and describe list items in words."""
     given = tool.output_schema
     if given:
         named: Mapping[str, Schema] = given.get("$defs", {})
@@ -229,7 +229,6 @@ def _short(schema: Schema, dropped: tuple[str, ...], named: Mapping[str, Schema]
 
 
 def _describe_fields(schema: Schema) -> str:
-    """Describe an object's fields in words, mentioning PAGE_TEXT only once."""
     said = {name: one.get("description", "") for name, one in schema["properties"].items()}
     fields = ", ".join(
         f"{name} ({words.removesuffix('.')})" if words and PAGE_TEXT not in words else name
@@ -246,7 +245,7 @@ def _either(options: list[Schema]) -> Schema:
 
 
 def offer_tools(tools: Sequence[Tool], settings: Settings) -> list[Tool]:
-    """Return the tools with only the providers and formats that this server supports."""
+    """Return the tools with only this server's providers and formats."""
     made = [tool.model_copy(update={"input_schema": deepcopy(tool.input_schema)}) for tool in tools]
     arguments = {tool.name: tool.input_schema["properties"] for tool in made}
     provider = arguments["serp_search"]["provider"]
@@ -266,10 +265,10 @@ INSTRUCTIONS = (
     " a report, cite its numbered sources."
 )
 
-#: ASGI scope key of the events that end a call early.
+#: ASGI scope key of events that end a call early.
 ENDS = "spadework.ends"
 
-#: Each tool's title, whether it is read-only, and whether it reaches the web.
+#: Each tool's title, and whether it is read-only and reaches the web.
 _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
     agentic_search: ("Research a question", False, True),
     intelligent_research_with_advanced_scraping: ("Search and read the best pages", True, True),
@@ -281,7 +280,7 @@ _TOOLS: dict[Callable[..., Any], tuple[str, bool, bool]] = {
 
 _READING = ("get_session_data",)
 
-#: Methods that the library advertises but this server does not support.
+#: Methods that the library advertises but this server lacks.
 _NOT_OFFERED = ("prompts/list", "prompts/get")
 
 _ARGUMENTS = {
@@ -291,21 +290,19 @@ _ARGUMENTS = {
 
 
 class Server(MCPServer[ToolContext]):
-    """Serves six tools. Reports expected errors in plain words. No call outlives its caller."""
+    """Serves six tools, with expected errors in plain words. No call outlives its caller."""
 
     settings_of_runs: Settings
 
     async def list_tools(self) -> list[Tool]:
-        """Return the tools with short schemas and this server's providers and formats."""
+        """Return the tools with short schemas."""
         tools = [shorten_schemas(tool) for tool in await super().list_tools()]
         return await asyncio.to_thread(offer_tools, tools, self.settings_of_runs)
 
     async def _handle_list_resources(
         self, ctx: ServerRequestContext[ToolContext], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        """Return the caller's newest sessions. Replaces the MCP SDK's `list_resources`, which does
-        not know the caller.
-        """
+        """Replace the MCP SDK's `list_resources`, which does not know the caller."""
         caller = caller_of(ctx.request)
         if not caller.may("read"):
             return ListResourcesResult(resources=[])
@@ -347,7 +344,7 @@ class Server(MCPServer[ToolContext]):
 
 
 def build_server(settings: Settings, *, local: bool = False) -> Server:
-    """Return a server with the six tools. With `local`, callers may see file paths."""
+    """Return a server with the six tools. `local` lets callers see file paths."""
 
     @asynccontextmanager
     async def opened(_: MCPServer[ToolContext]) -> AsyncIterator[ToolContext]:
@@ -394,7 +391,7 @@ async def _prune(homes: Sequence[Path]) -> None:
 
 
 def _ends(context: Context[ToolContext, Any] | None) -> dict[str, Coroutine[Any, Any, object]]:
-    """Return coroutines that complete when an HTTP call must end, keyed by the reason."""
+    """Return what ends the call, keyed by the reason."""
     request = context.request_context.request if context else None
     found: Mapping[str, asyncio.Event] = getattr(request, "scope", {}).get(ENDS, {})
     return {why: event.wait() for why, event in found.items()}

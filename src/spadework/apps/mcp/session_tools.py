@@ -1,4 +1,4 @@
-"""Tools for stored sessions: their data in parts, and their report as a file."""
+"""Tools for stored sessions: their data, and their report as a file."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ Part = Literal[
     "overview", "progress", "plan", "report", "evidence", "sources", "conflicts", "problems", "page"
 ]
 CANCELLED = "cancelled"
-#: Default maximum number of rows and of characters in an answer.
+#: Default maximum rows and characters in an answer.
 MOST_ROWS, MOST_CHARS = 100, 30_000
 _HASH = re.compile(r"[0-9a-f]{8,64}")
-#: Metadata withheld from callers, because it is useful only on the server.
+#: Metadata withheld from callers, useful only on the server.
 _PRIVATE = ("settings", "attachments")
 
 
@@ -67,7 +67,7 @@ class Record:
 
     @property
     def state(self) -> str:
-        """The status of the result or, without a result, the state of the run."""
+        """The status of the result or, without one, the state of the run."""
         if self.result:
             return self.result.status
         if is_held(self.folder):
@@ -161,7 +161,7 @@ def _report(record: Record) -> str:
 
 
 def page_text(record: Record, page: str) -> str:
-    """Return the text of a page, given its source number or hash prefix. Raises SettingsError."""
+    """Return a page's text by source number or hash prefix. Raises SettingsError."""
     digest = page if _HASH.fullmatch(page) else ""
     if page.isascii() and page.isdigit() and len(page) < 8:
         known = (row.get("content_hash") for row in _sources(record) if row.get("n") == int(page))
@@ -259,7 +259,6 @@ async def create_research_report(
 
 
 async def _close_session(session_id: str, door: ToolContext, call: Call) -> Result:
-    """End a session without further search. Raises SessionBusy while it runs."""
     home, common = door.settings.home, door.settings.common
     session = Session.resume(session_id, home=home, common=common, clarify=False, approve=False)
     session.stop()

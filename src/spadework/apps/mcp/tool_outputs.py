@@ -1,4 +1,4 @@
-"""Tool outputs: structured content, and text for clients that show only text."""
+"""Tool outputs: structured content, and text for clients without it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Shape(Visible):
 
 
 class TopicShape(Shape):
-    """A topic that a complete answer must cover, and how well quotes cover it."""
+    """A topic of a complete answer, and how well quotes cover it."""
 
     name: str
     covered: bool
@@ -157,7 +157,7 @@ class PageFacts(Shape):
 
 
 class ScrapedPage(PageFacts):
-    """A page as clean Markdown, or a part of a long page."""
+    """A page, or part of a long page, as clean Markdown."""
 
     session_id: str = Field(description=KEPT)
     offset: int = Field(description="Character at which the shown text begins.")
@@ -167,7 +167,7 @@ class ScrapedPage(PageFacts):
 
 
 class GatheredPage(PageFacts):
-    """A page that was read for a query: all of it, or the parts that match the query best."""
+    """A page read for a query, whole or cut to the best matches."""
 
     n: int
     relevance: float
@@ -202,7 +202,7 @@ class ReportAnswer(Shape):
 
 
 class SessionAnswer(Shape):
-    """Part of a session's data: rows, or a range of a text."""
+    """Part of a session's data: rows, or a range of text."""
 
     session_id: str
     part: str
@@ -230,7 +230,7 @@ AsJson = Annotated[bool, Field(description="Also return the text as JSON.")]
 def build_answer(
     shaped: Shape, text: str, *, as_json: bool, failed: bool = False
 ) -> CallToolResult:
-    """Build a tool result with structured content and text. With `as_json`, the text is JSON."""
+    """Build a tool result. With `as_json`, its text is JSON."""
     given = shaped.model_dump(mode="json")
     said = json.dumps(given, ensure_ascii=False) if as_json else text
     return CallToolResult(
@@ -240,7 +240,7 @@ def build_answer(
 
 M = TypeVar("M", bound=BaseModel)
 
-#: Maximum fraction of a text to cut off so that it ends at a line or word break.
+#: Maximum fraction of a text to cut so that it ends at a break.
 SEARCHED_SHARE = 0.2
 
 
@@ -255,14 +255,13 @@ class Stretch:
 
     @property
     def next_offset(self) -> int | None:
-        """The offset to continue at, or None at the end."""
+        """The offset to continue at; None at the end."""
         return self.end if self.end < self.total else None
 
 
 def stretch(text: str, offset: int, chars: int, tokens: int, *, exact: bool = False) -> Stretch:
-    """Return up to `chars` characters of `text` from `offset`: as many as fit in `tokens` as a
-    JSON string, but at least one. The part ends at a line or word break, unless `exact` is set
-    and all `chars` fit.
+    """Return up to `chars` characters from `offset`, at least one, that fit in `tokens` as JSON.
+    `exact` allows an end without a break if all `chars` fit.
     """
     offset = min(max(0, offset), len(text))
     window = text[offset : offset + chars]
@@ -280,13 +279,13 @@ def first_within(items: Sequence[M], tokens: int) -> list[M]:
 
 
 def leading_rows(rows: Sequence[dict[str, Any]], tokens: int) -> list[dict[str, Any]]:
-    """Return as many leading rows as fit in `tokens` as JSON, but at least one."""
+    """Return the leading rows, at least one, that fit in `tokens` as JSON."""
     sizes = [tokens_of(row) + 1 for row in rows]
     return list(rows[: max(1, largest(len(rows), lambda n: sum(sizes[:n]) <= tokens))])
 
 
 def tokens_of(data: Any) -> int:
-    """Return the token count of a value encoded as JSON."""
+    """Return a value's token count as JSON."""
     return count(json.dumps(data, ensure_ascii=False, default=str))
 
 

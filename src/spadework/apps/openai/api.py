@@ -61,7 +61,7 @@ _LOG = logging.getLogger(__name__)
 
 
 async def remember(settings: Settings, answer: str, session_id: str) -> None:
-    """Record which session gave an answer, in the database or, failing that, on this machine."""
+    """Record which session gave an answer, in the database or else on this machine."""
     known, noted = _hash(answer), False
     with suppress(DiskFailed, SettingsError):
         noted = await backend_of(settings).note_answer(settings, known, session_id)
@@ -73,7 +73,7 @@ async def remember(settings: Settings, answer: str, session_id: str) -> None:
 
 
 async def recall_session(settings: Settings, answer: str) -> str:
-    """Return the id of the session that gave an answer, or "" if unknown, deleted or damaged."""
+    """Return the id of the session that gave an answer, or "" if unavailable."""
     known = _hash(answer)
     session_id = await backend_of(settings).answered_by(settings, known) or await asyncio.to_thread(
         _read, settings.home / FOLDER / known
@@ -99,7 +99,7 @@ def _read(path: Path) -> str:
 
 
 def _hash(answer: str) -> str:
-    # Clients trim answers, and some change line ends, so whitespace is normalized.
+    # Clients change whitespace, so normalize it.
     return hashlib.sha256(" ".join(answer.split()).encode(errors="replace")).hexdigest()
 
 
@@ -107,8 +107,6 @@ RunsOf = Callable[[Request], Runs]
 
 
 class _Form(NamedTuple):
-    """The functions that format an API's answers: whole, streamed, or given without research."""
-
     whole: Callable[[ChatRequest, Result], dict[str, Any]]
     stream: Callable[[AsyncGenerator[News, None], ChatRequest, str], AsyncGenerator[str, None]]
     at_once: Callable[[Greeted, ChatRequest], Response]
@@ -118,12 +116,12 @@ _CHAT = _Form(completion_of, stream_chunks, at_once)
 _RESPONSE = _Form(response_of, stream_response, response_at_once)
 Handler = Callable[[Request], Awaitable[Response]]
 
-#: Maximum number of running and waiting questions per user.
+#: Maximum running and waiting questions per user.
 MOST_AT_ONCE = 100
 
 
 def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> list[BaseRoute]:
-    """Return the routes, without access checks. `runs_of` returns the runs of a request's user."""
+    """Return the routes, without access checks. `runs_of` finds the user's runs."""
     door = Door(runs_of)
     return [
         Route("/v1/models", models),
@@ -145,7 +143,7 @@ async def model(request: Request) -> Response:
 
 
 class Door:
-    """Answers requests by starting runs, and limits the number of runs per home folder."""
+    """Answers requests by starting runs, limited per home folder."""
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
@@ -165,7 +163,6 @@ class Door:
             raise named_here(refused) from None
 
     async def _answer(self, request: Request, asked: ChatRequest, form: _Form) -> Response:
-        """Research the user's last message, or answer it without research. Raises Refused."""
         asked.check()
         runs = self._runs_of(request)
         question, _, _ = asked.question()
@@ -186,7 +183,6 @@ class Door:
 
     @contextmanager
     def _place(self, home: Path) -> Iterator[None]:
-        """Reserve one of a home folder's slots. Raises Refused if none is free."""
         if self._going[home] >= MOST_AT_ONCE:
             raise Refused(
                 f"{MOST_AT_ONCE} questions are already running or waiting. Ask again later.",
@@ -202,7 +198,7 @@ class Door:
     async def _until_left(
         self, runs: Runs, session: Session, most_tokens: int
     ) -> AsyncGenerator[Event, None]:
-        """Run a session and yield its events, with a shortened report. Closing cancels the run."""
+        """Yield a run's events. Closing the generator cancels the run."""
         run, session_id = runs.start(session), session.session_id
         try:
             async with aclosing(run.watch(0)) as events:
@@ -215,14 +211,13 @@ class Door:
                     yield told
         finally:
             if not run.over and not run.finished:
-                # Use a separate task, because the current one is being cancelled.
+                # The current task is being cancelled, so use another.
                 task = asyncio.create_task(_cancel(runs, session_id))
                 self._cancelling.add(task)
                 task.add_done_callback(self._cancelling.discard)
 
 
 async def _session(asked: ChatRequest, runs: Runs) -> Session:
-    """Create a session that follows up on the last answer, if any. Raises Refused."""
     question, earlier, answer = asked.question()
     named = asked.session_id
     await backend_of(runs.settings).find(runs.settings, named)
@@ -245,7 +240,7 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
 
 
 class _Stream(StreamingResponse):
-    """A stream that releases its slot even if it is abandoned before it starts."""
+    """A stream that releases its slot even if it never starts."""
 
     def __init__(self, lines: AsyncGenerator[str, None], place: ExitStack) -> None:
         super().__init__(lines, media_type="text/event-stream", headers=AS_IT_COMES)
@@ -257,7 +252,6 @@ class _Stream(StreamingResponse):
 
 
 async def _wait_for_result(request: Request, news: AsyncGenerator[News, None]) -> Result:
-    """Return a run's result. Raises Refused if there is none or the client disconnects."""
 
     async def wait_for_leaving() -> None:
         while (await request.receive())["type"] != "http.disconnect":

@@ -1,7 +1,5 @@
-"""Convert a result to a chat completion, with marks as annotations and sources as citations.
-Streamed completions carry progress as `reasoning_content` and the report as `content`. Messages
-that need no research, such as small talk or a client's request for a title, are answered
-directly.
+"""Convert results to chat completions. Streams carry progress as `reasoning_content` and the
+report as `content`. Small talk and clients' own tasks are answered directly.
 """
 
 from __future__ import annotations
@@ -28,11 +26,11 @@ from spadework.tools.export.markdown_report import escape_markdown
 from spadework.tools.text import tokens
 from spadework.values import Result, Usage
 
-#: Words per token in a report, including marks and sources (docs/examples: 0.36 and 0.45).
+#: Words per token in a report with marks and sources (docs/examples: 0.36 and 0.45).
 WORDS_A_TOKEN = 0.4
 _MARKDOWN = MarkdownIt("commonmark")
 _MARK = re.compile(r"(?<!\\)\[(\d{1,4})\](?!\()")
-#: The list of sources at the end of a report.
+#: The list of sources that ends a report.
 _SOURCES = re.compile(r"\n\n(## [^\n]+)\n\n((?:\d+\. [^\n]+\n)+)(?:\n[^\n]+\n)?\Z")
 _SOURCE = re.compile(r"^((\d+)\. .+)$", re.MULTILINE)
 _FRAGMENT = re.compile(r"#:~:text=[^)\s]*")
@@ -45,7 +43,7 @@ def most_words(most_tokens: int) -> int:
 
 
 async def shorten(result: Result, most_tokens: int) -> Result:
-    """Trim a report to as many whole blocks as fit, listing only the sources cited in them."""
+    """Trim a report to the whole blocks that fit, and list only sources cited there."""
     if not most_tokens:
         return result
     await tokens.ready()
@@ -59,9 +57,6 @@ async def shorten(result: Result, most_tokens: int) -> Result:
 
 
 def _shortener(report: str) -> Callable[[int], str]:
-    """Return a function that cuts a report to a number of characters. A cut report has no text
-    fragments in its links and lists no uncited sources.
-    """
     listed = _SOURCES.search(report)
     body = report[: listed.start()] if listed else report
     lines = _SOURCE.findall(_FRAGMENT.sub("", listed[2])) if listed else []
@@ -78,7 +73,7 @@ def _shortener(report: str) -> Callable[[int], str]:
 
 
 def finish_reason(result: Result, most_tokens: int) -> str:
-    """Return why a completion ends: "stop" if the report is whole, "length" if it was cut."""
+    """Return why a completion ends: "stop" if whole, "length" if the report was cut."""
     whole = not most_tokens or result.report.endswith("\n")
     return "stop" if whole else "length"
 
@@ -99,7 +94,7 @@ def _message_of(result: Result) -> dict[str, Any]:
 
 
 def around(result: Result) -> dict[str, Any]:
-    """Return the extra fields: source URLs up to the last one cited, and session data."""
+    """Return the extra fields: source URLs and session data."""
     last = max((n for _, _, n in _marks(result.report)), default=0)
     urls = [source.url for source in result.sources if source.n <= last]
     return {
@@ -126,7 +121,7 @@ def cite_marks(result: Result) -> list[dict[str, Any]]:
 
 
 def head_of(name: str, model: str) -> dict[str, Any]:
-    """Return the fields that all completions and chunks begin with."""
+    """Return the fields that begin all completions and chunks."""
     return {"id": f"chatcmpl-{name}", "created": int(time.time()), "model": model}
 
 
@@ -162,19 +157,19 @@ def _marks(report: str) -> Iterator[tuple[int, int, int]]:
 
 
 AS_IT_COMES = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-#: Seconds of silence before a comment is sent, so that proxies keep the connection open.
+#: Seconds of silence before a comment is sent to keep proxy connections open.
 QUIET_SECONDS = 15.0
 
 News = str | Result | Refused | None
-#: A piece of the report to send as one chunk.
+#: A piece of the report, sent as one chunk.
 REPORT_PIECE = re.compile(r".+?(?:\n\n|\Z)", re.DOTALL)
 QUIET = ": still researching\n\n"
 DONE = "data: [DONE]\n\n"
 
 
 async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, None]:
-    """Yield a run's progress lines, None after each silence, and finally its result or a refusal.
-    Closing the iterator closes `events`.
+    """Yield progress lines, None after each silence, and finally a result or refusal. Closing the
+    iterator closes `events`.
     """
     async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
         async for event in told:
@@ -187,7 +182,7 @@ async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, N
                 yield _failure(event.text or "The research was cancelled.")
                 return
             elif text := word_event(event):
-                # Escape the text, because clients render Markdown and page titles may contain it.
+                # Clients render Markdown, which page titles may contain.
                 yield "".join(f"{escape_markdown(line)}\n" for line in text.split("\n"))
         yield _failure("The server is stopping; the research can be resumed.")
 
@@ -195,7 +190,7 @@ async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, N
 async def stream_chunks(
     news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
 ) -> AsyncGenerator[str, None]:
-    """Yield the lines of a streamed completion. Closing the iterator closes `news`."""
+    """Yield a streamed completion's lines. Closing the iterator closes `news`."""
     head = head_of(session_id, asked.model) | {"object": "chat.completion.chunk"}
     async with aclosing(news):
         yield _chunk(head, {"role": "assistant", "content": ""})
@@ -228,7 +223,7 @@ def _last_chunk(head: dict[str, Any], used: Usage) -> str:
 
 
 def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
-    """Return a completion for an answer that needed no research, whole or as a stream."""
+    """Return a completion without research, whole or as a stream."""
     head = head_of(uuid4().hex, asked.model)
     said, end = _build_message(greeted, asked)
     if asked.stream:
@@ -241,7 +236,7 @@ def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
 
 
 def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any], str]:
-    """Return a message and finish reason. Some client tasks require a function call or JSON."""
+    """Return JSON or a function call where a client's task requires it."""
     function, format_ = _function(asked, greeted.task), asked.response_format
     wanted = function.get("parameters") if function else format_ and format_.shape()
     if not greeted.task or not (function or wanted):
@@ -257,10 +252,6 @@ def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any]
 
 
 def _function(asked: ChatRequest, task: str) -> dict[str, Any] | None:
-    """Return the function to call for a client's task, or None. It is the function that
-    `tool_choice` names, or else the only function offered, provided that `tool_choice` requires
-    a call or the function has a parameter named after `task`.
-    """
     choice, tools = asked.tool_choice, [_fields(tool).get("function") for tool in asked.tools or ()]
     offered = [tool for tool in map(_fields, tools) if isinstance(tool.get("name"), str)]
     if named := _fields(_fields(choice).get("function")).get("name"):
@@ -279,6 +270,6 @@ def _failure(text: str) -> Refused:
 
 
 def data(body: dict[str, Any], event: str = "") -> str:
-    """Format a server-sent event, with its name if given."""
+    """Format a server-sent event."""
     named = f"event: {event}\n" if event else ""
     return f"{named}data: {json.dumps(body, ensure_ascii=False)}\n\n"

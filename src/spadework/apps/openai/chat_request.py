@@ -1,4 +1,4 @@
-"""Parse chat requests: the question, earlier questions, and instructions on the answer's form."""
+"""Parse chat requests: questions, and instructions for the answer's form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spadework.form import fault_sentence
 from spadework.sessions.storage.files import MOST_EARLIER
 from spadework.settings import Effort
 
-#: Model names, each with its level of effort.
+#: Model names and their levels of effort.
 MODELS: dict[str, Effort] = {
     "spadework": "normal",
     "spadework-quick": "quick",
@@ -20,14 +20,14 @@ MODELS: dict[str, Effort] = {
 }
 MOST_BYTES = 1_000_000
 MOST_QUESTION_CHARS = 20_000
-#: Tags that enclose the question in clients that put files before it.
+#: Tags around the question, for clients that put files before it.
 _FRAME = ("<user_query>", "</user_query>")
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 B = TypeVar("B", bound=BaseModel)
 
 
 class Refused(Exception):
-    """An error in OpenAI's format: a sentence, the `param` at fault, and a `code` for programs."""
+    """An error in OpenAI's format, with the `param` at fault and a `code` for programs."""
 
     def __init__(
         self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None
@@ -61,27 +61,25 @@ class Part(BaseModel):
         return self.type.endswith("text")
 
     def words(self) -> str:
-        """Return the text, or the part's kind in brackets, such as "[image]"."""
+        """Return the text, or the part's kind in brackets ("[image]")."""
         kind = self.type.removeprefix("input_").removesuffix("_url")
         return self.text if self.is_text else f"[{kind}]"
 
 
 class Message(BaseModel):
-    """A message. System and developer messages may affect only the form of the answer, not what is
-    searched or read.
-    """
+    """A message. System and developer messages affect only the answer's form."""
 
     role: Role
     content: str | list[Part] | None = None
 
     def words(self) -> str:
-        """Return the message's text, with other parts replaced by names such as "[image]"."""
+        """Return the message's text, with names for other parts ("[image]")."""
         if isinstance(self.content, list):
             return "\n".join(part.words() for part in self.content)
         return self.content or ""
 
     def question(self) -> str:
-        """Return the message's text only. Raises Refused if it has parts, but none with text."""
+        """Return only the text parts. Raises Refused if all parts lack text."""
         parts = self.content if isinstance(self.content, list) else []
         text = "\n".join(part.text for part in parts if part.is_text)
         if parts and not text.strip():
@@ -93,7 +91,7 @@ class Message(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    """Options of a stream."""
+    """Stream options."""
 
     include_usage: bool | None = False
 
@@ -110,9 +108,7 @@ class Format(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A request to `/v1/chat/completions`. Sampling parameters (temperature, top_p, seed, …) are
-    accepted and have no effect.
-    """
+    """A request to `/v1/chat/completions`. Sampling parameters have no effect."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra={"additionalProperties": True})
 
@@ -157,7 +153,7 @@ class ChatRequest(BaseModel):
             raise Refused("n must be 1: each question gets one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raise Refused if the question is missing or too long, or if no report is allowed."""
+        """Raise Refused for a missing or overlong question, or if no report is allowed."""
         if not question:
             raise Refused(
                 "There is no question. The user's last message must contain one.", param="messages"
@@ -186,7 +182,7 @@ class ChatRequest(BaseModel):
 
     @property
     def most_tokens(self) -> int:
-        """The maximum number of tokens in the answer, or 0 for no limit."""
+        """The maximum tokens in the answer, or 0 for no limit."""
         return min((n for n in (self.max_tokens, self.max_completion_tokens) if n), default=0)
 
     @property
@@ -196,13 +192,13 @@ class ChatRequest(BaseModel):
         return named if isinstance(named, str) else ""
 
     def wishes(self) -> str:
-        """Return the text of the system and developer messages."""
+        """Return the text of system and developer messages."""
         said = [m.words().strip() for m in self.messages if m.role in ("system", "developer")]
         return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
-        """Return the user's last message, their earlier messages, and the answer before the last
-        message. Anything missing is empty. Raises Refused if the last message has no text.
+        """Return the user's last message, earlier ones, and the answer before the last. Raises
+        Refused if the last has no text.
         """
         said = [m.words() if m.role == "user" else "" for m in self.messages]
         asked = [i for i, words in enumerate(said) if words.strip()]

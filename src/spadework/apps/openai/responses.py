@@ -1,4 +1,4 @@
-"""OpenAI's Responses API, built on chat requests, with whole or streamed responses."""
+"""OpenAI's Responses API, built on chat requests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _Json = dict[str, Any]
 _PREFIX = "resp_"
 #: Id prefix of responses without a session.
 _ASIDE = "resp_aside_"
-#: This API's names for the parameters of chat requests, used in refusals.
+#: This API's names for chat request parameters, used in refusals.
 _PARAMS = {
     "messages": "input",
     "metadata.session_id": "previous_response_id",
@@ -39,7 +39,7 @@ _PARAMS = {
 
 
 class Item(BaseModel):
-    """An input item: a message, or an item without a role, which is ignored."""
+    """An input item. Items without a role are ignored."""
 
     role: Role | None = None
     content: str | list[Part] | None = None
@@ -52,7 +52,7 @@ class TextForm(BaseModel):
 
 
 class ResponseRequest(BaseModel):
-    """A request to `/v1/responses`; sampling parameters have no effect."""
+    """A request to `/v1/responses`. Sampling parameters have no effect."""
 
     model: str
     input: str | Annotated[list[Item], Field(max_length=1_000)] = Field(
@@ -92,7 +92,7 @@ class ResponseRequest(BaseModel):
 
 
 def named_here(refused: Refused) -> Refused:
-    """Return the refusal, with its parameter named as in this API."""
+    """Return the refusal, with its parameter renamed for this API."""
     refused.param = _PARAMS.get(refused.param or "", refused.param)
     return refused
 
@@ -109,7 +109,7 @@ def response_of(asked: ChatRequest, result: Result) -> _Json:
 async def stream_response(
     news: AsyncGenerator[News, None], asked: ChatRequest, session_id: str
 ) -> AsyncGenerator[str, None]:
-    """Yield the lines of a streamed response: a reasoning summary, then the report. Closing the
+    """Yield a streamed response's lines: a reasoning summary, then the report. Closing the
     iterator closes `news`.
     """
     numbers = count()
@@ -119,7 +119,7 @@ async def stream_response(
 
 
 def response_at_once(greeted: Greeted, asked: ChatRequest) -> Response:
-    """Return an answer that needed no research, whole or as a stream."""
+    """Return an answer without research, whole or as a stream."""
     body, message = _body(asked, _ASIDE + uuid4().hex), _message(greeted.answer, [])
     ended = _ended(body, [message], "stop", greeted.usage)
     if not asked.stream:

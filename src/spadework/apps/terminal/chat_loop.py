@@ -1,4 +1,4 @@
-"""The chat. Questions follow up on the last answer, and commands show its details."""
+"""The chat: questions, follow-ups and commands."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Piped:
     def __init__(self) -> None:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._more = threading.Semaphore(0)
-        # The reading thread is a daemon and holds no lock, so it does not keep the process alive.
+        # A daemon thread without locks does not keep the process alive.
         threading.Thread(target=self._feed, args=(asyncio.get_running_loop(),), daemon=True).start()
 
     async def line(self) -> str | None:
@@ -83,7 +83,7 @@ class Piped:
         return await self._lines.get()
 
     async def answer(self, asked: Asked) -> str | None:
-        """Take the next line as the answer. Semicolons separate changes to a plan."""
+        """Take the next line as the answer. Semicolons separate plan changes."""
         said = await self.line() or ""
         if asked.kind == "clarify":
             chosen = choice(asked.options, said)
@@ -123,19 +123,19 @@ HISTORY = "chat_history"
 
 
 class Screen:
-    """Output on stdout. `live` is true if lines can be edited: stdin and stdout are terminals."""
+    """Output on stdout. `live` is true if stdin and stdout are terminals."""
 
     def __init__(self) -> None:
         self.live = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
         self._console = _plain_console() if is_plain(sys.stdout) else terminal_console()
 
     def lines(self, home: Path, sessions: Callable[[], list[str]]) -> Typed | Piped:
-        """Return the source of lines. `sessions` returns resumable ids. Raises SettingsError."""
+        """Return the source of lines. Raises SettingsError."""
         return Typed(home / HISTORY, sessions) if self.live else Piped()
 
     def show(self, what: RenderableType) -> None:
         """Print output the user requested."""
-        # Use a Group, because the console joins separate texts and drops their wrapping.
+        # The console would join separate texts and drop their wrapping.
         with self._console.capture() as capture:
             self._console.print(Group(what), crop=False)
         typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()), color=True)
@@ -170,7 +170,7 @@ NOTHING_YET = "There is no answer yet. Ask a question first."
 
 
 class Chat:
-    """A conversation, its last answer, and the run that the user left, if any."""
+    """A conversation, its last answer, and any run the user left."""
 
     def __init__(self, settings: Settings, screen: Screen) -> None:
         self._settings = settings
@@ -188,7 +188,7 @@ class Chat:
         }
 
     def go_on_from(self, session_id: str) -> None:
-        """Follow up on a finished session. Raises SessionNotFound, SessionUnreadable."""
+        """Follow up on a finished session. Raises SessionNotFound or SessionUnreadable."""
         self._last = read_result(session_folder(self._settings.home, session_id))
 
     async def run(self) -> None:
@@ -279,10 +279,9 @@ def _export_result(result: Result, name: str) -> Path:
 
 
 def begin(settings: Settings, follows: str) -> None:
-    """Chat until the user quits. Raises SettingsError, or SessionNotFound for a bad `follows`."""
+    """Chat until the user quits. Raises SettingsError or SessionNotFound."""
     screen = Screen()
     if screen.live:
-        # In a terminal, ask for clarification and approval unless the user opted out.
         asked = {
             name: True for name in ("clarify", "approve") if name not in settings.model_fields_set
         }

@@ -1,4 +1,4 @@
-"""Parse chat input, and render the output of chat commands."""
+"""Parse chat input and render the output of chat commands."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "help": ("", "show this list"),
     "quit": ("", "leave (also Ctrl-D); during a run, Ctrl-C writes the report now"),
 }
-#: `/plan` is a command, `/etc/hosts` is not.
+#: `/plan` is a command, but `/etc/hosts` is not.
 _COMMAND = re.compile(r"/([A-Za-z]*)(?:\s+(.*))?", re.DOTALL)
 
 
@@ -83,7 +83,7 @@ def parse(line: str) -> Line:
 
 
 def source_number(argument: str, count: int) -> int | Wrong:
-    """Parse a source number from 1 to `count`, written `3` or `[3]`."""
+    """Parse a source number up to `count`, written `3` or `[3]`."""
     digits = argument.strip("[] .")
     if not digits.isdecimal():
         return Wrong(
@@ -98,8 +98,8 @@ def source_number(argument: str, count: int) -> int | Wrong:
 
 
 class Reply(NamedTuple):
-    """The plan after applying a typed line. `reason` says why the line did not change the plan,
-    and `done` means that the plan is accepted. `wish` is text that only a model can interpret.
+    """The plan after a typed line. `reason` says why nothing changed, and `wish` is text for a
+    model to interpret.
     """
 
     plan: Plan
@@ -109,13 +109,13 @@ class Reply(NamedTuple):
 
 
 def how_to_answer() -> str:
-    """Return a line that explains how to reply to a plan."""
+    """Return a line explaining how to reply to a plan."""
     forms = ", ".join(FORMS)
     return f"Enter: accept · or type a change: {forms} · Ctrl-C: leave"
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
-    """Return the option for a typed number, None for an invalid number, or other text as is."""
+    """Return the option for a typed number (None if invalid), or other text as is."""
     said = one_line(line, 2_000)
     if not options or not said.rstrip(".").isdecimal():
         return said
@@ -133,8 +133,8 @@ def read_reply(plan: Plan, line: str) -> Reply:
 
 
 def answer(plan: Plan, wanted: Plan, wish: str = "") -> str:
-    """Return the answer that turns `plan` into `wanted`: one bullet per topic, or "" if the topics
-    are the same. If a free-text `wish` is appended, the run shows the plan again.
+    """Return one bullet per wanted topic, or "" if unchanged. A `wish` makes the run show the plan
+    again.
     """
     # The bullet keeps a topic named "Go" from being read as approval.
     topics = [f"- {topic.name}" for topic in wanted.topics] if names(plan) != names(wanted) else []
@@ -147,7 +147,7 @@ def names(plan: Plan) -> list[str]:
 
 
 def draw_header(settings: Settings, version: str) -> Text:
-    """Return the header: the program and its configuration, on two lines."""
+    """Return a two-line header with the program and its configuration."""
     model = settings.model_for("lead") or (
         "the model of your server" if settings.openai_base_url else "none, so answers are quotes"
     )
@@ -182,7 +182,7 @@ def plan_view(result: Result) -> RenderableType:
 
 
 def sources_view(result: Result) -> RenderableType:
-    """Return the numbered sources: title, host, date, and number of quotes."""
+    """Return the numbered sources with host, date and number of quotes."""
     if not result.sources:
         return Text("The report has no sources.")
     table = Table.grid(padding=(0, 1))
@@ -192,7 +192,7 @@ def sources_view(result: Result) -> RenderableType:
 
 
 def quotes_view(result: Result, n: int) -> RenderableType:
-    """Return the quotes from source `n` with their topics, then its title, address and file."""
+    """Return the quotes from source `n`, then its title, address and file."""
     source = result.sources[n - 1]
     found = evidence_of(result, source)
     parts: list[RenderableType] = []
@@ -213,7 +213,7 @@ def quotes_view(result: Result, n: int) -> RenderableType:
 
 
 def conflicts_view(result: Result) -> RenderableType:
-    """Return the disagreements, with each side's claim and source numbers."""
+    """Return the disagreements, with each side's claim and sources."""
     if not result.conflicts:
         return Text("No disagreement between the sources was found.")
     numbers = {e.id: s.n for s in result.sources for e in evidence_of(result, s)}
@@ -238,13 +238,13 @@ def _found_by(result: Result, source: Source) -> str:
 
 
 def evidence_of(result: Result, source: Source) -> list[Evidence]:
-    """Return the distinct quotes from a source, ordered by number."""
+    """Return a source's distinct quotes, ordered by number."""
     found = {e.id: e for topic in result.topics for e in topic.evidence if e.url == source.url}
     return sorted(found.values(), key=lambda e: int(e.id[1:]))
 
 
 def closing_line(result: Result) -> Text:
-    """Return the line below a report: how the run ended, and what to type next."""
+    """Return the line below a report: how the run ended, and what to type."""
     how = {"completed": "Done", "partial": "Stopped", "failed": "Failed"}.get(
         result.status, "Stopped at a limit"
     )
@@ -270,7 +270,7 @@ def _link_text(text: str, source: Source) -> Text:
 
 
 def _whole(address: str, link: str) -> Text:
-    """Render an address without line breaks, so that it can be copied."""
+    """Keep an address on one line, so that it can be copied."""
     return Text(
         address,
         Style(dim=True, link=None if link.startswith("library:") else link),

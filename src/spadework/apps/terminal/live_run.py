@@ -1,4 +1,4 @@
-"""Run a session in the terminal: progress, questions, Ctrl-C, report and exit code."""
+"""Run a session in the terminal."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def progress_for(budget: Budget, *, as_json: bool = False) -> Progress:
-    """Return a live view for a terminal, or else an object that prints lines or JSON."""
+    """Return a live view for terminals, or else a printer of lines or JSON."""
     if as_json or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
         return Lines(as_json=as_json)
     from spadework.apps.terminal.live_view import Live
@@ -57,7 +57,7 @@ Progress: TypeAlias = "Lines | Live"
 
 
 class Lines:
-    """Prints notable events as lines, with searches and pages summed up, or all events as JSON."""
+    """Prints notable events as lines, or all events as JSON."""
 
     def __init__(self, *, as_json: bool = False) -> None:
         self._as_json = as_json
@@ -104,7 +104,7 @@ class Lines:
 
 
 def word_event(event: Event) -> str:
-    """Describe an event in words, usually on one line. Return "" for a minor event."""
+    """Describe an event in words. Return "" for a minor one."""
     if isinstance(event, Started):
         mode = "with a language model" if event.mode == "model" else "without a language model"
         verb = "Resuming" if event.resumed else "Researching"
@@ -165,13 +165,13 @@ EXIT: dict[Status, int] = {
     "budget_limited": 3,
 }
 
-#: A function that asks the user a question. It returns None if they leave the run.
+#: A function that asks the user; returns None if they leave the run.
 Answer = Callable[[Asked], Awaitable[str | None]]
 
 
 class Interrupts:
-    """Handles Ctrl-C. The first press stops searching and writes the report; the second leaves the
-    run, which can be resumed. `left` is set when the user leaves.
+    """Handles Ctrl-C: the first press stops searching, the second leaves the run. `left` is set
+    when the user leaves.
     """
 
     def __init__(self, session: Session, note: Callable[[str], None]) -> None:
@@ -184,7 +184,7 @@ class Interrupts:
     def listen(self) -> None:
         """Install the signal handlers, replacing any others."""
         loop = asyncio.get_running_loop()
-        # Event loops on Windows have no signal handlers, so Ctrl-C quits at once.
+        # On Windows, event loops have no signal handlers, so Ctrl-C quits at once.
         with suppress(NotImplementedError):
             loop.add_signal_handler(signal.SIGINT, self.pressed)
             loop.add_signal_handler(signal.SIGTERM, self.left.set)
@@ -208,8 +208,8 @@ class Interrupts:
 
 @dataclass
 class Run:
-    """A run in a terminal. Without an `answer` function, its questions get an empty answer.
-    `deliver` receives the result as soon as there is one.
+    """A run in a terminal. Without `answer`, its questions get empty answers. `deliver` receives
+    the result as soon as it exists.
     """
 
     session: Session
@@ -245,7 +245,6 @@ class Run:
                     if isinstance(event, Asked):
                         asking = asyncio.create_task(self._ask(event))
                     elif isinstance(event, Answered) and asking:
-                        # The question was answered or timed out.
                         await _ignore_cancel(asking)
                     elif isinstance(event, Finished):
                         self._delivering = asyncio.create_task(self._deliver(event.result))
@@ -318,7 +317,7 @@ async def _run(
     try:
         return await Run(session, progress, answer, deliver).result()
     except DiskFailed as error:
-        # Exit by a deadline: threads that wait for the failed disk could otherwise block the exit.
+        # Threads waiting for the failed disk could otherwise block the exit.
         say(describe_error(error), err=True)
         if LEAVING.alone:
             LEAVING.begin(session.budget.seconds_left(), FAILED)

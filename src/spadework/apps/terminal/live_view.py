@@ -1,4 +1,4 @@
-"""The live view of a run, redrawn on every event and several times a second."""
+"""The live view of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_SOURCES = 6
 STATE_COLUMNS = 29
 LEAST_NAME = 12
 
-#: The mark and style of each phase. Colour is not needed to tell them apart.
+#: Each phase's mark and style. The marks alone tell phases apart.
 MARKS: dict[Phase, tuple[str, str]] = {
     "waiting": ("·", "dim"),
     "searching": ("…", "cyan"),
@@ -43,7 +43,7 @@ class Meter(NamedTuple):
 
 
 def picture(view: ViewModel, meter: Meter, width: int, height: int, status: str = "") -> list[Text]:
-    """Draw the view in `height` lines of `width` columns. Until there is a plan, show `status`."""
+    """Draw the view in `height` lines, with `status` until there is a plan."""
     room = max(1, height - 2)
     head = [_head(view, status)] if height > 2 else []
     topics = [topic_line(topic, _state(view, topic), width) for topic in view.topics.values()]
@@ -76,7 +76,7 @@ def topic_line(topic: TopicView, state: Phase, width: int) -> Text:
 
 
 def state_words(state: Phase, quotes: int) -> str:
-    """Describe a topic's state, with the number of quotes if it is at least partly answered."""
+    """Describe a topic's state, with the number of quotes that answer it."""
     if state == "answered" or state == "partly":
         return f"{STATE_WORDS[state]} ({number_of(quotes, 'quote')})"
     return state
@@ -94,14 +94,13 @@ def source_line(source: SourceView, width: int) -> Text:
         if host
         else ""
     )
-    # Cut the title to leave room for the suffix, but reserve at most half the line for the suffix.
     room = width - 5 - min(cell_len(behind), width // 2)
     name.truncate(max(1, room), overflow="ellipsis")
     return Text.assemble(f"   {mark} ", name, behind, style="dim")
 
 
 def meter_line(view: ViewModel, meter: Meter) -> Text:
-    """Format time, rounds, pages and quotes; with a model, also tokens and money."""
+    """Format the usage so far: with a model, also tokens and money."""
     used = meter.used
     parts = [f"{clock(meter.seconds)} of {clock(meter.limits.minutes * 60)}"]
     if view.searches or any(topic.coverage for topic in view.topics.values()):
@@ -129,7 +128,7 @@ def clock(seconds: float) -> str:
 
 
 def fit_line(line: Text, width: int) -> Text:
-    """Cut a line to `width` columns. Wide characters count as two."""
+    """Cut a line to `width` columns. Wide characters take two columns."""
     line = line.copy()
     line.truncate(max(1, width), overflow="ellipsis")
     return line
@@ -153,7 +152,7 @@ except ImportError:  # pragma: no cover  (Windows: what is typed shows)
 
 
 class Keys:
-    """Turns off a terminal's echo."""
+    """Turns a terminal's echo off."""
 
     def __init__(self, terminal: TextIO) -> None:
         self._fd = terminal.fileno()
@@ -169,7 +168,7 @@ class Keys:
         termios.tcsetattr(self._fd, termios.TCSADRAIN, modes)
 
     def stop(self, *, forget: bool = False) -> None:
-        """Restore the terminal. With `forget`, discard what was typed meanwhile."""
+        """Restore the terminal. With `forget`, discard pending input."""
         if termios is None or self._before is None:
             return
         how = termios.TCSAFLUSH if forget else termios.TCSADRAIN
@@ -205,7 +204,7 @@ class Live:
         self._draw()
 
     def note(self, text: str) -> None:
-        """Show the current activity. Safe to call from any thread."""
+        """Show the current activity. Thread-safe."""
 
         def noted() -> None:
             self._status = text
@@ -214,7 +213,7 @@ class Live:
         self._loop.call_soon_threadsafe(noted)
 
     def pause(self) -> None:
-        """Release the terminal for a question, and discard what was typed before it."""
+        """Release the terminal for a question, and discard earlier input."""
         self._release()
         self._keys.stop(forget=True)
 

@@ -1,4 +1,4 @@
-"""Question input: text, attachments, piped text, and the session to follow up on."""
+"""Question input: text, attachments, piped text, and the followed session."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ from spadework.tools.stores.private_files import private_file, write_atomically
 from spadework.values import Plan
 from spadework.visible import one_line
 
-#: Seconds to wait for a pipe's first byte, because cron, CI and ssh leave unused pipes open.
+#: Seconds to wait for a pipe's first byte. Cron, CI and ssh leave unused pipes open.
 FIRST_BYTE_SECONDS = 1.0
 #: Maximum seconds of silence after the first byte.
 SILENCE_SECONDS = 10.0
-#: Maximum fraction of the run's time limit that may be spent reading input.
+#: Maximum fraction of the run's time to spend on reading input.
 MOST_OF_THE_TIME = 0.5
 _CHUNK = 65_536
 
 
 @dataclass(frozen=True)
 class Material:
-    """Piped input, with a file name whose extension matches its type."""
+    """Piped input. The name's extension matches its type."""
 
     name: str
     body: bytes
@@ -65,10 +65,10 @@ class Material:
 def material(
     *, most: int, minutes: float, asked_for: bool, tell: Callable[[str], None]
 ) -> Material | None:
-    """Read standard input. Returns None if it is not a pipe or file, or if it stays silent and was
-    not `asked_for`. `tell` is called with a note if input is ignored or cut.
+    """Read standard input, or return None if there is none. `tell` receives notes on ignored or
+    cut input.
 
-    Raises SettingsError for more than `most` bytes or an unreadable format.
+    Raises SettingsError for too much input or an unreadable format.
     """
     if (descriptor := _readable()) is None:
         if asked_for:
@@ -103,13 +103,12 @@ def _readable() -> int | None:
 def _read(
     descriptor: int, most: int, end: float, asked_for: bool, tell: Callable[[str], None]
 ) -> bytes:
-    """Read until the input ends, is one byte over `most`, or pauses for too long."""
     body = b""
     while len(body) <= most:
         silence = end - time.monotonic()
         if not asked_for:
             silence = min(silence, SILENCE_SECONDS if body else FIRST_BYTE_SECONDS)
-        # On Windows, `select` supports only sockets, so the read blocks there.
+        # On Windows, `select` supports only sockets, so the read blocks.
         if os.name != "nt" and not select.select([descriptor], [], [], max(0.0, silence))[0]:
             tell(
                 f"Standard input did not end in time. Using the {len(body)} bytes that arrived."
@@ -134,9 +133,8 @@ def session_of(
     *,
     last: bool = False,
 ) -> Session:
-    """Create a session for a question and its attachments, without starting it. It follows up on
-    the `last` session or on `follows`. Raises SettingsError for invalid input, and
-    SessionNotFound for an unknown session.
+    """Create a session for a question and attachments, without starting it. Raises SettingsError
+    for invalid input, or SessionNotFound.
     """
     for name in sorted({"clarify", "approve"} & settings.given):
         if getattr(settings, name) and not can_ask():
@@ -157,16 +155,15 @@ def session_of(
 
 
 def followed_session(home: Path, follows: str, *, last: bool) -> str:
-    """Return the id of the session to follow up on, or "". Raises SettingsError."""
+    """Return the id of the session being followed up on, or "". Raises SettingsError."""
     if last and follows:
         raise SettingsError("--continue and --follow cannot be used together. Choose one of them.")
     return last_finished(home) if last else follows
 
 
 def searching_as(settings: Settings, follows: str) -> Settings:
-    """Return the settings with the search and library of the followed session, if neither options
-    nor the environment set them. Call this only for local users, because a server uses its own
-    settings for all clients. Raises SessionNotFound.
+    """Return the settings, with the followed session's search and library unless these are set.
+    Servers must not call this. Raises SessionNotFound.
     """
     if not follows:
         return settings
@@ -181,7 +178,7 @@ def searching_as(settings: Settings, follows: str) -> Settings:
 
 
 def last_finished(home: Path) -> str:
-    """Return the id of the newest session with a report. Raises SettingsError if there is none."""
+    """Return the id of the newest session with a report, or raise SettingsError."""
     ended = (session for session in readable_sessions(home) if session.status)
     found = next((session.id for session in ended if session.kind == "research"), None)
     if found is None:
@@ -190,7 +187,7 @@ def last_finished(home: Path) -> str:
 
 
 def _keep(session: Session, piped: Material) -> None:
-    # Store the input in the session's folder, so that it is resumed and deleted with the session.
+    # Input in the session's folder is resumed and deleted with the session.
     file = session.folder / "material" / piped.name
     try:
         write_atomically(file, piped.body)
@@ -252,7 +249,7 @@ def _history(file: Path | None) -> History:
 
 
 class Commands(Completer):
-    """Tab completion in the chat: commands, files for /export, and session ids for /resume."""
+    """Tab completion in the chat for commands, files and session ids."""
 
     def __init__(self, sessions: Callable[[], list[str]]) -> None:
         self._sessions = sessions
@@ -288,7 +285,7 @@ def _command(name: str, typed: str) -> Completion:
     )
 
 
-#: The command that leaves the run instead of answering its question.
+#: The command that leaves the run instead of answering.
 LEAVE = "/quit"
 
 

@@ -1,4 +1,4 @@
-"""Terminal capabilities, and a panel at the bottom that is redrawn in place."""
+"""Terminal capabilities, and a panel at the bottom redrawn in place."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ USUAL = (80, 24)
 
 
 def can_ask() -> bool:
-    """Return whether stderr is a terminal, so that the user can be prompted."""
+    """Return whether the user can be prompted, with stderr on a terminal."""
     return sys.stderr.isatty()
 
 
 def is_plain(stream: TextIO) -> bool:
-    """Return whether `stream` needs plain lines (no terminal, NO_COLOR, or no UTF-8)."""
+    """Return whether `stream` needs plain lines (no terminal, color or UTF-8)."""
     dumb = os.environ.get("TERM", "") in ("dumb", "") and os.name != "nt"
     no_marks = "utf" not in (stream.encoding or "").lower()
     return not stream.isatty() or bool(os.environ.get("NO_COLOR")) or dumb or no_marks
@@ -53,15 +53,15 @@ def size_of(stream: TextIO) -> tuple[int, int]:
     return columns or USUAL[0], rows or USUAL[1]
 
 
-#: Terminals with synchronized output show a frame at once; others ignore these codes.
+#: Synchronized output shows a frame at once. Terminals without it ignore these codes.
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
-#: With wrapping off, a character of unexpected width cannot break the layout.
+#: Without wrapping, a character of unexpected width cannot break the layout.
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 _ERASE_LINE, _ERASE_BELOW = "\x1b[2K", "\x1b[J"
 
 
 class Panel:
-    """Draws lines without flicker: each frame overwrites the last in a single write."""
+    """Draws lines without flicker, by overwriting the last frame in one write."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -74,12 +74,12 @@ class Panel:
 
     @property
     def size(self) -> tuple[int, int]:
-        """The columns and rows of a frame, each one fewer than the terminal has."""
+        """The columns and rows of a frame, each one fewer than the terminal's."""
         columns, rows = size_of(self._stream)
         return max(1, columns - 1), max(1, rows - 1)
 
     def say(self, text: Text) -> None:
-        """Print text permanently above the panel when the next frame is drawn."""
+        """Print text above the panel, permanently, with the next frame."""
         self._waiting.append(self._rendered(text, wrap=True))
 
     def draw(self, lines: Sequence[Text]) -> None:
@@ -88,7 +88,7 @@ class Panel:
             self._away = True
             return
         if self._away:
-            # Other programs may have written here meanwhile, so the old lines cannot be erased.
+            # Other programs may have written here, so old lines cannot be erased.
             self._away, self._widths = False, []
         # Erase whole lines, because some terminals wrap erased cells.
         rows = [_ERASE_LINE + self._rendered(line, wrap=False) for line in lines]
@@ -104,7 +104,7 @@ class Panel:
     def _write(self, frame: str) -> None:
         above = "".join(text + "\r\n" for text in self._waiting)
         self._waiting = []
-        # Move to the panel's first line. A terminal that became narrower has wrapped the old lines.
+        # A terminal that became narrower has wrapped the old lines.
         columns, _ = size_of(self._stream)
         up = sum(max(1, -(-width // columns)) for width in self._widths) - 1
         start = "\r" + (f"\x1b[{up}A" if up > 0 else "") + (_ERASE_BELOW if above else "")
@@ -142,14 +142,14 @@ _CODE = ANSISyntaxTheme(
 
 
 def terminal_console() -> Console:
-    """Return a console on stdout that is at most `WIDEST` columns wide."""
+    """Return a console on stdout, at most `WIDEST` columns wide."""
     console = Console(highlight=False, markup=False, emoji=False, theme=_THEME)
     console.width = min(console.width, WIDEST)
     return console
 
 
 def draw_report(result: Result, console: Console | None = None) -> None:
-    """Print a report. Library sources link to their stored pages."""
+    """Print a report. Library sources link to stored pages."""
     drawn = Markdown(result.report, code_theme=cast(str, _CODE))
     files = {
         safe_url(s.url): stored_file(result, s).as_uri()
@@ -161,7 +161,7 @@ def draw_report(result: Result, console: Console | None = None) -> None:
 
 
 def _lead(tokens: Sequence[Token], files: Mapping[str, str]) -> None:
-    """Link library sources to their files after parsing, because the parser rejects file URLs."""
+    """Link after parsing, because the parser rejects file URLs."""
     for token in tokens:
         if token.type == "link_open":
             address = str(token.attrs.get("href", ""))
@@ -170,5 +170,5 @@ def _lead(tokens: Sequence[Token], files: Mapping[str, str]) -> None:
 
 
 def stored_file(result: Result, source: Source) -> Path:
-    """Return the file that holds a source's text."""
+    """Return the file with a source's text."""
     return Path(result.session_dir).absolute() / "pages" / f"{source.content_hash}.md"

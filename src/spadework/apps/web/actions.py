@@ -1,4 +1,4 @@
-"""Form actions: ask, answer, change the plan, stop, cancel, resume, delete."""
+"""Form actions, such as asking, answering and cancelling."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spadework.sessions.record.records import delete_session
 from spadework.sessions.runs import Run
 from spadework.sessions.session import Session
 
-#: Maximum characters in a question; longer text belongs in a file.
+#: Maximum characters in a question. Longer text belongs in a file.
 MOST_QUESTION = 20_000
 
 
@@ -49,7 +49,6 @@ async def ask(request: Request) -> Response:
 
 
 async def _at_once(web: Web, form: FormData) -> str:
-    """Return an immediate answer if there is no attachment and no need for research, else ""."""
     given = any(isinstance(each, UploadFile) and each.filename for _, each in form.multi_items())
     said = text_of(form, "question")
     if given or not said or len(said) > MOST_QUESTION:
@@ -92,7 +91,7 @@ async def answer(request: Request) -> Response:
     if asked.kind == "clarify":
         run.session.answer(text_of(form, "option") or text_of(form, "answer"))
     else:
-        # Topics are sent one per line, so remove line breaks within each.
+        # Topics are sent one per line, so remove inner line breaks.
         given = (" ".join(str(name).split()) for name in form.getlist("topic"))
         topics = [name for name in given if name]
         planned = [topic.name for topic in asked.plan.topics] if asked.plan else []
@@ -103,7 +102,7 @@ async def answer(request: Request) -> Response:
 
 
 async def edit_plan(request: Request) -> Response:
-    """Apply one `change` to the topics in the form: `up 2`, `down 2`, `remove 2` or `add`."""
+    """Apply one `change` to the form's topics: `up 2`, `down 2`, `remove 2` or `add`."""
     form = await form_of(request)
     names = [str(name) for name in form.getlist("topic")]
     what, _, place = request.query_params.get("change", "").partition(" ")

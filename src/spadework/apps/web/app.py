@@ -1,4 +1,4 @@
-"""The server: the web page and other interfaces, all behind the same access checks."""
+"""The server: the web page and other interfaces, behind shared access checks."""
 
 from __future__ import annotations
 
@@ -46,11 +46,9 @@ def build_app(
     routes: Sequence[BaseRoute] = (),
     lifespans: Sequence[Lifespan] = (),
 ) -> Starlette:
-    """Return the server as an ASGI application. `routes` belong to other interfaces (`/mcp`,
-    `/v1`). Their requests go through the page's access checks (host, origin, token), and their
-    handlers find the user's runs in `web_of(request).runs`. `lifespans` stay open while the
-    server runs. `access` defaults to the rules for loopback. Requests for an unknown `Host` are
-    refused.
+    """Return the server as an ASGI application. `routes` belong to other interfaces, behind the
+    same access checks. `lifespans` stay open while it runs. `access` defaults to loopback
+    rules.
     """
     server = Server(settings, access or Access.of(settings))
     app = Starlette(
@@ -72,7 +70,7 @@ async def _serve(
         await stack.enter_async_context(backend_of(owner).connected(owner))
         for enter in lifespans:
             await stack.enter_async_context(enter())
-        # Import early, so that the first question does not wait a second or more.
+        # Import early, so that the first question does not wait a second.
         warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
         await server.take_up()
         try:
@@ -83,7 +81,7 @@ async def _serve(
 
 
 def page_routes() -> list[BaseRoute]:
-    """Return the routes of the web page."""
+    """Return the web page's routes."""
     session, done = "/s/{id}", ["POST"]
     return [
         Route("/", pages.start),
@@ -139,7 +137,7 @@ def _address(host: str, port: int, access: Access) -> str:
 
 
 class DrainingServer(uvicorn.Server):
-    """A server that lets runs finish for a while after SIGTERM."""
+    """A server that lets runs finish after SIGTERM, within a time limit."""
 
     def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
@@ -162,7 +160,7 @@ class DrainingServer(uvicorn.Server):
         return await super().on_tick(counter) or over
 
     async def main_loop(self) -> None:
-        """Serve until it is time to stop, then end the event streams before uvicorn closes them."""
+        """Serve, then end the event streams before uvicorn closes them."""
         await super().main_loop()
         admission.here().close()
         await self._server.close()

@@ -1,4 +1,4 @@
-"""A session's events as server-sent events, each sent once and in order."""
+"""A session's events as server-sent events, in order."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from spadework.apps.web.page_context import Seen, seen_of
 from spadework.apps.web.page_templates import changes
 from spadework.events import Event, Notice, Started
 
-#: Seconds without an event before a comment is sent to keep the connection alive.
+#: Seconds of silence before a comment is sent to keep the connection alive.
 HEARTBEAT_SECONDS = 15.0
-#: Maximum streams per browser, as browsers open up to six connections. Further ones take turns.
+#: Maximum streams per browser, which opens up to six connections.
 MOST_STREAMS = 4
 TURN_SECONDS = 1.0
-#: Maximum streams per server. Further clients are asked to try again later.
+#: Maximum streams per server. Further clients must retry later.
 MOST_IN_ALL = 500
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 async def events(request: Request) -> Response:
-    """Stream the events after number `Last-Event-ID` or `?after=`, then a `done` event."""
+    """Stream the events after `Last-Event-ID` or `?after=`, then a `done` event."""
     seen = seen_of(request)
     web = seen.web
     session_id = await known_session(web, request.path_params["id"])
@@ -56,7 +56,6 @@ class _Stream:
         self._before = list[tuple[str, str, str]]()
 
     async def messages(self, after: int, csrf: str) -> AsyncGenerator[str, None]:
-        """Yield the page updates for all events after number `after`."""
         streams, picture = self._web.streams, ViewModel()
         streams[self._browser] += 1
         began = news = time.monotonic()
@@ -91,7 +90,6 @@ class _Stream:
     def _message(
         self, picture: ViewModel, beat: tuple[int, Event], after: int, csrf: str
     ) -> str | None:
-        """Return an event's message, or None if the page shows it. Notices have no number."""
         n, event = beat
         if n == picture.n and isinstance(event, Notice):
             picture.note = event.text

@@ -1,4 +1,4 @@
-"""Parse forms, within limits, and only if they carry the page's CSRF token."""
+"""Parse forms, within limits, if they carry the page's CSRF token."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ UPLOAD_FILES, UPLOAD_BYTES = 5, 20_000_000
 _TOO_MANY = f"At most {UPLOAD_FILES} files can be attached to a question."
 MOST_FIELDS = 60
 MOST_FIELD_BYTES = 200_000
-#: An oversized body is read up to this multiple of the limit, so that browsers show the error.
+#: Oversized bodies are read up to this multiple, so that browsers show the error.
 READ_ON = 10
 
 _KEPT = re.compile(r"[^\w. ()+-]")
 
 
 def csrf_cookie(request: Request) -> str:
-    """Return the CSRF cookie's name. It includes the port, as a host's ports share cookies."""
+    """Return the CSRF cookie's name, with the port, because ports share cookies."""
     return f"{CSRF}_{(request.scope.get('server') or ('', 0))[1]}"
 
 
 def csrf_token(request: Request) -> str:
-    """Return the browser's CSRF token, or a new one if it has none."""
+    """Return the browser's CSRF token, or a new one."""
     if not hasattr(request.state, "csrf"):
         request.state.csrf = request.cookies.get(csrf_cookie(request)) or secrets.token_urlsafe(24)
     token: str = request.state.csrf
@@ -43,7 +43,7 @@ def csrf_token(request: Request) -> str:
 
 async def form_of(request: Request) -> FormData:
     """Return a request's form. Raises HTTPException: 403 without the CSRF token, 413 over the
-    limits, 400 for an invalid body.
+    limits, 400 if invalid.
     """
     most = UPLOAD_BYTES + MOST_FIELD_BYTES
     limited = Request(request.scope, _limited(request.receive, most))
@@ -79,7 +79,7 @@ def whole_number(text: str, otherwise: int) -> int:
 
 
 async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list[Path]:
-    """Save the form's files in a folder, under safe names, and return their paths."""
+    """Save the form's files under safe names and return their paths."""
     files = [
         value for value in form.getlist("files") if isinstance(value, UploadFile) and value.filename
     ]
@@ -94,14 +94,13 @@ async def save_uploads(form: FormData, folder: Path, settings: Settings) -> list
 
 
 def safe_name(name: str) -> str:
-    """Return the last component of a file name, without special characters."""
+    """Return a file name without folders or special characters."""
     last = _KEPT.sub("_", re.split(r"[/\\]", name)[-1]).strip(" .") or "file"
     stem, dot, ending = last.rpartition(".")
     return f"{stem[:80]}.{ending[:10]}" if dot else last[:80]
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    """Wrap `receive` so that it raises HTTPException 413 after more than `most` bytes."""
     seen = 0
 
     async def limited() -> Message:

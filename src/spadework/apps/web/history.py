@@ -1,4 +1,4 @@
-"""Load sessions for the pages: the list, and single sessions by id."""
+"""Load sessions for the pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from spadework.values import STATE_WORDS, CoverageState, Evidence, Result
 
 
 async def known_session(web: Web, session_id: str) -> str:
-    """Return the id if the session exists, or raise SessionNotFound."""
+    """Return the id of an existing session, or raise SessionNotFound."""
     await web.runs.find(session_id)
     if web.runs.find_running(session_id) is None:
         await asyncio.to_thread(session_folder, web.settings.home, session_id)
@@ -38,7 +38,7 @@ async def known_session(web: Web, session_id: str) -> str:
 
 
 async def view_model_of(web: Web, session_id: str) -> tuple[ViewModel, bool]:
-    """Return a session's view model, and whether it is running. Raises SessionNotFound."""
+    """Return a session's view model and whether it runs. Raises SessionNotFound."""
     await web.runs.find(session_id)
     run = web.runs.find_running(session_id)
     if run is None:
@@ -68,7 +68,7 @@ def _load_picture(home: Path, session_id: str) -> ViewModel:
 
 
 async def result_of(web: Web, session_id: str) -> Result:
-    """Return a session's result. Raises SessionNotFound if it has none yet."""
+    """Return a session's result. Raises SessionNotFound if it has none."""
     folder = await folder_of(web, session_id)
     if (result := await asyncio.to_thread(read_result, folder)) is None:
         raise SessionNotFound("This session has no report yet.")
@@ -82,9 +82,7 @@ async def folder_of(web: Web, session_id: str) -> Path:
 
 
 def read_versions(home: Path, session_id: str) -> list[tuple[str, str, str]]:
-    """Return the id, question and report of a session and its predecessors, oldest first, as far
-    back as they can be read.
-    """
+    """Return the id, question and report of a session and its predecessors, oldest first."""
     found: list[tuple[str, str, str]] = []
     with suppress(SessionError):
         while session_id and len(found) < MOST_VERSIONS:
@@ -101,7 +99,7 @@ async def page_of(web: Web, session_id: str, content_hash: str) -> tuple[str, li
 
 
 async def related_questions(web: Web, session_id: str) -> list[str]:
-    """Return follow-up questions. Raises SessionNotFound if there is no report."""
+    """Return follow-up questions. Raises SessionNotFound without a report."""
     result = await result_of(web, session_id)
     return await asyncio.to_thread(related, await folder_of(web, session_id), result)
 
@@ -113,23 +111,23 @@ def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:
     return text, [e for e in read_ledger(folder) if e.content_hash == content_hash]
 
 
-#: Maximum sessions listed, and earlier reports shown. Older ones can be opened only by URL.
+#: Maximum sessions listed, and earlier reports shown. Others open only by URL.
 MOST_LISTED, MOST_VERSIONS = 100, 20
 
 DAYS_NAMED = 7
 _NEAR = ("Today", "Yesterday")
 UNFINISHED, UNREADABLE, ELSEWHERE = "not finished", "cannot be read", "running elsewhere"
 
-#: The coverage of a whole question, in words.
+#: A whole question's coverage, in words.
 _FOUND: dict[CoverageState, str] = {**STATE_WORDS, "open": "not found"}
 DONE = "done"
-#: How a run ended, in words ("" if completed). Other statuses are readable as they are.
+#: Words for how a run ended ("" if completed). Other statuses need none.
 _EARLY = {"completed": "", "partial": "stopped early"}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A session in the list. `state` and `when` are display text, `time` is the time of day."""
+    """A session in the list. `state` and `when` are display text."""
 
     id: str
     question: str
@@ -140,7 +138,7 @@ class Entry:
 
 
 async def history_of(web: Web) -> list[Entry]:
-    """Return the newest sessions, except those that read a single page."""
+    """Return the newest sessions, without those that only read a page."""
     live = await backend_of(web.settings).know_all(web.settings)
     kept = await asyncio.to_thread(_newest, web.settings.home)
     running = {run.session.session_id: run for run in web.runs.current()}
@@ -168,7 +166,7 @@ def _running_elsewhere(web: Web, listed: Sequence[Listed]) -> frozenset[str]:
 
 
 def words_of(picture: ViewModel) -> tuple[str, bool]:
-    """Return the state of a session in words, and whether it is live."""
+    """Return a session's state in words, and whether it is live."""
     if picture.result:
         return _words(picture.result.status, picture.result.state), False
     if picture.elsewhere:
@@ -188,7 +186,7 @@ def _words(status: str, found: CoverageState | None) -> str:
 
 
 def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
-    """Return a list entry. `workers` are sessions on workers, `held` those in other processes."""
+    """Return a list entry. `held` sessions run in other processes."""
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.find_running(data.id)

@@ -1,4 +1,4 @@
-"""Listening sockets, HTTP timeouts, and routes for operating the server."""
+"""Listening sockets, HTTP timeouts and operating routes."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from spadework.apps.web.page_context import server_of
 from spadework.errors import SettingsError, must_be
 
-#: Seconds within which a request must arrive, or at least LEAST_BYTES more of a large one.
+#: Seconds in which a request, or LEAST_BYTES more of it, must arrive.
 REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 
 
 def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
-    """Return a listening socket. With `both`, `::` also accepts IPv4. Raises SettingsError."""
+    """Return a listening socket. With `both`, `::` accepts IPv4. Raises SettingsError."""
     if not 0 <= port < 65_536:
         raise SettingsError(must_be("port", "0 to 65535", port))
     try:
-        # Prefer IPv4 for names with both families (localhost), because every client tries IPv4.
+        # Prefer IPv4, because every client tries it.
         family = min(found[0] for found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         both = both and family == socket.AF_INET6 and socket.has_dualstack_ipv6()
         made = socket.create_server((host, port), family=family, dualstack_ipv6=both)
-        # asyncio disables Nagle's algorithm (a 40 ms delay) only on sockets marked as TCP.
+        # asyncio disables Nagle's 40 ms delay only on sockets marked as TCP.
         return socket.socket(family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
     except UnicodeError:
         raise SettingsError(
@@ -46,7 +46,7 @@ def open_listener(host: str, port: int, *, both: bool = False) -> socket.socket:
 
 
 def config_of(app: ASGIApp, grace_seconds: int) -> uvicorn.Config:
-    """Return uvicorn's configuration, with a grace period for open requests at shutdown."""
+    """Return uvicorn's configuration for `app`."""
     return uvicorn.Config(
         app,
         http=PatientProtocol,
@@ -60,9 +60,9 @@ def config_of(app: ASGIApp, grace_seconds: int) -> uvicorn.Config:
 
 
 class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one of two classes, as installed
-    """uvicorn's HTTP protocol, which also closes connections whose requests arrive too slowly."""
+    """uvicorn's HTTP protocol, with a timeout for slow requests."""
 
-    # Set by the base class, whichever it is.
+    # Set by the base class.
     cycle: Any
     loop: asyncio.AbstractEventLoop
     transport: Any
@@ -79,7 +79,7 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]  # one
         self._came += len(data)
         before = self.cycle
         super().data_received(data)
-        # On a reused connection, a finished cycle belongs to the previous request.
+        # A finished cycle on a reused connection belongs to the previous request.
         another = self.cycle is before and before is not None and before.response_complete
         if self.cycle is not None and not self.cycle.more_body and not another:
             self._stop_waiting()
@@ -112,7 +112,7 @@ FRESH = {"Cache-Control": "no-store"}
 
 
 def operating_routes() -> list[BaseRoute]:
-    """Return the routes for operators. `security.needed` defines the scope that each one needs."""
+    """Return the health, readiness and metrics routes."""
     return [
         Route("/healthz", tell_alive),
         Route("/readyz", tell_ready),
@@ -132,7 +132,7 @@ async def tell_ready(request: Request) -> Response:
 
 
 async def tell_numbers(request: Request) -> Response:
-    """Return the metrics of this process for Prometheus."""
+    """Return this process's metrics for Prometheus."""
     from spadework.sessions.metrics.prometheus import expose  # rarely needed
 
     accept = request.headers.get("accept", "")

@@ -1,4 +1,4 @@
-"""State that the pages share: the settings and runs of each user, and the shutdown signal."""
+"""State shared by the pages: settings, runs and the shutdown signal."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from spadework.sessions.runs import Runs
 from spadework.sessions.users import People
 from spadework.settings import Settings
 
-#: How long the list of models is cached, in seconds.
+#: Seconds for which the model list is cached.
 MODELS_SECONDS = 60.0
 
 
 @dataclass
 class Web:
-    """The server as one user sees it. `streams` counts the open event streams of each browser.
-    `examples` are questions that the library can answer. `models` are the models to choose
-    from, as (setting, label), with the default first.
+    """The server as one user sees it. `streams` counts open event streams by browser. `models` are
+    (setting, label) pairs, default first.
     """
 
     settings: Settings
@@ -40,20 +39,20 @@ class Web:
     _models_until: float = 0.0
 
     async def learn_models(self) -> None:
-        """Refresh the list of available models, at most once a minute."""
+        """Refresh the model list, at most once a minute."""
         if time.monotonic() >= self._models_until:
             self.models = await offered_models(self.settings, self.models)
             self._models_until = time.monotonic() + MODELS_SECONDS
 
     async def offers(self, model: str) -> bool:
-        """Return whether a model is available, refreshing the list if it is unknown."""
+        """Return whether a model is available, refreshing the list if necessary."""
         if model not in dict(self.models):
             self.models = await offered_models(self.settings, self.models)
         return model in dict(self.models)
 
 
 class Server:
-    """The server, with one `Web` per user. `owner` is the `Web` of the server's owner."""
+    """The server, with one `Web` per user."""
 
     def __init__(self, settings: Settings, access: Access) -> None:
         self.people = access.people or People(settings)
@@ -70,11 +69,11 @@ class Server:
         return self._of[user]
 
     def quiet(self) -> bool:
-        """Return whether nothing is running and every session can be resumed from disk."""
+        """Return whether nothing is running and every session can be resumed."""
         return not admission.here().inside and all(web.runs.written() for web in self._of.values())
 
     async def take_up(self) -> None:
-        """Resume the sessions of all users that an earlier server process left unfinished."""
+        """Resume all sessions that an earlier server left unfinished."""
         for user in list(self.people.names()):
             await self.web(user).runs.take_up()
 
@@ -93,7 +92,7 @@ class Seen:
 
 
 def seen_of(request: Request) -> Seen:
-    """Return the visitor's `Web`, and whether they may change sessions."""
+    """Return the visitor's `Web` and permission."""
     return Seen(web_of(request), changes=user_of(request.scope).may("ask"))
 
 

@@ -1,4 +1,4 @@
-"""Render whole pages and parts of pages. The templates escape all values."""
+"""Render pages and parts of pages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ UNASKED = dict.fromkeys(
 
 
 async def page(request: Request, name: str, status: int = 200, **values: Any) -> HTMLResponse:
-    """Render a whole page, including the list of sessions."""
+    """Render a whole page, including the session list."""
     web, user = web_of(request), user_of(request.scope)
     around = {
         "history": await history_of(web),
@@ -71,12 +71,12 @@ def part(name: str, **values: Any) -> str:
 
 
 def changes(picture: ViewModel, changed: Iterable[str], **values: Any) -> str:
-    """Render the changed parts of a page as htmx partials."""
+    """Render the changed parts of a page for htmx."""
     return part("_changes.html", picture=picture, changed=sorted(changed), **values)
 
 
 def searches(settings: Settings) -> list[tuple[str, str]]:
-    """Return the search choices as (setting, label), with the server's default first."""
+    """Return the search choices as (setting, label), default first."""
     known = [name for name, provider in PROVIDERS.items() if not provider.lacks_setting(settings)]
     names = {"auto": "Automatic: whatever can be reached", "library": "Only the library"}
     names |= {name: name for name in known}
@@ -85,7 +85,7 @@ def searches(settings: Settings) -> list[tuple[str, str]]:
 
 
 def describe_searched(settings: Settings, chosen: str = "") -> str:
-    """Describe what is searched to answer a question. `chosen` is the form's value."""
+    """Describe what is searched. `chosen` is the form's value."""
     named = chosen or settings.search
     found = named.split(",")
     if named == "auto":
@@ -105,7 +105,7 @@ def describe_writers(result: Result) -> str:
 
 
 def mark_code(text: str) -> Markup:
-    """Escape text as HTML, and turn spans in backticks into `<code>` elements."""
+    """Escape text as HTML, with backtick spans as `<code>`."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 

@@ -1,4 +1,4 @@
-"""Handlers for pages: start, session, stored page, export, statistics, settings, errors."""
+"""Handlers for HTML pages and report downloads."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from spadework.sessions.metrics.statistics import statistics
 from spadework.tools.export.sheet import read_picture
 
 MOST_LISTED = 200
-#: Maximum length of a question in a URL, in characters.
+#: Maximum characters of a question in a URL.
 MOST = 2_000
 MEDIA_TYPES = {
     ".md": "text/markdown; charset=utf-8",
@@ -48,7 +48,7 @@ MEDIA_TYPES = {
     ".bib": "text/x-bibtex; charset=utf-8",
 }
 
-#: Example questions that the documentation of the installed Python packages can answer.
+#: Example questions about the installed Python packages.
 INSTALLED = (
     "What is LangGraph and how do I use it?",
     "How do I retry a failing HTTP request in Python?",
@@ -64,7 +64,7 @@ WEB = (
 
 
 async def start(request: Request) -> Response:
-    """Show the question form, filled in from `?question=` and `?follows=`."""
+    """Show the question form, prefilled from `?question=` and `?follows=`."""
     question, follows = (request.query_params.get(n, "")[:MOST] for n in ("question", "follows"))
     return await start_page(request, question=question, follows=follows)
 
@@ -97,7 +97,7 @@ async def _examples(web: Web) -> tuple[str, ...]:
 
 
 async def session(request: Request) -> Response:
-    """Show a session: question, plan, report, sources."""
+    """Show a session."""
     seen, session_id = seen_of(request), request.path_params["id"]
     web = seen.web
     await web.learn_models()
@@ -124,7 +124,7 @@ async def related(request: Request) -> Response:
 
 
 async def snapshot(request: Request) -> Response:
-    """Show a stored page as the run read it, with the quotes in it marked."""
+    """Show a stored page with its quotes marked."""
     web, session_id = seen_of(request).web, request.path_params["id"]
     text, evidence = await page_of(web, session_id, request.path_params["hash"])
     number = whole_number(request.query_params.get("part", ""), 1)
@@ -186,7 +186,7 @@ async def settings_check(request: Request) -> Response:
 
 
 async def settings_findings(request: Request) -> Response:
-    """Return only the findings. Refuse requests from other sites, which must not run checks."""
+    """Return the settings findings. Refuse requests from other sites."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise HTTPException(403, "This request comes from another site and was refused.")
     return HTMLResponse(
@@ -196,7 +196,7 @@ async def settings_findings(request: Request) -> Response:
 
 
 async def refuse_request(request: Request, error: Exception) -> Response:
-    """Show an error page with a one-sentence message and a hint."""
+    """Show an error page with a message and a hint."""
     if isinstance(error, HTTPException):
         status, said, hint = error.status_code, error.detail, ""
     elif isinstance(error, SpadeworkError):

@@ -1,6 +1,5 @@
-"""View models of a finished report and a stored page.
-Render Markdown as safe HTML: no raw markup, no images, and links only to the web.
-Quotes are marked in stored pages, even within lists, cells and code.
+"""View models of finished reports and stored pages. Markdown becomes safe HTML without raw markup
+or images.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of a line. `marks` are the ids of its evidence; `first` are those that start here."""
+    """Part of a line. `first` lists the evidence in `marks` that starts here."""
 
     text: str
     marks: tuple[str, ...] = ()
@@ -49,7 +48,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a page, as plain `lines` or as `html`: part `number` of `of`, counted from 1."""
+    """Part `number` (from 1) of a page, as `lines` or as `html`."""
 
     number: int
     of: int
@@ -60,7 +59,7 @@ class Part:
 def part_of(
     text: str, evidence: Sequence[Evidence], wanted: int, current: str = "", *, plain: bool
 ) -> Part:
-    """Return the part with the evidence `current`, or else the part nearest to number `wanted`."""
+    """Return the part with the evidence `current`, or else the part nearest to `wanted`."""
     cuts = _cuts(text)
     here = next((e.start for e in evidence if e.id == current), None)
     last = len(cuts) - 1
@@ -72,7 +71,6 @@ def part_of(
     start, end = cuts[number - 1], cuts[number]
     if plain:
         return Part(number, last, tuple(_lines(text, start, end, evidence)))
-    # If the part starts inside a code block, repeat the opening fence.
     fence = _fence_before(text, start)
     shown = f"{fence}\n{text[start:end]}" if fence else text[start:end]
     html = render_stretch(shown, end - len(shown), evidence, current)
@@ -80,7 +78,7 @@ def part_of(
 
 
 def _cuts(text: str) -> list[int]:
-    """Return the offset of each part, at a line start if possible, and the end of the text."""
+    """Return each part's offset, and the end of the text."""
     cuts = [0]
     while len(text) - cuts[-1] > PART_CHARS:
         at = text.find("\n", cuts[-1] + PART_CHARS, cuts[-1] + 2 * PART_CHARS)
@@ -116,7 +114,7 @@ def _fence_after(fence: str, line: str) -> str:
 
 
 def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
-    """Split a line at quote boundaries. `at` is the line's offset in the page."""
+    """Split a line at quote boundaries. `at` is its offset in the page."""
     borders = {0, len(line)} | {
         min(max(border - at, 0), len(line)) for e in evidence for border in (e.start, e.end)
     }
@@ -128,14 +126,14 @@ def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
     return made
 
 
-#: The verdict shown for a sentence that repeats its quote and was not judged by a model.
+#: Verdict shown for a quoted sentence that no model judged.
 QUOTED = "quoted word for word"
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What backs a quote: its stored page, the trust in its source (0 to 100), and the verdict on
-    the sentence that cites it. `judged` is set if the run used a model.
+    """A quote's stored page, source trust (0 to 100) and verdict. `judged` means a model was
+    used.
     """
 
     snapshot: str
@@ -146,7 +144,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Listed:
-    """A listed source, with its `source` if it was read, or the `reason` if it was not."""
+    """A listed source. `reason` says why it was not read."""
 
     title: tuple[Run, ...]
     state: str
@@ -159,7 +157,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class ReportView:
-    """Everything that the page of a report shows."""
+    """Everything that a report page shows."""
 
     sheet: Sheet
     proofs: dict[str, Proof]
@@ -167,9 +165,9 @@ class ReportView:
 
 
 def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
-    """Build the view of a report. `seen` lists the pages that the run requested."""
+    """Build the view of a report. `seen` lists the requested pages."""
     sheet = laid_out(result)
-    # Sorted so that verdicts on direct citations override those on inferences.
+    # Verdicts on direct citations override those on inferences.
     outright = sorted(result.citations, key=lambda citation: citation.verdict != "inference")
     verdicts = {citation.evidence_id: citation.verdict for citation in outright}
     judged = result.mode == "model"
@@ -195,7 +193,7 @@ def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
 
 
 def snapshot(session_id: str, content_hash: str, evidence_id: str = "") -> str:
-    """Return the URL of a stored page, pointing at the quote `evidence_id` if it is given."""
+    """Return the URL of a stored page, or of a quote in it."""
     at = f"?e={evidence_id}#{evidence_id}" if evidence_id else ""
     return f"/s/{session_id}/pages/{content_hash}{at}"
 
@@ -207,7 +205,6 @@ def web_link(url: str) -> str:
 
 
 def _verdict_words(verdict: str, *, judged: bool) -> str:
-    """Return the verdict to show. Without a model, only word-for-word quotes are verified."""
     return QUOTED if verdict == "supported" and not judged else verdict
 
 
@@ -230,27 +227,24 @@ def _unread(view: SourceView) -> Listed:
 TAGS = {"p", "ul", "ol", "li", "h2", "h3", "h4", "blockquote", "pre", "code", "strong", "em", "a"}
 TAGS |= {"hr", "br", "table", "thead", "tbody", "tr", "th", "td"}
 _TITLE = re.compile(r"\A# .*\n+")
-# Unicode noncharacters that mark quotes. The start and end marks are each followed by the quote's
-# number and _NUMBERED.
+# Unicode noncharacters that mark quotes. The quote's number follows each start and end mark.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
-#: Replaces these noncharacters in a page's own text, so that they are not taken for our marks.
+#: Replaces these noncharacters in a page's own text.
 _FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
-#: Markdown's block markers, which must stay at the start of a line.
+#: Markdown block markers, which must stay at line starts.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")
-#: Lowest heading level. Headings in a page move down one level, to stay below the view's own.
+#: Lowest heading level. Page headings move down one level.
 _LOWEST = 6
 
 
 def draft_html(markdown: str) -> str:
-    """Render a draft without its title, which the page already shows."""
+    """Render a draft without its title."""
     return _clean(_parser().render(_TITLE.sub("", markdown)))
 
 
 def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: str = "") -> str:
-    """Render the part of a page that begins at `start`, with its evidence marked and the evidence
-    `wanted` highlighted.
-    """
+    """Render the part of a page at offset `start`, highlighting the evidence `wanted`."""
     marks = _Marks([e for e in evidence if e.start < start + len(text) and e.end > start], wanted)
     markdown, renderer = _parser(), RendererHTML()
     for rule in ("text", "code_inline", "fence", "code_block", "image"):
@@ -303,8 +297,6 @@ def _sign_quotes(text: str, start: int, evidence: Sequence[Evidence]) -> str:
 
 
 class _Marks:
-    """Rendering rules for tokens that contain text. Tracks which quotes are open."""
-
     def __init__(self, evidence: Sequence[Evidence], wanted: str) -> None:
         self.evidence = evidence
         self._wanted = next((n for n, e in enumerate(evidence) if e.id == wanted), -1)

@@ -1,5 +1,5 @@
-"""Control access by the `Host` and `Origin` headers and, if required, by a token or proxy. In all
-interfaces, the method and path of a request decide which scope it needs.
+"""Control access by `Host`, `Origin`, token or proxy. A request's method and path decide its
+scope.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from spadework.settings import Settings
 from spadework.settings.sources import networks_of
 from spadework.tools.stores.private_files import write_atomically
 
-#: The key of the request's user in the ASGI scope.
+#: The user's key in the ASGI scope.
 USER = "spadework.user"
-#: Paths of the liveness and readiness probes, which are open to anyone.
+#: Paths of the health probes, which anyone may request.
 OPEN = frozenset({"/healthz", "/readyz"})
-#: The path of the MCP tools. The gate requires only read or ask, as each tool checks its scope.
+#: Path of the MCP tools, each of which checks its own scope.
 MCP = "/mcp"
 _ADMIN = ("/settings", "/metrics")
 
 
 def user_of(request: Scope) -> User:
-    """Return the request's user, or the owner if no user is required."""
+    """Return the request's user, by default the owner."""
     user: User = request.get(USER, OWNER)
     return user
 
 
 def needed(method: str, path: str) -> Permission:
-    """Return the required scope: admin for server pages, read for GET and HEAD, otherwise ask."""
+    """Return the scope that a request needs."""
     if any(path == one or path.startswith(f"{one}/") for one in _ADMIN):
         return "admin"
     return "read" if method in ("GET", "HEAD") else "ask"
 
 
 def refusal(user: User, method: str, path: str) -> Response | None:
-    """Return a 403 response, or None if the user has the required scope."""
+    """Return a 403 response if the user lacks the required scope, else None."""
     scope = needed(method, path)
     if user.may(scope) or (path == MCP and (user.may("read") or user.may("ask"))):
         return None
@@ -63,7 +63,7 @@ SCOPES: frozenset[Permission] = frozenset(("read", "ask"))
 
 @dataclass(frozen=True)
 class Proxies:
-    """The networks of the trusted proxies, and the header that names the user ("" for none)."""
+    """Trusted proxy networks, and the header that names the user ("": none)."""
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     header: str = ""
@@ -80,7 +80,9 @@ class Proxies:
         return cls(networks, settings.user_header)
 
     def user(self, scope: Scope, headers: Headers) -> User | None:
-        """Return the user named by a trusted proxy, or None if it did not send one valid name."""
+        """Return the user named by a trusted proxy, or None if there is not exactly one valid
+        name.
+        """
         if not self.header or not self._trusts(scope):
             return None
         named = headers.getlist(self.header)
@@ -105,7 +107,7 @@ NONE = Proxies()
 
 
 def _peer(scope: Scope) -> IPv4Address | IPv6Address | None:
-    """Return the address of the direct peer. Our servers ignore forwarded addresses."""
+    """Return the direct peer's address, ignoring forwarded addresses."""
     try:
         peer = ip_address((scope.get("client") or ("",))[0])
     except ValueError:
@@ -132,7 +134,7 @@ _TOKEN = re.compile(r"[\w-]{32,}")
 
 @dataclass(frozen=True)
 class Access:
-    """The owner's token ("" for none), the server's host names, its users and trusted proxies."""
+    """A server's access rules. The owner's `token` is "" if there is none."""
 
     token: str = ""
     hosts: frozenset[str] = frozenset()
@@ -141,9 +143,8 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access rules of a server at `host`. A token is required beyond loopback, or
-        if there are users. If no token is set, one is created per home. Raises SettingsError
-        for a user header without trusted proxies, or for an unusable database.
+        """Return the access rules of a server at `host`. Beyond loopback, or if there are users, a
+        missing token is created. Raises SettingsError.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)
@@ -155,7 +156,7 @@ class Access:
         return replace(access, token=_kept_token(settings.home)) if asked else access
 
     def knows_host(self, header: str) -> bool:
-        """Return whether a `Host` header names this server, to guard against DNS rebinding."""
+        """Return whether a `Host` header names this server, to prevent DNS rebinding."""
         try:
             name = urlsplit(f"//{header}").hostname or ""
             port = urlsplit(f"//{header}").port
@@ -169,14 +170,14 @@ class Access:
         return bool(self.token) or (self.people is not None and self.people.there)
 
     def user_of(self, given: str) -> User | None:
-        """Return the user of a token, or None if it is unknown. Compares in constant time."""
+        """Return a token's user, if known. Compares in constant time."""
         if self.token and hmac.compare_digest(given.encode(errors="replace"), self.token.encode()):
             return OWNER
         return self.people.tokens.user_of(given) if self.people and given else None
 
 
 class Gate:
-    """Passes a request to the application, or refuses it with a one-sentence message."""
+    """ASGI middleware that refuses unauthorised requests."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -192,7 +193,6 @@ class Gate:
         # WebSockets are not supported.
 
     async def _refuse_unverified(self, scope: Scope) -> Response | None:
-        """Refuse every request while the users cannot be looked up."""
         if self._access.people is None or scope["path"] in OPEN:
             return None
         try:
@@ -242,7 +242,7 @@ class Gate:
         return PlainTextResponse(said, 401, {"WWW-Authenticate": "Bearer"})
 
     def _signed_in(self, scope: Scope, query: list[tuple[str, str]], token: str) -> Response:
-        """Redirect to the URL without the token, and store the token in an HTTP-only cookie."""
+        """Move the token from the URL to an HTTP-only cookie."""
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         path = "/" + scope["path"].lstrip("/\\")  # a local path, never `//elsewhere`
         response = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
@@ -259,7 +259,7 @@ class Gate:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a server at `host` can be reached only from this machine."""
+    """Return whether only this machine can reach a server at `host`."""
     return host == "localhost" or (_is_address(host) and ip_address(host).is_loopback)
 
 
@@ -272,12 +272,12 @@ def _is_address(name: str) -> bool:
 
 
 def _same_origin(origin: str, scheme: str, host: str) -> bool:
-    # Behind a proxy, the client may use https although we see http.
+    # Behind a proxy, clients may use https although we see http.
     return origin.lower() in (f"{scheme}://{host}".lower(), f"https://{host}".lower())
 
 
 def _cookie_name(scope: Scope) -> str:
-    # All ports of a host share their cookies, so each server needs its own cookie name.
+    # All ports of a host share cookies, so each server needs its own name.
     return f"{COOKIE}_{(scope.get('server') or ('', 0))[1]}"
 
 
@@ -286,7 +286,7 @@ def _kept_token(home: Path) -> str:
     with suppress(FileNotFoundError, UnicodeDecodeError):
         if _TOKEN.fullmatch(kept := path.read_text(encoding="ascii").strip()):
             return kept
-    # Replace a missing or damaged token: an empty token would grant access to anyone.
+    # An empty token would grant access to anyone.
     token = secrets.token_urlsafe(32)
     write_atomically(path, token.encode())
     return token

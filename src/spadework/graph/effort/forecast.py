@@ -1,5 +1,5 @@
-"""Forecast a run. The low estimate is for one round that answers everything, the high estimate for
-all rounds. If there are enough similar earlier runs, they are used to correct the forecast.
+"""Forecast a run: the low estimate for one round, the high one for all rounds. Similar earlier
+runs correct the forecast.
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ from spadework.graph.nodes.distil import room_of
 from spadework.settings import Effort, Role, Settings
 from spadework.values import Forecast, Plan, Span, Task
 
-#: Seconds for a round of web searches (typical, slow).
+#: Seconds per round of web searches (typical, slow).
 ROUND_SECONDS = (3.0, 40.0)
-#: Seconds for a round in local files (typical, slow).
+#: Seconds per round in local files (typical, slow).
 LOCAL_SECONDS = (0.5, 6.0)
-#: Seconds for a wave of concurrent model calls (typical, slow).
+#: Seconds per wave of concurrent model calls (typical, slow).
 WAVE_SECONDS = (2.0, 20.0)
 LOCAL = frozenset({"library"})
-#: A model that plans more slowly is assumed to answer one call at a time, as local models do.
+#: A model that plans more slowly is assumed to answer one call at a time.
 SLOW_SECONDS = 20.0
-#: Duration of a call as a share of the planning time (typical, slow).
+#: A call's share of the planning time (typical, slow).
 CALL_SHARE = (0.5, 1.5)
 #: Waves of model calls in a one-round run.
 WAVES = 4
 #: Waves of model calls in each further round.
 WAVES_MORE = 1
-#: Tokens in a prompt, not counting its material.
+#: Tokens in a prompt without its material.
 PROMPT_TOKENS = 1_000
 # Tokens in an answer (typical, long).
 ASSESSMENT_TOKENS = (150, ANSWERS["assessor"])
 SECTION_TOKENS = (150, ANSWERS["writer"])
 PLAN_TOKENS = (300, ANSWERS["lead"])
 SMALL_TOKENS = (30, ANSWERS["judge"])
-#: Judge calls per topic and round: one screens hits; at deep effort, another proposes a search.
+#: Judge calls per topic and round: screening hits and, at deep effort, proposing a search.
 JUDGED: dict[Effort, int] = {"quick": 0, "normal": 1, "deep": 2}
 HITS_TOKENS = 2_000
-#: Characters per token, and characters of evidence per section (typical, long).
+#: Characters per token, and evidence characters per section (typical, long).
 CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 
 Tokens = dict[Role, tuple[int, int]]
-#: Minimum and maximum number of earlier runs to use. The newest are used first.
+#: Minimum and maximum number of earlier runs used, newest first.
 LEAST_RUNS, MOST_RUNS = 5, 20
-#: The forecast range leaves out 1/PARTS of the earlier runs at each end.
+#: The forecast range omits 1/PARTS of the earlier runs at each end.
 PARTS = 20
-#: The forecast quantities, and the number of decimal places of each.
+#: The decimal places of each forecast quantity.
 DIGITS: dict[str, int] = dict.fromkeys(("rounds", "searches", "pages", "calls", "tokens"), 0)
 DIGITS |= {"seconds": 2, "money": 4}
 
@@ -62,15 +62,14 @@ def forecast(
     model: bool = True,
     plan_seconds: float = 0.0,
 ) -> Forecast:
-    """Return the forecast for a plan whose first tasks are `tasks`, within the limits of the
-    settings.
+    """Return the forecast for a plan that starts with `tasks`.
 
-    `providers` are provider names. `plan_seconds` is how long a model took to plan, or 0.
+    `plan_seconds` is how long a model took to plan, or 0.
     """
     count, more = len(plan.topics), settings.iterations - 1
     searches = sum(len(task.queries) for task in tasks) * len(providers)
     load = workload(plan, settings, model=model)
-    # Before planning, one broad search asks every provider. The tasks do not include it.
+    # The search before planning is not among the tasks.
     looked = len(providers) if model and settings.effort != "quick" else 0
     gap_searches = looked + more * count * load.gap_queries * len(providers)
     pages = pages_of(tasks)
@@ -104,13 +103,13 @@ def later(made: Forecast, gone: float, settings: Settings) -> Forecast:
 
 
 def ceilings(settings: Settings) -> dict[str, float]:
-    """Return the limits that end a run, by the names used in a forecast."""
+    """Return the limits that end a run, keyed as in a forecast."""
     limits = settings.model_dump(include={"searches", "pages", "calls", "tokens", "money"})
     return limits | {"rounds": settings.iterations, "seconds": settings.minutes * 60}
 
 
 def pages_of(tasks: Sequence[Task]) -> int:
-    """Return the maximum number of pages for a round's tasks."""
+    """Return the maximum pages for a round's tasks."""
     whole = sum(task.pages for task in tasks)
     return min([whole, *(task.together for task in tasks if task.together is not None)])
 
@@ -122,11 +121,8 @@ def _model_seconds(more: int, calls: tuple[int, int], plan_seconds: float) -> tu
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Return the number of model calls in a run with one round and in a run with `more` further
-    rounds. A run makes one call for the plan, two per topic (an assessment and a section), and
-    one for a summary if there are several sections. Normal effort adds screening; deep effort
-    adds reflections and a review. Cleaning uses only calls that are left over, so it is not
-    counted.
+    """Return the model calls of a run with one round, and with `more` further rounds. Cleaning is
+    not counted, because it uses only spare calls.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)
@@ -135,7 +131,7 @@ def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
 
 
 def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
-    """Return the tokens in and out by role. `of` is 0 for the low and 1 for the high estimate."""
+    """Return the tokens in and out by role (`of`: 0 low, 1 high)."""
     judged = (1 + more) * count
     shown = room_of(count, settings) // (2 - of)
     sections = count + (count > 1)
@@ -180,7 +176,7 @@ def _span(low: float, high: float, most: float) -> Span:
 
 
 class Took(NamedTuple):
-    """A finished run: its kind, its machine, and how much of each quantity in DIGITS it used."""
+    """A finished run, and how much of each quantity in DIGITS it used."""
 
     kind: str
     machine: str
@@ -188,7 +184,7 @@ class Took(NamedTuple):
 
 
 def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]) -> Forecast:
-    """Correct a forecast by `earlier` runs of its kind on this machine, if there are enough."""
+    """Correct a forecast if enough `earlier` runs are of its kind and machine."""
     alike = [t.actual for t in earlier if (t.kind, t.machine) == (made.kind, made.machine)][
         :MOST_RUNS
     ]

@@ -1,4 +1,4 @@
-"""Limit the use of a model at quick effort, if it is slow, or if few calls are left."""
+"""Limit a model's use if it is slow, calls are scarce or the effort is quick."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from spadework.values import Problem
 LEAST_SPEED = 200.0
 #: Tokens for screening hits.
 LOOK_TOKENS = 800
-#: Tokens for an assessment of short pages (measured: 1,300 to 2,400).
+#: Tokens to assess short pages (measured: 1,300 to 2,400).
 ANSWER_TOKENS = 2_000
 #: Minimum tokens for a section.
 SECTION_TOKENS = 800
@@ -29,10 +29,8 @@ EXAMINATION_TOKENS = 4_000
 
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
-    """Return whether the calls, tokens and money left suffice for `looks` screening calls and the
-    answer. The answer requires an assessment per task, a section per topic, a summary, a
-    verification and an edit. Tokens and money need to cover only the screening and the
-    assessments.
+    """Return whether the limits allow `looks` screening calls and then the whole answer. Tokens
+    and money must cover only screening and assessments.
     """
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
@@ -41,8 +39,8 @@ def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) 
 
 
 def payable(context: SessionContext, *, closing: bool = False) -> float:
-    """Return how many tokens are left or can be paid for at the assessor's price, whichever is
-    less. Subtract the tokens of a running model test, but not those of other running calls.
+    """Return how many tokens are left and affordable at the assessor's price. A running model test
+    is deducted; other running calls are not.
     """
     free = context.budget.free(closing=closing, settled=True)
     examining = context.examination is not None and not context.examination.done()
@@ -54,9 +52,7 @@ def payable(context: SessionContext, *, closing: bool = False) -> float:
 
 
 async def is_fast(context: SessionContext, *roles: Role) -> bool:
-    """Return whether the models of these roles may do optional work. They may not at quick effort,
-    or if one of them is known to be slow.
-    """
+    """Return whether optional work is allowed: not at quick effort, nor with a slow model."""
     if context.model is None or context.quick:
         return False
     speeds = [await context.model.speed(role) for role in roles]
@@ -69,16 +65,16 @@ _NO_TIME = "There was no time for the test."
 
 
 def begin(context: SessionContext) -> None:
-    """Start the model's qualification test in the background. A replay waits until the result is
-    needed, because reading a recorded answer advances the clock to the time of that answer.
+    """Start the model's test in the background, unless this is a replay. Reading a recorded answer
+    early would advance a replay's clock.
     """
     if context.model and context.journal.recording is None:
         _begin(context)
 
 
 async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[Problem]:
-    """Drop a model that was no better than guessing in an earlier test, because its plans are no
-    better than those made by code (benchmarks/small_model.py). Return the problems.
+    """Drop a model that only guessed in an earlier test, and return the problems. Its plans are no
+    better than code's (benchmarks/small_model.py).
     """
     model = context.model
     if model is None or len({model.place(role) for role in get_args(Role)}) > 1:
@@ -111,7 +107,7 @@ async def examines(context: SessionContext) -> bool:
 
 
 async def recall(context: SessionContext) -> None:
-    """Restore the test result and test cost of a resumed run, without calling the model."""
+    """Restore the model test's result and cost in a resumed run."""
     if await leave_out(context):
         return
     context.budget.early |= await context.journal.noted(_COST, "", before=True) or {}
@@ -121,7 +117,7 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model that may judge and write from this step on, or None and the reason."""
+    """Return the model that may now judge and write, or None and the reason."""
     if context.model is None:
         return None, []
     result = await _result(context, at)
@@ -142,7 +138,7 @@ async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Pr
 
 
 async def judge_in_time(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model that may judge from this step on, or None if only code can do so in time."""
+    """Return the model that may now judge, or None if only code can do so in time."""
     return (None, []) if context.budget.until_closing() <= 0 else await judge(context, at)
 
 
@@ -153,7 +149,7 @@ async def _result(context: SessionContext, at: str) -> Examined | str:
     if context.journal.recording is not None:
         return await asyncio.shield(examination)
     try:
-        # Shielded, so that the test continues if its caller stops waiting.
+        # The test continues if its caller stops waiting.
         result = await unless_stopped(
             context.stop, asyncio.shield(examination), seconds=context.budget.until_closing()
         )

@@ -1,4 +1,4 @@
-"""Set how many queries and pages workers get, from the question's complexity and the effort."""
+"""Set how many queries and pages workers get."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Stopped(Exception):
 
 
 async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: float) -> T:
-    """Return the result of `work`. Raises TimeoutError, or Stopped as soon as `stop` is set."""
+    """Return the result of `work`. Raises TimeoutError, or Stopped once `stop` is set."""
     doing = asyncio.ensure_future(work)
     stopping = asyncio.ensure_future(stop.wait())
     try:
@@ -34,28 +34,27 @@ async def unless_stopped(stop: asyncio.Event, work: Awaitable[T], *, seconds: fl
         await asyncio.gather(doing, stopping, return_exceptions=True)
 
 
-#: The maximum number of topics in a model's plan, by effort.
+#: Maximum topics in a model's plan, by effort.
 MOST_TOPICS: dict[Effort, int] = {"quick": 3, "normal": 6, "deep": 12}
 QUERIES = 4
-# Limits for simple questions and for quick effort, with a model: later rounds can fill gaps.
-# Without a model, runs with so few pages missed answers (benchmarks/README.md).
+# With a model, later rounds fill gaps. Without one, so few pages missed answers
+# (benchmarks/README.md).
 SIMPLE_QUERIES = 3
 SIMPLE_PAGES = 6
-#: Maximum recommended queries per topic in a later round, and maximum seconds per query.
+#: Maximum recommended queries per topic in a later round, and seconds per query.
 GAP_QUERIES, GAP_SECONDS = 3, 30.0
-#: Pages for a worker that fills a gap, at normal effort.
+#: Pages per worker that fills a gap, at normal effort.
 GAP_PAGES = 5
-#: Deep effort multiplies the preset's pages by these factors, within the page limit.
+#: Factors by which deep effort multiplies the preset's pages.
 DEEP_TIMES: dict[Complexity, int] = {"simple": 2, "moderate": 4, "complex": 4}
 DEEP_GAP_TIMES = 2
-#: The factor at deep effort without a model, where additional pages cost little.
+#: The factor without a model, when additional pages cost little.
 DEEP_TIMES_ALONE = 20
 
 
 class Workload(NamedTuple):
-    """The maximum queries and pages of one worker, for a topic and for a gap. With `broad`, pages
-    that another worker also reads do not count towards the maximum in the first round. With
-    `reads_on`, workers for open topics also read hits that earlier rounds left unread.
+    """One worker's maximum queries and pages. With `broad`, the first round does not count pages
+    that another worker reads. With `reads_on`, workers for open topics also read leftover hits.
     """
 
     queries: int
@@ -68,7 +67,7 @@ class Workload(NamedTuple):
 
 
 def workload(plan: Plan, settings: Settings, *, model: bool) -> Workload:
-    """Return each worker's workload. `model` says whether a model judges the pages."""
+    """Return each worker's workload. `model` says whether a model judges."""
     most, deep = PRESETS[settings.preset][1], settings.effort == "deep"
     simple = model and (plan.complexity == "simple" or settings.effort == "quick")
     pages = min(SIMPLE_PAGES, most) if simple else most

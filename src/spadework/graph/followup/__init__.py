@@ -1,1 +1,1 @@
-"""Continue an earlier report: revise it, extend it and recheck what changed."""
+"""Continue an earlier report by revising or extending it."""

@@ -22,7 +22,7 @@ from spadework.values import Coverage, Evidence, Plan, Question, Result, Section
 V = TypeVar("V", bound=Value)
 
 KIND = "report"
-#: The value of `stopped_by` if existing evidence answers the question.
+#: `stopped_by` if existing evidence answers the question.
 RECALLED = "known"
 
 
@@ -48,7 +48,7 @@ async def keep(context: SessionContext, state: ResearchState, result: Result) ->
 
 
 async def earlier(context: SessionContext, follows: str) -> Earlier | None:
-    """Return the report of the session `follows`, or None if there is none or it is empty."""
+    """Return the report of the session `follows`, or None if it has none."""
     if not follows:
         return None
     folder = context.folder.parent / checked_session_id(follows)
@@ -62,8 +62,8 @@ async def earlier(context: SessionContext, follows: str) -> Earlier | None:
 
 
 async def take_over(context: SessionContext, follows: str, before: Earlier) -> frozenset[str]:
-    """Copy the page texts behind a report into this session, and return the hashes of the copies.
-    Skip missing or changed texts.
+    """Copy a report's page texts into this session, and return their hashes. Missing or changed
+    texts are skipped.
     """
     named = [*(e.content_hash for e in before.evidence), *(p.content_hash for p in before.pages)]
     folder = context.folder.parent / checked_session_id(follows) / "pages"
@@ -79,7 +79,7 @@ async def take_over(context: SessionContext, follows: str, before: Earlier) -> f
 
 
 def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
-    """Return a session's journaled answers of one kind, in order, or [] if they are unreadable."""
+    """Return a session's journaled answers of one kind, or [] if unreadable."""
     try:
         file = (folder / "session.sqlite").as_uri()
         with closing(sqlite3.connect(f"{file}?mode=ro", uri=True)) as db:
@@ -93,7 +93,7 @@ def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
 
 
 def as_it_was(before: Earlier) -> dict[str, Any]:
-    """Return the channel updates that restore an earlier report unchanged."""
+    """Return the channel updates that restore an earlier report."""
     return {
         "plan": before.plan,
         "title": before.title or before.plan.title or before.plan.question,
@@ -109,7 +109,7 @@ def as_it_was(before: Earlier) -> dict[str, Any]:
 
 def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, Any]:
     """Return the channel updates for a follow-up that existing evidence answers. The follow-up
-    becomes one covered topic. Other evidence is kept for later follow-ups.
+    becomes one covered topic.
     """
     made = plan(Question(text=asked), [])
     name = turn.heading or asked
@@ -132,14 +132,14 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
 
 
 def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
-    """Return the ledger entries that the follow-up added and that are in use."""
+    """Return the follow-up's own ledger entries that are in use."""
     known = {e.id for e in before.evidence}
     return [e for e in proofs(state) if e.id not in known]
 
 
 def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
-    """Merge the plan, coverage and shortfalls of a report with those of its follow-up. A topic
-    that is in both keeps all its evidence.
+    """Merge a report's plan, coverage and shortfalls with those of its follow-up. A topic in both
+    keeps all its evidence.
     """
     new = state["plan"]
     names = {topic.name for topic in before.plan.topics}
@@ -159,16 +159,14 @@ def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
 def _shortfalls(
     before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
 ) -> list[Shortfall]:
-    """Merge the earlier shortfalls with those found now. If the follow-up found evidence for a
-    topic, drop the earlier shortfalls of this topic and those of the whole report.
-    """
+    """Drop earlier shortfalls of the report and of topics with new evidence."""
     anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
     anew |= {""} if anew else set()
     return [*(s for s in before.shortfalls if s.topic not in anew and s not in now), *now]
 
 
 def quote_sections(before: Earlier, plan: Plan, new: list[Evidence]) -> list[Section]:
-    """Return the report's sections, plus a section of quotes for each topic of the follow-up."""
+    """Return the report's sections, plus a section of quotes per new topic."""
     found = [(topic.name, [e for e in new if e.topic == topic.name]) for topic in plan.topics]
     own = [extractive.section(name, entries) for name, entries in found if entries]
     return list(one_a_heading([*before.sections, *own]))

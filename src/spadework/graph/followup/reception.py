@@ -1,4 +1,4 @@
-"""Answer messages that need no research, before a session is created."""
+"""Answer messages that need no research, without a session."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from spadework.settings import Settings
 from spadework.tools.stores.journal import Journal
 from spadework.values import Usage, Value
 
-#: Maximum seconds to wait for a model's answer.
+#: Maximum seconds to wait for a model.
 SECONDS = 20.0
 
 
 class Greeted(Value):
-    """How to handle a message: research it, or send `answer`. `task` is set if the chat client
-    itself sent the request, for example to get a title.
+    """How to handle a message: research it, or send `answer`. `task` is set for a chat client's
+    own request, such as for a title.
     """
 
     research: bool
@@ -34,8 +34,7 @@ class Greeted(Value):
 
 async def receive(said: str, settings: Settings, wishes: str = "", most_tokens: int = 0) -> Greeted:
     """Answer a message, or decide that it needs research. `wishes` are the system messages, and
-    `most_tokens` limits the answer (0: no limit). If rules can decide, no model is called.
-    Raises SettingsError.
+    `most_tokens` limits the answer (0: no limit). Raises SettingsError.
     """
     chore, budget = chore_of(said, wishes, most_tokens), Budget.of(settings)
     if chore is None and by_rules(said) is not None:

@@ -25,14 +25,14 @@ from spadework.tools.text.facts import nearest
 from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Citation, Evidence, Review, Section, Weakness, models_among
 
-#: Maximum entries shown to a writer who rewrites a section, besides those that it cites.
+#: Maximum entries shown for rewriting a section, besides those it cites.
 MOST_NEAR = 8
 
 
 @dataclass(frozen=True)
 class Base:
-    """A report before a change. `places` maps a changed heading to the index of its section in
-    `sections`. With `better`, a rewritten section must not lose sentences.
+    """A report before a change. `places` maps a changed heading to its old section's index. With
+    `better`, a rewritten section must not lose sentences.
     """
 
     sections: Sequence[Section]
@@ -41,7 +41,7 @@ class Base:
     better: bool = False
 
     def of(self, heading: str) -> Section | None:
-        """Return the earlier section for a heading, or None if the heading is new."""
+        """Return the earlier section, or None if the heading is new."""
         if (place := self.places.get(heading)) is not None:
             return self.sections[place]
         same = heading.casefold()
@@ -49,8 +49,8 @@ class Base:
 
 
 def base_of(state: ResearchState) -> Base | None:
-    """Return the report before the change: the draft that the editor reviewed, or else the report
-    that the question follows up on.
+    """Return the report before the change: the draft that the editor reviewed, or the report that
+    the question follows up on.
     """
     if review := state.get("review"):
         return Base(review.sections, state.get("citations", []), better=True)
@@ -62,7 +62,7 @@ def base_of(state: ResearchState) -> Base | None:
 async def whole(
     state: ResearchState, model: Model | None, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Return the verified sections of a new report, as channel updates."""
+    """Verify a new report's sections, and return the channel updates."""
     found = await verify_sections(model, state["plan"], state.get("sections", []), material, check)
     return {
         "sections": found.sections,
@@ -74,15 +74,14 @@ async def whole(
 async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Return the report with its changed sections verified, as channel updates. A section keeps
-    its earlier text if all new sentences fail or, with `base.better`, if fewer than before
-    remain.
+    """Verify the changed sections, and return the channel updates. A section keeps its old text if
+    all new sentences fail or, with `base.better`, if it lost sentences.
     """
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]
     found = await verify_sections(model, state["plan"], changed, material, check)
     made = {section.heading: section for section in found.sections}
-    # For a section that lost every sentence, code can only quote, so the earlier text is better.
+    # For these sections, code can only quote, so the earlier text is better.
     empty = {s.heading for s in changed if base.of(s.heading) and _fell_to_code(s, made)}
     stands: list[Section] = []
     places: dict[str, int] = {}
@@ -93,7 +92,7 @@ async def check_changed(
         elif old and (now is None or section.heading in empty):
             now = old
         elif old and now and base.better:
-            # A section that was rewritten to improve it must not lose sentences.
+            # A section rewritten to improve it must not lose sentences.
             left = sum(one in section.sentences for one in now.sentences)
             now = old if left < min(len(section.sentences), len(old.sentences)) else now
         if now is not None:
@@ -146,16 +145,14 @@ def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation])
     ]
 
 
-#: The reason given for rewriting a summary. The ids of the new entries follow.
+#: Why a summary is rewritten. The ids of the new entries follow.
 TOLD_MORE = "The report now tells more, which its summary must not leave out: "
 
 
 async def rewritten(
     context: SessionContext, state: ResearchState, review: Review, model: Model | None
 ) -> dict[str, Any]:
-    """Rewrite sections that the editor found weak or that have new evidence, and write sections for
-    new topics.
-    """
+    """Rewrite sections that are weak or have new evidence, and write sections for new topics."""
     if model is None:
         return {}
     sections, plan = state.get("sections", []), state["plan"]
@@ -217,9 +214,7 @@ def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
 def _home(
     entry: Evidence, review: Review, sections: Sequence[Section], ledger: Sequence[Evidence]
 ) -> str:
-    """Return the heading of the section that an entry belongs to: the section named by the editor,
-    or else the one with the most citations of the entry's topic. Return "" if there is none.
-    """
+    """Return the heading named by the editor, or else the topic's main heading."""
     for point in review.weaknesses:
         if point.query and point.section and point.topic == entry.topic:
             return point.section
@@ -249,7 +244,7 @@ def _material(
 
 
 def known_findings(state: ResearchState) -> dict[Stated, Finding]:
-    """Return the verdicts on the sentences of the report that the editor reviewed."""
+    """Return the verdicts on the sentences that the editor reviewed."""
     review = state.get("review")
     cited = state.get("citations", [])
     found = {each.sentence: Finding(each.verdict, judge=each.judge) for each in cited}

@@ -1,4 +1,4 @@
-"""Revise a report for a follow-up. Unchanged parts keep their evidence and verdicts."""
+"""Revise a report for a follow-up."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from spadework.graph.state import Earlier, ResearchState, proofs
 from spadework.settings import Settings
 from spadework.values import Plan, Problem, Question, Section, models_among
 
-#: The value of `stopped_by` if only the form of the report was changed.
+#: `stopped_by` if only the report's form was changed.
 REVISED = "revised"
 STAYED = "The report is unchanged."
-#: The reason and effect of the problem reported if the user asks to revise a missing report.
+#: The problem's reason and effect if there is no report to revise.
 NO_REPORT = "There is no report to revise."
 INSTEAD = "Researching the previous question in the requested form."
 _NOTICES: dict[TurnKind, str] = {
@@ -95,9 +95,6 @@ async def receive(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 
 
 def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
-    """Return the state changes for researching the previous question in the requested form. Return
-    {} if the new question does not ask for another form.
-    """
     asked, before = state["question"], state.get("earlier", [])
     questions = [n for n, text in enumerate(before) if not sure_turn(text)]
     if not questions or sure_turn(asked) is None:
@@ -115,9 +112,6 @@ def _instead(state: ResearchState, emit: Emit) -> dict[str, Any]:
 
 
 def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
-    """Return the earlier questions and answers, leaving out requests for another form. The last
-    pair is the report's question and its answer.
-    """
     asked = state.get("earlier", [])[:-1]
     answers = [*state.get("answers", []), *[""] * len(asked), ""]
     kept = [(text, said) for text, said in zip(asked, answers, strict=False) if not sure_turn(text)]
@@ -129,7 +123,7 @@ def _exchanges(state: ResearchState, before: Earlier) -> dict[str, Any]:
 
 
 async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Return the report in another form, based on its existing evidence."""
+    """Return the report in another form, based on its evidence."""
     context = await context_of(state["session_id"], runtime.context)
     before, turn, emit = state.get("before"), state["turn"], emitter(context, runtime)
     assert before is not None
@@ -152,7 +146,7 @@ async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 async def extend_report(
     context: SessionContext, state: ResearchState, model: Model | None, before: Earlier
 ) -> dict[str, Any]:
-    """Return the channel updates that extend the report with the findings of the follow-up."""
+    """Return the channel updates that add the follow-up's findings to the report."""
     new, whole = found_for_it(before, state), join_states(before, state)
     plan = whole["plan"]
     now: ResearchState = {**state, "coverage": whole["coverage"], "plan": plan}
@@ -204,7 +198,7 @@ def _as_is(before: Earlier, why: str) -> dict[str, Any]:
 
 
 async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict[str, Any]:
-    """Shorten or lengthen a report of quotes, the only changes possible without a model."""
+    """Change a report's length, all that is possible without a model."""
     by_model = models_among(c.maker for c in before.citations)
     if by_model or not turn.length or turn.language:
         return _as_is(before, _BY_MODEL)

@@ -1,6 +1,4 @@
-"""Assess a round: merge what its workers read, judge all topics concurrently, and add the evidence
-to the ledger.
-"""
+"""Assess a round: judge all topics concurrently, and add the evidence to the ledger."""
 
 from __future__ import annotations
 
@@ -58,12 +56,12 @@ from spadework.values import (
     Topic,
 )
 
-#: Share of the assessment time spent on finding copies of the same page.
+#: Share of the assessment time for finding copies of the same page.
 COMPARING = 0.25
 
 
 class Judged(TypedDict):
-    """The channel updates of a round. `shown` holds the passages shown to a model."""
+    """A round's channel updates. `shown` are the passages that a model saw."""
 
     evidence: list[Evidence]
     coverage: dict[str, Coverage]
@@ -74,7 +72,7 @@ class Judged(TypedDict):
 
 
 def after(state: ResearchState, judged: Judged) -> ResearchState:
-    """Return the state with the updates of a round applied."""
+    """Return the state with a round's updates applied."""
     return {
         **state,
         "evidence": [*state.get("evidence", []), *judged["evidence"]],
@@ -85,12 +83,11 @@ def after(state: ResearchState, judged: Judged) -> ResearchState:
 
 
 async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
-    """Judge each topic of the latest round, number the new evidence, and list the shortfalls."""
+    """Judge the latest round's topics, number the new evidence, and list the shortfalls."""
     number = max(task.round for task in state["tasks"])
     planned = {topic.name for topic in state["plan"].topics}
     tasks = [task for task in state["tasks"] if task.round == number]
-    # Skip topics that are no longer planned, because the plan may have been replaced after pages
-    # were read.
+    # The plan may have been replaced after pages were read.
     topics = list({t.topic.name: t.topic for t in tasks if t.topic.name in planned}.values())
     ledger = state.get("evidence", [])
     seconds = context.budget.judging_seconds(state.get("plan_seconds", 0.0))
@@ -107,8 +104,7 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         found = _coverage(topic, judgement, proof, context.settings.completeness)
         back = old is not None and (no_better(found, old) if by_code else not new)
         if old and back:
-            # Keep the earlier coverage, with any new recommendations. If code judged in place of a
-            # failed model, also add the new quotes.
+            # Keep the earlier coverage. If code judged in place of a failed model, add its quotes.
             wanted = judgement.recommendations or old.recommendations
             more = found.evidence_ids if context.judging and not found.near else ()
             ids = tuple(dict.fromkeys([*old.evidence_ids, *more]))
@@ -169,9 +165,7 @@ async def _by_topic(
 
 
 async def _room(context: SessionContext, topics: int, number: int, seconds: float) -> int:
-    """Return how many page tokens a model may be shown per topic, within the limits of time and
-    money (0 without a model).
-    """
+    """Return the page tokens to show per topic (0 without a model)."""
     if context.judging is None:
         return 0
     room = room_of(topics, context.settings)
@@ -219,9 +213,6 @@ async def _judge(
 def _as_judged(
     known: Sequence[Evidence], judgement: Judgement, old: Coverage | None
 ) -> list[Evidence]:
-    """Return the entries that code's judgement of a topic is based on: those of the latest
-    judgement with their column names, then those of the previous judgement.
-    """
     found = [
         e
         for spot in judgement.spots
@@ -232,7 +223,7 @@ def _as_judged(
     before = old.evidence_ids if old and not old.near else ()
     rested = [e for e in known if e.id in before]
     if not judgement.covered:
-        # For an unanswered topic, the quotes of all rounds together must fit in ROOM characters.
+        # An unanswered topic's quotes from all rounds must fit in ROOM characters.
         sizes = accumulate((len(e.quote) for e in rested), initial=sum(len(e.quote) for e in found))
         rested = [e for e, size in zip(rested, list(sizes)[1:], strict=True) if size <= ROOM]
     return list(dict.fromkeys([*named, *found, *rested]))
@@ -280,7 +271,7 @@ def score_topics(
 def checked_scores(
     round_: int, before: Mapping[str, Coverage], after: Mapping[str, Coverage]
 ) -> Iterator[Scored]:
-    """Yield an event for each topic whose score changed when the report was verified."""
+    """Yield an event for each score that verification changed."""
     for name, coverage in after.items():
         old = before.get(name)
         if old is not None and old.score != coverage.score:
@@ -308,8 +299,8 @@ def _why(old: Coverage | None, coverage: Coverage, new: int) -> str:
 
 
 async def fuse_finds(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """Return the pages read so far, the passages of each topic from the latest round and, after
-    the first round, possibly a new plan.
+    """Return all pages, the latest round's passages by topic and, after the first round, perhaps a
+    new plan.
     """
     number = max(task.round for task in state["tasks"])
     tasks = [task for task in state["tasks"] if task.round == number]

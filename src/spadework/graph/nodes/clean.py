@@ -1,4 +1,4 @@
-"""Let a model remove boilerplate from noisy pages, at most once per page and session."""
+"""Let a model remove boilerplate from noisy pages."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from spadework.graph.nodes.distil import distil_pages
 from spadework.settings import Role
 from spadework.values import Page, Problem, Topic
 
-#: Model calls per page: one by the judge, one by the cleaner.
+#: Model calls per page: one each by judge and cleaner.
 CALLS = 2
-#: Maximum share of the model calls that cleaning may use.
+#: Maximum share of model calls for cleaning.
 MOST_SHARE = 1 / 3
 ROLES: tuple[Role, ...] = ("judge", "cleaner")
 
 
 def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
-    """Return whether another page may be cleaned. Enough calls must be left for assessing,
-    writing, verifying and editing.
+    """Return whether another page may be cleaned.
 
-    `left` of `ceiling` model calls remain, and `cleanings` pages have been or are being cleaned.
+    `left` of `ceiling` model calls remain. `cleanings` pages are cleaned or in progress.
     """
     return CALLS * (cleanings + 1) <= MOST_SHARE * ceiling and left - CALLS >= 2 * topics + 3
 
@@ -34,8 +33,8 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """Clean the noisy pages, giving them a new text and hash, and return all pages. Skip local
-    documents, pages with clean passages, and all pages if the `topics` need the model calls.
+    """Clean the noisy pages, if enough calls are left for `topics`, and return all pages. Cleaned
+    pages have a new text and hash.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:
@@ -81,7 +80,7 @@ async def _is_dirty(context: SessionContext, page: Page) -> bool:
 async def _choose_text(
     context: SessionContext, topic: Topic, pages: Sequence[Page]
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Return the text that a judging model would see, by content hash, and any problems."""
+    """Return the text that a judging model would see, by content hash."""
     found: dict[str, list[str]] = {}
     passages, problems = await distil_pages(context, topic, pages, by_model=True)
     for passage in passages:
@@ -102,7 +101,7 @@ async def _cleaned(
 
     async def allowed() -> bool:
         ceiling = context.budget.limits.calls
-        # Subtract the calls of cleanings in progress, because not all of them are charged yet.
+        # Calls of cleanings in progress are not all charged yet.
         left = int(ceiling - context.budget.spent("calls")) - CALLS * context.cleaning
         poor = payable(context) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
         if poor or not may_clean(ceiling, left, context.cleanings, topics):
@@ -116,8 +115,7 @@ async def _cleaned(
         problems.extend(failed)
         return digest
 
-    # The key holds the hash of the page's text but not the topic, so that only the first worker
-    # with the page pays for cleaning it, even if the model fails.
+    # The key omits the topic, so that only the first worker with a page pays for its cleaning.
     digest = await context.journal.once("clean", key, str, work)
     if digest == page.content_hash:
         return page, problems
@@ -149,6 +147,6 @@ async def _shorten(
             seconds=round(time.monotonic() - began, 3),
         )
     )
-    # Write the event now, because it is not sent again if the journal has the cleaning.
+    # The event is not sent again if the journal has the cleaning.
     await context.record.written()
     return digest, failed

@@ -1,6 +1,4 @@
-"""Split pages into passages, and choose which of them to judge for each topic. This module also
-limits how many passages a model is shown.
-"""
+"""Split pages into passages, and choose which to judge for each topic."""
 
 from __future__ import annotations
 
@@ -25,17 +23,14 @@ from spadework.tools.text.tables import rows_of
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Expected, Need, Page, Passage, Problem, Task, Topic
 
-#: The share of its time that a slow model may spend on reading, and the minimum number of tokens
-#: to show it.
+#: Share of a slow model's time for reading, and minimum tokens shown to it.
 READING_SHARE, LEAST_ROOM = 0.5, 1_000
-#: Tables with more characters are split, because one huge passage might not fit.
+#: Longer tables are split, because one huge passage might not fit.
 MOST_TABLE_CHARS = 4_000
 
 
 class Looked(NamedTuple):
-    """The result of judging a round: judgements in topic order, new ledger entries, passages shown
-    to a model, and problems.
-    """
+    """The result of judging a round. `shown` are the passages that a model saw."""
 
     judgements: list[Judgement]
     added: list[Evidence]
@@ -44,19 +39,17 @@ class Looked(NamedTuple):
 
 
 async def readable(model: Model, room: int, seconds: float, share: int = 1) -> int:
-    """Return how many of `room` tokens the model can read in time, at least LEAST_ROOM.
-    The time is divided among `share` calls.
+    """Return how many of `room` tokens the model can read in time, at least LEAST_ROOM. `share`
+    calls divide the time.
     """
     speed = await model.speed("assessor")
     most = int(READING_SHARE * seconds * speed / max(1, share)) if speed else room
     return max(LEAST_ROOM, min(room, most))
 
 
-#: The maximum page tokens that a model is shown in a round, for all topics together. At deep
-#: effort, several calls share them.
+#: Maximum page tokens shown to a model per round. At deep effort, several calls share them.
 SHOWN_TOKENS: dict[Effort, int] = {"quick": 100_000, "normal": 100_000, "deep": 200_000}
-#: The maximum page tokens for one topic. A model with a small context or a low speed is shown
-#: fewer.
+#: Maximum page tokens per topic, fewer for slow models and small contexts.
 WINDOW_TOKENS: dict[Effort, int] = {"quick": 8_000, "normal": 8_000, "deep": 24_000}
 
 
@@ -71,43 +64,39 @@ def first_within(parts: Sequence[PassageView], room: int) -> list[PassageView]:
     return [part for part, sum_ in zip(parts, used, strict=True) if sum_ <= room]
 
 
-#: The weight of the page title and headings. The words of the passage itself have weight 1.
+#: Weight of words in the page title and headings, relative to the passage.
 HEADING_WEIGHT = 2
-#: Maximum characters of a passage, except for code and tables.
+#: Maximum characters of a passage, except code and tables.
 PASSAGE_CHARS = 1_500
-#: The score of a passage is raised by at most this share if its page ranks high.
+#: Maximum share by which a high page rank raises a passage's score.
 PAGE_PRIOR = 0.5
-#: Maximum passages per page, so that a long page does not crowd out others.
+#: Maximum passages per page, so that long pages leave room for others.
 PER_PAGE = 12
-#: Passages below this share of the best score are not shown to a model. On the two halves of
-#: benchmarks/answers.py (146 questions), no fact is lost: the passages shown contain 324 of 329
-#: and 331 of 338 facts, with 75 % and 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
+#: Minimum share of the best score for showing a passage. In benchmarks/answers.py (146 questions),
+#: no fact is lost, with 75 % and 65 % of the tokens in its halves. At 0.2, one fact is lost; at
+#: 0.4, ten.
 FLOOR = 0.15
-#: Minimum tokens to show, even from passages with a low score, because contradictions are rarely
-#: worded like the question.
+#: Minimum tokens to show, because contradictions are rarely worded like the question.
 FILL = 3_000
 #: Passages above this share of the best score are shown even if they are closer to another topic.
-#: In three recorded runs at 0.5, all cited passages are still shown for some topic, with 86 % of
-#: the tokens.
+#: At 0.5, three recorded runs lose no cited passage, with 86 % of the tokens.
 SHARED = 0.6
-#: In a later round, each search contributes the best new passage of each of this many pages,
-#: whatever its score. In three recorded runs, all 149 cited quotes are still shown. If a topic's
-#: searches are joined into one, four of these quotes are missing.
+#: Pages per search of a later round that always contribute their best new passage. Three recorded
+#: runs keep all 149 cited quotes. With a topic's searches joined into one, four are missing.
 NEW_PAGES = 3
 TOKEN_CHARS = 4
-#: Maximum share of the room that one passage may take, so that a long code listing does not fill
-#: it.
+#: Maximum share of the room for one passage, such as a long code listing.
 MOST_OF_ONE = 0.25
-#: Factor for the score of a passage that contains a figure or table, if the topic needs one.
+#: Score factor for a passage with the figure or table that a topic needs.
 NEEDED = 1.5
-#: Share of the assessment time spent on splitting pages.
+#: Share of the assessment time for splitting pages.
 SPLITTING = 0.25
 
 
 class Room(NamedTuple):
-    """Limits for the passages to show: `chars` in total and `per_page` passages per page. Beyond
-    `fill` characters, passages must score `floor` times the best, and those closer to another
-    topic always `shared` times. With `each`, every page's best passage comes first.
+    """Limits for the passages to show, in `chars` and `per_page`. Beyond `fill` characters,
+    `floor` is the minimum share of the best score; `shared` is that of passages closer to
+    another topic. With `each`, every page's best passage comes first.
     """
 
     chars: int
@@ -119,7 +108,7 @@ class Room(NamedTuple):
 
     @property
     def hurried(self) -> Room:
-        """The same limits with their sizes halved, for when time is short."""
+        """The same limits with halved sizes, for when time is short."""
         return self._replace(
             chars=self.chars // 2, per_page=self.per_page // 2, fill=self.fill // 2
         )
@@ -132,8 +121,8 @@ EXTRACTIVE = Room(400_000, 60)
 async def distil_pages(
     context: SessionContext, topic: Topic, pages: Sequence[Page], *, by_model: bool
 ) -> tuple[list[Passage], list[Problem]]:
-    """Return the best passages of `pages` for a topic, as many as its assessor may see. Return a
-    problem if there was no time to split all pages.
+    """Return the best passages for a topic, as many as its assessor may see, and a problem if not
+    all pages were split in time.
     """
     texts = {page.content_hash: await context.pages.get(page.content_hash) for page in pages}
     room = await _room(context, f"distil {topic.name}", by_model=by_model)
@@ -154,10 +143,8 @@ async def pool_passages(
     pages: Mapping[str, Page],
     shown_before: Sequence[Passage],
 ) -> tuple[dict[str, list[Passage]], list[Problem]]:
-    """Return the best passages for each topic that has a task in the latest round. In the first
-    round, or without a judging model, these are the workers' passages. In later rounds, a model
-    gets those passages of all pages that fit the new searches and were not shown before. Return
-    a problem if there was no time to split all pages.
+    """Return the best passages for each topic in the latest round, and any problems. In later
+    rounds, a model gets only passages that fit the new searches and were not shown before.
     """
     by_model = context.judging is not None
     rounds = [find.round for find in finds] or [0]
@@ -188,8 +175,8 @@ async def pool_passages(
 def rank_new(
     tasks: Sequence[Task], cuts: Sequence[Cut], seen: Collection[tuple[str, str]]
 ) -> dict[str, list[Passage]]:
-    """Return the best new `cuts` for each search of a later round, by topic. The cuts for one
-    search come from different pages. Texts already `seen` are left out.
+    """Return the best new `cuts` for each search of a later round, by topic. Each cut of a search
+    comes from a different page.
     """
     index, found = _index(cuts), dict[str, list[Passage]]()
     for task in tasks:
@@ -225,9 +212,7 @@ def _cut_pages(
 
 
 def _informative(cuts: Sequence[Cut], room: Room) -> list[Cut]:
-    """Drop passages that are useless to a model (headings, tables of contents, menus), and long
-    ones that would leave no room for others (see benchmarks/window.py).
-    """
+    """Drop passages useless to a model, and long ones (benchmarks/window.py)."""
     most = MOST_OF_ONE * room.chars
     return [one for one in cuts if len(one.text) <= most and tells(one.text)]
 
@@ -252,9 +237,7 @@ def _index(cuts: Sequence[Cut]) -> Bm25:
 def _apart(
     found: Mapping[str, Sequence[Passage]], shared: float
 ) -> Mapping[str, Sequence[Passage]]:
-    """Drop passages that are closer to another topic and score less than `shared` times the best
-    score.
-    """
+    """Drop passages that fit another topic better and score too low here."""
     best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
     nearest: dict[tuple[str, int], float] = {}
     for name, passages in found.items():
@@ -279,9 +262,7 @@ def _distinct(cuts: Sequence[Cut]) -> list[Cut]:
 
 
 async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
-    """Return the limits on passages for a topic's assessor, halved if time is short. The limits
-    are higher at deep effort, where several calls share the reading.
-    """
+    """Return the limits: higher at deep effort, where several calls share the reading."""
     room = EXTRACTIVE
     if by_model:
         deep, window = context.deep, WINDOW_TOKENS[context.settings.effort]
@@ -290,13 +271,13 @@ async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
     return room.hurried if await context.narrowed(ACCELERATE, at) else room
 
 
-#: Patterns that show that a passage has what a topic needs: a digit or a table row.
+#: Patterns for what a topic needs: a digit or a table row.
 _HOLDS: dict[Need, re.Pattern[str]] = {
     "count": re.compile(r"\d"),
     "table": re.compile(r"^ {0,3}\|.*\|\s*$", re.MULTILINE),
     "text": re.compile(r"(?!)"),
 }
-#: The need of a topic, by the kind of answer that it expects.
+#: What a topic needs, by its expected kind of answer.
 _NEEDS: dict[Expected, Need] = {
     "number": "count",
     "date": "count",
@@ -306,7 +287,7 @@ _NEEDS: dict[Expected, Need] = {
 
 
 def need_of(topic: Topic) -> Need:
-    """Return what a topic needs from a page: "count" (a figure), "table" (rows) or "text"."""
+    """Return what a topic needs: "count" (a figure), "table" (rows) or "text"."""
     return _NEEDS.get(topic.expects, "text")
 
 
@@ -323,7 +304,7 @@ def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
 
 
 def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:
-    """Return the passages that score close to the best, and enough others to reach the minimum."""
+    """Return the passages that score close to the best, and enough others to fill `room.fill`."""
     least = room.floor * max((p.score for p in passages), default=0.0)
     before = accumulate((p.end - p.start for p in passages), initial=0)
     return [
@@ -349,9 +330,7 @@ def _first_passages(passages: Sequence[Passage], room: Room) -> list[Passage]:
 
 
 class Cut(NamedTuple):
-    """A span of a page, with its text, the headings above it, and the page's rank (from 0) and
-    language.
-    """
+    """A span of a page. `rank` is the page's rank, from 0."""
 
     content_hash: str
     start: int
@@ -363,7 +342,7 @@ class Cut(NamedTuple):
 
 
 def show_passage(page: Page, text: PageText, passage: Passage) -> PassageView:
-    """Return a passage of `page` with its text, headings and column names."""
+    """Return a passage with its text, headings and column names."""
     above, columns = text.heading_above(passage.start), text.columns_at(passage.start)
     return PassageView(
         page, passage.start, text[passage.start : passage.end], above, columns, passage.score
@@ -371,7 +350,7 @@ def show_passage(page: Page, text: PageText, passage: Passage) -> PassageView:
 
 
 def join_passages(passages: Sequence[Passage], texts: Mapping[str, PageText]) -> list[Passage]:
-    """Join adjacent passages under the same heading, so that a list keeps its introduction."""
+    """Join adjacent passages under one heading, so that lists keep their introductions."""
     made = list[Passage]()
     for one in sorted(passages, key=lambda p: (p.content_hash, p.start)):
         last, text = made[-1] if made else one, texts[one.content_hash]
@@ -385,7 +364,7 @@ def join_passages(passages: Sequence[Passage], texts: Mapping[str, PageText]) ->
 
 
 def cuts_of(page: Page, text: PageText, rank: int, passage_chars: int) -> list[Cut]:
-    """Split a page into passages. `rank` is the page's rank, from 0."""
+    """Split a page, ranked `rank` (from 0), into passages."""
     code = spoken(text)
     pieces = [
         piece for span in cut(text, passage_chars) for piece in _runs(text, span, passage_chars)

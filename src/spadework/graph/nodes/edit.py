@@ -1,4 +1,4 @@
-"""At deep effort, have an editor review the report and repair weak parts once."""
+"""At deep effort, have an editor review the report and repair it once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from spadework.values import Query, Review, Section, Task, Weakness
 
 
 async def review_report(context: SessionContext, state: ResearchState) -> dict[str, Any]:
-    """Return the editor's review and the tasks of an extra round.
-    After that round, return the review with its outcome.
+    """Return the editor's review and the tasks of an extra round. After that round, return the
+    review's outcome.
     """
     before = state.get("review")
     if before:
@@ -83,15 +83,13 @@ def _too_late(context: SessionContext, state: ResearchState) -> str:
         return "all allowed rounds are used up."
     if limit := context.budget.refused or context.budget.ended_by():
         return f"the budget for {limit} is used up."
-    # A report already exists, so only one more round and the rewriting need to fit in the time.
+    # A report already exists, so only the round and rewriting must fit.
     fits = context.budget.fits(state.get("plan_seconds", 0.0))
     return "" if fits else "there was no time."
 
 
 def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:
-    """Return a task for each topic that the editor found lacking. The editor's reasons are added
-    as points that the topic must cover.
-    """
+    """Add the editor's reasons as points that the topic must cover."""
     wanted: dict[str, list[Weakness]] = defaultdict(list)
     for point in points:
         if point.query:

@@ -1,5 +1,5 @@
-"""Run workers, each of which handles one task in a subgraph, and sessions that only gather pages.
-The subgraph is search ▸ select ▸ read ▸ clean ▸ distil.
+"""Run workers, each a subgraph: search ▸ select ▸ read ▸ clean ▸ distil. Also serve sessions that
+only gather pages.
 """
 
 from __future__ import annotations
@@ -62,13 +62,12 @@ from spadework.values import (
 )
 from spadework.visible import one_line, visible
 
-#: The number of the first round. It uses the preset's threshold for relevance, which each later
-#: round lowers by a step.
+#: The first round. Each later round lowers the relevance threshold by a step.
 FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Look up stored pages, follow links, search the providers if necessary, and fuse all hits."""
+    """Collect hits from stored pages, links and, if necessary, the providers."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     before = {canonical_url(url) for url in state["read_before"]}
@@ -137,9 +136,7 @@ async def _cached(context: SessionContext, task: Task, hits: Sequence[Hit]) -> l
 
 
 async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit]) -> list[str]:
-    """Return the URLs of hits that an earlier round fetched but did not need.
-    These pages do not count towards the page limit.
-    """
+    """Return already fetched URLs, which do not count towards the page limit."""
     if task.together is None or task.round <= FIRST:
         return []
 
@@ -151,9 +148,7 @@ async def _paid_earlier(context: SessionContext, task: Task, fresh: Sequence[Hit
 
 
 async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Fetch the chosen hits and extract their text until the deadline. Hits in reserve replace
-    failed ones.
-    """
+    """Fetch the chosen hits and extract their text. Hits in reserve replace failed ones."""
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     # Workers saved by earlier versions have no `taken`.
@@ -166,7 +161,7 @@ async def read(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]
 
 
 async def clean(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Drop pages with the same text as another page, and let a model remove boilerplate."""
+    """Drop pages with duplicate text, and remove boilerplate."""
     context = await context_of(state["session_id"], runtime.context)
     seen: dict[str, Any] = {}
     for page in [*state["attached"], *state["drafts"]]:
@@ -198,7 +193,7 @@ async def _assign_selection(
 
 
 def steps(output: type) -> StateGraph[WorkerState, Settings, WorkerState, Any]:
-    """Return the builder of a worker's graph from `search` to `clean`, without an edge to END."""
+    """Return the builder of a worker's graph, without an edge to END."""
     return (
         StateGraph(WorkerState, context_schema=Settings, output_schema=output)
         .add_node(stopped_by_disk(search))
@@ -217,14 +212,14 @@ NOTHING_WRITTEN = (
     "These pages were only gathered: they were not judged or summarized, and no model was used."
     " Their full texts are in the session."
 )
-#: The value of `stopped_by` if the client disconnected.
+#: `stopped_by` if the client disconnected.
 CANCELLED = "cancelled"
 _NONE = "No page could be read."
 
 
 class Gathered(Value):
-    """The result of gathering pages. `pages`: best first; `unread`: the hits that could not be
-    read; `found`: the number of hits; `answered`: false if every search failed.
+    """The gathered pages, best first. `unread` are hits that could not be read, `found` counts
+    hits, and `answered` is false if every search failed.
     """
 
     pages: tuple[Page, ...] = ()
@@ -235,7 +230,7 @@ class Gathered(Value):
 
     @classmethod
     def of(cls, state: WorkerState) -> Gathered:
-        """Return the result so far, given the state after any step."""
+        """Return the result so far, after any step."""
         pages: Sequence[Page] = state.get("pages", state.get("drafts", []))
         return cls(
             pages=tuple(
@@ -249,7 +244,7 @@ class Gathered(Value):
 
 
 def asked_of(query: str) -> Query:
-    """Return the query to search for. Raises SettingsError if the text is empty."""
+    """Return the query to search for. Raises SettingsError if it is empty."""
     text = " ".join(visible(query).split())
     if not text:
         raise SettingsError("The query is empty. Say what to search for.")
@@ -257,13 +252,13 @@ def asked_of(query: str) -> Query:
 
 
 def task_of(query: Query, pages: int = 0) -> Task:
-    """Return a task for a single query that reads at most `pages` pages."""
+    """Return a task that reads at most `pages` pages for one query."""
     topic = Topic(name=one_line(query.text), question=query.text, queries=(query,))
     return Task(topic=topic, queries=(query,), pages=pages)
 
 
 def begin_state(context: SessionContext, query: str, pages: int) -> WorkerState:
-    """Return the initial state for a single query. Raises SettingsError if the query is empty."""
+    """Return the initial state for one query. Raises SettingsError if it is empty."""
     task = task_of(asked_of(query), pages)
     begun = {
         "session_id": context.session_id,
@@ -282,7 +277,7 @@ def result_of_pages(
     pages = {page.url: page for page in gathered.pages}
     read = cast("ResearchState", {"pages": pages})
     found = {source.url: source for source in sources_of(read, [], [])}
-    # Number the sources in the order of the pages, because there are no citations.
+    # Without citations, sources are numbered in page order.
     sources = [
         found[url].model_copy(update={"n": n, "unused": ""}) for n, url in enumerate(pages, 1)
     ]
@@ -329,10 +324,10 @@ def _sections(
 
 
 async def distil(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Split the pages into passages, and keep those that fit the topic best."""
+    """Split the pages, and keep the passages that fit the topic best."""
     context = await context_of(state["session_id"], runtime.context)
     task, pages = state["task"], state["pages"]
-    # Choose the judge first, because a model and code get different numbers of passages.
+    # A model and code get different numbers of passages.
     await judge(context, f"distil {task.round} {task.topic.name}")
     by_model = context.judging is not None
     passages, problems = await distil_pages(context, task.topic, pages, by_model=by_model)

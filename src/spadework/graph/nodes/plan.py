@@ -1,4 +1,4 @@
-"""Plan a question, ask the user what is meant, and get the plan approved."""
+"""Plan a question, clarify it, and get the plan approved."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from spadework.settings import Settings
 from spadework.tools.stores.plan_store import PlanStore, normalise_question
 from spadework.values import CODE, Forecast, Hit, Plan, Problem, Question
 
-#: Minimum seconds for planning, because all other steps depend on the plan.
+#: Minimum seconds for planning, on which all other steps depend.
 LEAST_SECONDS = 6.0
-#: Most runs have a plan within this many seconds, not counting the model's time. If the start
-#: takes longer, for example to index a library, its time is added to the forecast.
+#: Seconds after which most runs have a plan, excluding the model's time. A longer start, such as
+#: for indexing, is added to the forecast.
 START_SECONDS = 5.0
 _AGAIN = (
     "The plan is reused from an earlier session with the same question. To plan afresh, delete that"
@@ -46,8 +46,8 @@ _AGAIN = (
 async def make_plan(
     context: SessionContext, question: Question, emit: Emit
 ) -> tuple[Plan, list[Problem], float]:
-    """Return a question's plan, the problems, and the seconds that the model took (0 without one).
-    Only a model's plan is stored, because a plan made by code depends on the current hits.
+    """Return a plan, the problems, and the model's seconds (0 without one). Only a model's plan is
+    stored, because code's plans depend on the current hits.
     """
     store = PlanStore(context.settings.home / "plans")
     key = _key(context, question)
@@ -63,14 +63,13 @@ async def make_plan(
         context.budget.add(cache_hits=1)
         emit(Notice(text=_AGAIN))
         return known.model_copy(update={"question": question.text}), [], 0.0
-    # A model gets no search hits at quick effort, or if it sees earlier answers.
     told = context.model and (context.quick or any(question.answers))
     hits = [] if told else await first_look(context, extractive.in_context(question), emit)
     made, problems, seconds = await _ask_lead(context, question, hits)
     for problem in problems:
         emit(Notice(text=f"{problem.reason} {problem.effect}".rstrip()))
     if made.maker != CODE:
-        # Failing to store the plan does no harm, because it can be made again.
+        # An unstored plan can be made again.
         with suppress(OSError):
             await asyncio.to_thread(store.put, key if made.freshness == "any" else dated, made)
     return made, problems, seconds
@@ -79,15 +78,14 @@ async def make_plan(
 async def plan_again(
     context: SessionContext, question: Question, hits: Sequence[Hit], plan: Plan
 ) -> tuple[Plan | None, list[Problem], float]:
-    """Return a new plan based on the first round's pages (or None), the problems, and the seconds
-    that the model took. There is no new plan without a model, or if users approve plans. If the
-    model may not judge, code makes the plan. Otherwise, the model replaces only a plan by code.
+    """Return a new plan based on the first round's pages (or None), the problems, and the model's
+    seconds. There is none without a model, or if users approve plans. A model that may judge
+    replaces only a plan by code; otherwise, code makes the plan.
     """
     if context.model is None or context.settings.approve:
         return None, [], 0.0
     if context.judging is None:
-        # A model that may not judge does not plan well either, and the report must not be worse
-        # than one made without a model.
+        # A model that may not judge does not plan well either.
         return await asyncio.to_thread(extractive.plan, question, hits), [], 0.0
     if plan.maker != CODE:
         return None, [], 0.0
@@ -112,16 +110,14 @@ async def _ask_lead(
 
 
 def today() -> str:
-    """Return the start date of the run."""
+    """Return the run's start date."""
     return deadline.today().date().isoformat()
 
 
 async def foreseen(
     context: SessionContext, plan: Plan, plan_seconds: float, *, follows: bool = False
 ) -> Forecast:
-    """Return the forecast for a plan, based on similar earlier runs or, without any, on constants.
-    `follows` marks a follow-up.
-    """
+    """Return a plan's forecast. `follows` marks a follow-up."""
     first = await examines(context)
     tasks = first_tasks(plan, context.budget, context.workload(plan))
     made = forecast(
@@ -142,7 +138,7 @@ async def foreseen(
 
 
 async def foreseen_unplanned(context: SessionContext, asked: str) -> Forecast:
-    """Return the forecast for an unplanned question, based on the topics that code finds in it."""
+    """Return the forecast for an unplanned question, based on a plan made by code."""
     plan = await asyncio.to_thread(extractive.plan, Question(text=asked), [])
     return await foreseen(context, plan, 0.0)
 
@@ -191,12 +187,12 @@ def _machine(context: SessionContext) -> str:
     return hashlib.blake2b(repr(told).encode(), digest_size=4).hexdigest()
 
 
-#: Maximum changes that a user may request to a plan.
+#: Maximum changes that a user may request.
 MOST_WISHES = 20
 
 
 async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Ask the user what is meant if the question is ambiguous and the settings allow it."""
+    """Ask what an ambiguous question means, if the settings allow it."""
     context = await context_of(state["session_id"], runtime.context)
     if not context.settings.clarify:
         return {}
@@ -207,15 +203,13 @@ async def clarify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
         context.model, question, hits, seconds=context.budget.phase("plan")
     )
     answer = ask_user(context, asked) if asked else ""
-    # Without a model, the text of the clarifying question must not become part of the search.
+    # Without a model, the clarifying question must not become part of the search.
     said = asked.text if asked and context.model else ""
     return {"question": clarify_question(question.text, answer, said), "problems": problems}
 
 
 async def approve(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Let the user approve or change the plan if the settings require it, and create the first
-    tasks.
-    """
+    """Let the user approve or change the plan if required, and create the first tasks."""
     context = await context_of(state["session_id"], runtime.context)
     made, seconds = state["plan"], state.get("plan_seconds", 0.0)
     problems: list[Problem] = []
@@ -255,8 +249,8 @@ async def _approve_plan(
 
 
 def ask_user(context: SessionContext, asked: Asked) -> str:
-    """Return the user's answer, or "" to go on without one. The node is interrupted, and runs
-    again once there is an answer.
+    """Return the user's answer, or "" to go on without one. The interrupted node runs again once
+    there is an answer.
     """
     context.budget.pause()
     answer = interrupt(asked.model_dump(mode="json") | _form_of(asked))
@@ -265,9 +259,7 @@ def ask_user(context: SessionContext, asked: Asked) -> str:
 
 
 def _form_of(asked: Asked) -> dict[str, Any]:
-    """Return a question in the two forms that LangChain clients show: `HumanInterrupt` (Agent
-    Inbox, chat page) and `HITLRequest`.
-    """
+    """Return a question as a `HumanInterrupt` (Agent Inbox, chat page) and a `HITLRequest`."""
     plan, text, args = asked.plan, asked.text, {"options": "\n".join(asked.options)}
     if plan:
         args = {"topics": "\n".join(topic.name for topic in plan.topics)}
@@ -285,9 +277,7 @@ def _form_of(asked: Asked) -> dict[str, Any]:
 
 
 def _in_words(answer: Any, asked: Asked) -> str:
-    """Return an answer as text. Besides text, clients may send true, a list of topics, an
-    object with either, or a decision from a form, whose text is taken as a change request.
-    """
+    """Return an answer (text, true, list, object or decision) as text."""
     made = answer.get("decisions", answer) if isinstance(answer, dict) else answer
     if isinstance(made, list) and made and isinstance(made[0], dict) and "type" in made[0]:
         kind, said = made[0]["type"], made[0].get("edited_action", made[0].get("args"))

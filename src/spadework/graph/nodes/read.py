@@ -1,4 +1,4 @@
-"""Read the pages of one task concurrently until a deadline, and replace those that fail."""
+"""Read a task's pages concurrently, and replace those that fail."""
 
 from __future__ import annotations
 
@@ -39,10 +39,9 @@ from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
 
 #: Pages read concurrently per topic.
 PARALLEL_PAGES = 5
-#: A page counts as slow after SLOW_SECONDS, or after the share SLOW_SHARE of its time limit,
-#: whichever is less.
+#: A page is slow after SLOW_SECONDS, or sooner after SLOW_SHARE of its time limit.
 SLOW_SHARE, SLOW_SECONDS = 0.3, 10.0
-#: A page that the user named is abandoned this many seconds after its deadline.
+#: Seconds after its deadline until a page that the user named is abandoned.
 GRACE_SECONDS = 2.0
 _TOLD = {"title", "chars", "known", "level", "status", "media_type", "bytes", "content_hash"}
 _TOLD |= {"cleaned_by", "cleaning", "attempts"}
@@ -56,14 +55,14 @@ async def read_pages(
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Return the pages of `chosen` in order, the unread hits, and problems. Hits in `reserve`
-    replace failed and slow pages. Pages `taken` by other workers (canonical URLs) do not count.
+    """Return the pages of `chosen`, the unread hits, and problems. `reserve` replaces failed and
+    slow pages. Pages `taken` by other workers (canonical URLs) do not count.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
     if not wanted:  # All belong to other workers. They count, or none would be read.
         wanted, taken = len(chosen), frozenset()
-    # Look up abandoned pages in the journal, because a replay cannot tell which pages were late.
+    # A replay cannot tell which pages were late.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
     ends: dict[str, Outcome[Hit, Page]] = {}
@@ -143,8 +142,8 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """Return the page of a hit, with the hit's metadata. Each page is read only once per session,
-    from the knowledge store if it was fetched after `since`.
+    """Return the page of a hit, read only once per session. A page fetched after `since` comes
+    from the knowledge store.
     """
 
     async def work() -> Page:
@@ -172,9 +171,7 @@ async def read_page(
 
 
 async def page_at(context: SessionContext, url: str) -> Page:
-    """Return the page at a URL that the user named.
-    Raises FetchError, or Stopped if the run is stopped.
-    """
+    """Return a page that the user named. Raises FetchError, or Stopped if the run is stopped."""
     seconds = min(PAGE_SECONDS, context.budget.until_closing())
     reading = read_page(context, Hit(url=url), seconds)
     try:
@@ -184,7 +181,7 @@ async def page_at(context: SessionContext, url: str) -> Page:
 
 
 async def was_readable(journal: Journal, hit: Hit) -> bool | None:
-    """Return whether a hit's page could be read, or None if this session has not tried."""
+    """Return whether a hit's page could be read, or None if it was not tried."""
     try:
         return True if await journal.find("page", _key(hit), Page) else None
     except FetchError:
@@ -208,18 +205,18 @@ def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> 
     attempts = outcome.error.attempts if isinstance(outcome, Failed) else ()
     late = isinstance(outcome, Left) or isinstance(outcome.error, TooSlow)
     if late and seconds and not attempts:
-        # Add the attempt here, because a cancelled attempt does not record itself.
+        # A cancelled attempt does not record itself.
         attempts = (Attempt(seconds=seconds, reason=reason),)
     return Read(**of, title=hit.title, **told_failure(reason, attempts))
 
 
 def told_page(page: Page) -> dict[str, Any]:
-    """Return the fields of a Read event for a page."""
+    """Return a page's fields for a Read event."""
     return page.model_dump(include=_TOLD)
 
 
 def told_failure(reason: str, attempts: Sequence[Any]) -> dict[str, Any]:
-    """Return the fields of a Read event for a failure."""
+    """Return a failure's fields for a Read event."""
     made = tuple(Attempt.model_validate(attempt) for attempt in attempts)
     last = made[-1].model_dump(include={"level", "status", "bytes"}) if made else {}
     return {"reason": reason, "attempts": made, **last}

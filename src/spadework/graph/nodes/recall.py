@@ -1,4 +1,4 @@
-"""Before searching, recall known pages from other runs and from the session being followed up."""
+"""Recall known pages from earlier runs before searching."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from spadework.tools.text.page_text import PageStore, content_hash
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Page, Plan, Problem, Query, Result, Source, Task, Value
 
-#: Maximum age of a page for a question about the present.
+#: Maximum age of pages for questions about the present.
 FRESH = timedelta(days=1)
 
 
 class Known(Value):
-    """Pages from earlier runs that suit a task. `enough` is true if no web search is needed."""
+    """Known pages that suit a task. `enough` means that no search is needed."""
 
     hits: tuple[Hit, ...] = ()
     enough: bool = False
     problems: tuple[Problem, ...] = ()
 
     def as_list(self, lists: Sequence[Sequence[Hit]]) -> list[list[Hit]]:
-        """Return the known pages that no search found, as one list.
-        Pages that a search found get no extra weight for being known.
+        """Return the known pages that no search found, as one list. Pages that a search found get
+        no extra weight.
         """
         found = {canonical_url(hit.url) for hits in lists for hit in hits}
         left = [hit for hit in self.hits if canonical_url(hit.url) not in found]
@@ -96,7 +96,7 @@ async def _ask_store(
         if canonical_url(one.entry.page.url) not in before
         and any(is_wanted(query, one.entry.page.url) for query in task.queries)
     ]
-    # Stored pages may replace the web only if a second round can fill the gaps.
+    # Without a second round to fill gaps, stored pages may not replace the web.
     will_do = context.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fit, task)
     hits = [
         Hit(
@@ -115,8 +115,8 @@ async def _ask_store(
 
 
 async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> list[Page]:
-    """Add the pages of the session `follows` to this session, and return them. For a plan about
-    the present, only pages fetched within the last day are added.
+    """Add the pages of the session `follows` to this session, and return them. A plan about the
+    present gets only pages from the last day.
     """
     if not follows:
         return []
@@ -125,7 +125,6 @@ async def earlier_pages(context: SessionContext, follows: str, plan: Plan) -> li
     async def work() -> list[Kept]:
         pages = await asyncio.to_thread(recorded_pages, folder)
         texts = await PageStore(folder / "pages").texts(page.content_hash for page in pages)
-        # Ignore pages that were deleted or changed.
         return [
             Kept(page=page, text=text)
             for page in pages
@@ -149,7 +148,7 @@ async def _taken_over(context: SessionContext, kept: Kept) -> Page:
 
 
 def recorded_pages(folder: Path) -> list[Page]:
-    """Return a session's pages in reading order, with titles and relevance from its result."""
+    """Return a session's pages in reading order, with details from its result."""
     sources = dict[str, Source]()
     with suppress(OSError, ValidationError):
         result = Result.model_validate_json((folder / "result.json").read_bytes())

@@ -1,4 +1,4 @@
-"""Search for one task: send every query to every provider, unless the journal has the answer."""
+"""Search for one task, unless the journal has the answers."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from spadework.tools.search.result_rows import add_filters
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
-#: Minimum words for a snippet to be compared, and minimum similarity for it to count as a copy.
+#: Minimum words of snippets to compare, and minimum similarity of copies.
 LEAST_TOLD, SPREAD = 12, 0.3
-#: The weight of the original question when hits are fused. Its variants have weight 1.
+#: Weight of the original question in fused hits; variants have weight 1.
 ORIGINAL_WEIGHT = 2.0
 _TOLD = {"url", "title", "snippet", "position", "published_at", "relevance"}
 
 
 class Answers(NamedTuple):
-    """The lists of hits (best first), the distinct failures, and the providers that answered."""
+    """Lists of hits (best first), failures, and the providers that answered."""
 
     lists: list[list[Hit]]
     problems: list[Problem]
@@ -33,7 +33,7 @@ class Answers(NamedTuple):
 
 
 class Telling(NamedTuple):
-    """Reports searches for a topic in a round. Before planning, `topic` is "" and `round` is 0."""
+    """Reports a topic's searches. Before planning, `topic` is "" and `round` is 0."""
 
     emit: Emit
     topic: str = ""
@@ -42,7 +42,7 @@ class Telling(NamedTuple):
     def tell(
         self, provider: str, query: Query, answer: list[Hit] | Problem, seconds: float
     ) -> None:
-        """Emit an event with the answer of a provider and the seconds it took."""
+        """Emit an event for a provider's answer."""
         asked: dict[str, Any] = {
             "topic": self.topic,
             "round": self.round,
@@ -58,7 +58,7 @@ class Telling(NamedTuple):
 
 
 def leads_of(hits: Sequence[Hit], query: Query) -> tuple[Lead, ...]:
-    """Return a query's hits for an event, with the parts that make up their relevance."""
+    """Return a query's hits for an event, with the parts of their relevance."""
     terms = query_terms(query.text)
     return tuple(
         Lead(
@@ -75,8 +75,8 @@ UNASKED = Answers([], [], [])
 async def search_all(
     context: SessionContext, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
 ) -> Answers:
-    """Return the providers' answers to the queries of a task, and emit notices.
-    Queries that limit their results skip pages already read (canonical URLs in `before`).
+    """Return the providers' answers to a task's queries. Queries that limit their results skip
+    pages in `before` (canonical URLs).
     """
     telling = Telling(emit, task.topic.name, task.round)
     done = await asyncio.gather(*(_everywhere(context, query, telling) for query in task.queries))
@@ -107,7 +107,7 @@ async def search_all(
 async def _everywhere(
     context: SessionContext, query: Query, telling: Telling
 ) -> list[tuple[Provider, list[Hit] | Problem]]:
-    """Ask every provider. If all fail, also ask the fallbacks in turn until one works."""
+    """Ask every provider, or the fallbacks in turn if all fail."""
 
     async def ask(provider: Provider, seconds: float) -> list[Hit] | Problem:
         began = time.monotonic()
@@ -133,9 +133,7 @@ async def _everywhere(
 async def found_before(
     context: SessionContext, task: Task, before: AbstractSet[str]
 ) -> list[list[Hit]]:
-    """Return the hits of a topic's earlier searches from the journal, as separate lists for a
-    survey, otherwise as one fused list.
-    """
+    """Return the hits of a topic's earlier searches, fused into one list except for a survey."""
     providers = (*context.search.providers, *context.stand_ins.opened)
     asked = [kept_hits(context, provider, query) for query in task.again for provider in providers]
     found = [
@@ -147,7 +145,7 @@ async def found_before(
 
 
 def fused_hits(lists: Sequence[list[Hit]]) -> list[Hit]:
-    """Fuse a topic's result lists into one, best first. The original query has more weight."""
+    """Fuse a topic's result lists into one, best first."""
     weights = [
         ORIGINAL_WEIGHT if hits and hits[0].found_by[0].kind == "original" else 1.0
         for hits in lists
@@ -164,7 +162,7 @@ def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
 
 
 async def first_look(context: SessionContext, question: str, emit: Emit) -> list[Hit]:
-    """Return the hits of one search for the question, best provider first, without copies."""
+    """Return the hits of one search for the question, without copies."""
     query = add_filters(Query(text=question), context.settings, question)
     done = await _everywhere(context, query, Telling(emit))
     return _without_copies(

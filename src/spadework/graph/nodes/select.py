@@ -1,4 +1,4 @@
-"""Select the pages to read, and give a reason for each hit."""
+"""Select the pages to read, with a reason for each hit."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ from spadework.tools.ranking.selection import ENOUGH, LOCAL, Selection, fits
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Choice, Fate, Hit, Problem, Task
 
-#: Minimum seconds for screening hits, even in a short run.
+#: Minimum seconds for screening hits.
 LEAST_SECONDS = 3.0
-#: The number of hits to screen for each page to read, so that rejected hits can be replaced.
+#: Hits to screen per page to read, so that rejected hits can be replaced.
 SPARE = 1.5
-#: Pages at this level or above are fetched in a browser.
+#: Reading level from which pages are fetched in a browser.
 BROWSER = 2
 
 
 async def looked_at(
     context: SessionContext, state: WorkerState, hits: list[Hit], emit: Emit
 ) -> tuple[list[Hit], dict[str, str], list[Problem]]:
-    """Return the hits worth reading, the reasons (by URL) why hits were rejected, and problems. If
-    too few hits pass, the rejected ones stay, with a score of 0. In later rounds, or with only
-    a few hits, all pass without screening.
+    """Return the hits worth reading, reasons against the rejected ones by URL, and problems. If
+    too few hits pass, the rejected ones stay with a score of 0.
     """
     if context.model is None or len(hits) <= ENOUGH or state["task"].round > 1:
         return hits, {}, []
@@ -76,14 +75,14 @@ def _seconds(context: SessionContext) -> float:
 async def weigh_hits(
     context: SessionContext, task: Task, hits: Sequence[Hit]
 ) -> tuple[list[Hit], dict[str, str]]:
-    """Return the hits with their selection scores, and, by URL, the reasons why some cannot be
-    read. Hits that cannot be read are dropped if enough others remain.
+    """Return the hits with their selection scores, and, by URL, why some cannot be read.
+    Unreadable hits are dropped if enough others remain.
     """
 
     async def work() -> dict[str, float]:
         return await asyncio.to_thread(_worths, context, hits)
 
-    # Record the result, because installed software and the restrictions of hosts may change.
+    # Installed software and the restrictions of hosts may change before a replay.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     worth = await context.journal.moment(
         "foreseen", key, dict[str, float], work, dict[str, float]()
@@ -95,13 +94,13 @@ async def weigh_hits(
 
 
 def word_refusal(hit: Hit) -> str:
-    """Return a sentence that says why the page of a hit cannot be read."""
+    """Return a sentence that says why a hit cannot be read."""
     why = foreseen(hit.url, hit.title).refused
     return f"{why[:1].upper()}{why[1:]}."
 
 
 def with_worth(hit: Hit, worth: float) -> Hit:
-    """Scale a hit's score by `worth`. At 0, the hit comes last, whatever its relevance."""
+    """Scale a hit's score by `worth`. At 0, the hit comes last."""
     if worth >= 1:
         return hit
     relevance = hit.relevance if worth else 0.0
@@ -114,7 +113,7 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
     most = context.browser.max_level
     if any(level >= BROWSER for level in level_of.values()) and context.browser.what_is_missing:
         most = min(most, BROWSER - 1)
-    # So far, these hosts have needed a reading level (such as a browser) unavailable here.
+    # These hosts have needed a reading level that is unavailable here.
     shut = {url for url, level in level_of.items() if level > most}
     worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)
@@ -131,9 +130,8 @@ _ALONG = "Fetched for another topic and read for this one too."
 
 @dataclass(frozen=True)
 class Choosing:
-    """A selection from `hits`. `against`: reasons against some of them, by URL; `before` (already
-    read) and `taken` (by other topics): canonical URLs; `asked`: the selection before it was
-    reduced for lack of time or because of other topics.
+    """A selection from `hits`. `against` maps URLs to reasons; `before` (read) and `taken` (by
+    other topics) are canonical URLs; `asked` is the selection before it was reduced.
     """
 
     task: Task

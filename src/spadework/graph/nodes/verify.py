@@ -1,6 +1,5 @@
-"""Verify a report: check every sentence, let writers repair failed sentences once, and remove
-those that fail again. The outline's short answer becomes the summary if all its sentences pass.
-Otherwise a summary is written.
+"""Verify a report: check every sentence, repair failed sentences once, and drop those that fail
+again.
 """
 
 from __future__ import annotations
@@ -27,16 +26,15 @@ from spadework.graph.sentence_pruning import (
 )
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
-#: Share of the remaining time that the repairs may take. Checking them afterwards may take the
-#: same share of the time then left.
+#: Share of the remaining time for repairs, and then again for checking them.
 MENDING = 0.6
-#: A report with at most this many sentences needs no summary.
+#: Reports with at most this many sentences need no summary.
 SUMMED_UP = 4
 
 
 @dataclass(frozen=True)
 class Verified:
-    """Sections in which every sentence passed, with their findings and problems."""
+    """Verified sections, with findings and problems."""
 
     checked: tuple[Checked, ...]
     problems: tuple[Problem, ...]
@@ -50,7 +48,7 @@ class Verified:
 def verify_ledger(
     ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
 ) -> tuple[Material, list[Problem]]:
-    """Return the entries quoted verbatim from their pages, and a problem for every other entry."""
+    """Return the entries quoted verbatim, and a problem for each other entry."""
     held = {e.id: e for e in ledger if pages.get(e.content_hash, "")[e.start : e.end] == e.quote}
     problems = [
         Problem(
@@ -66,7 +64,7 @@ def verify_ledger(
 
 
 def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
-    """Return the coverage that valid entries support. A topic without valid entries is open."""
+    """Return the coverage by valid entries, reopening topics that have none."""
     made = {}
     for name, found in coverage.items():
         ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)
@@ -77,9 +75,8 @@ def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[s
 
 @dataclass(frozen=True)
 class Check:
-    """How to check sections within `seconds`. `thorough`: allow repairs; `summed`: allow a summary;
-    `known`: findings to keep; `asked_on`: the date of the question; `names`: the terms of the
-    outline.
+    """How to check sections: `seconds` is the time limit, `thorough` allows repairs, `summed`
+    allows a summary, and `known` holds findings to reuse.
     """
 
     seconds: float
@@ -100,9 +97,7 @@ class _Draft:
 async def verify_sections(
     model: Model | None, plan: Plan, sections: Sequence[Section], material: Material, check: Check
 ) -> Verified:
-    """Return the sections, each reduced to the sentences that pass. A section in which none pass
-    shows the quotes that it cited.
-    """
+    """Return the sections with only the sentences that pass, or with quotes if none pass."""
     until = time.monotonic() + check.seconds
     questions = {topic.name: topic.question for topic in plan.topics}
     material = replace(material.with_code(sections, check.names), questions=questions)
@@ -181,7 +176,6 @@ async def _mend(
 def _keep_quotes(
     checked: Checked, written: Section, material: Material
 ) -> tuple[Checked, list[Problem]]:
-    """Return the section, or the quotes that it cited if nothing is left of it."""
     own = cited_by(written, material)
     if checked.section.sentences or not own:
         return checked, []
@@ -196,9 +190,7 @@ def _keep_quotes(
 
 
 def summable(sections: Sequence[Section], code: str) -> bool:
-    """Return whether the sections need a summary.
-    Short reports and reports that already have a summary need none.
-    """
+    """Return whether the sections are long enough for a summary and lack one."""
     has_one = any(is_summary(one.heading, code) for one in sections)
     return not has_one and sum(len(one.sentences) for one in sections) > SUMMED_UP
 
@@ -212,9 +204,8 @@ async def summed_up(
     seconds: float,
     asked_on: str,
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections. The writer receives `first`, the short answer in the
-    outline, with its findings. If every sentence of `first` passed, or the sections need no
-    summary (see `summable`), return an empty section.
+    """Return a summary of verified sections, or an empty section if none is needed. `first` is the
+    outline's short answer.
     """
     proven = first and all(
         finding.holds and finding != UNCHECKED for each in first for finding in each.findings
@@ -226,8 +217,8 @@ async def summed_up(
 
 
 def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
-    """Return the best summary, and problems for the sentences removed from it. The best is the
-    first that keeps its opening sentence, otherwise the first that has any sentence left.
+    """Return the first summary that keeps its opening sentence, else the first with any sentence
+    left.
     """
     kept = [(each, *keep_what_holds(each, findings)) for each in made]
     left = [(one, lost) for _, one, lost in kept if one.section.sentences]

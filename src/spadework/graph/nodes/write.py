@@ -1,4 +1,4 @@
-"""Compose a report: find disagreements, make an outline, and write sections with citations."""
+"""Compose a report: find disagreements, outline it, and write cited sections."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from spadework.tools.text.facts import OTHER_WORDS, stems
 from spadework.tools.text.language import spoken
 from spadework.values import Conflict, Evidence, Page, Part, Plan, Problem, Section, Sentence
 
-#: Maximum number of similar entries shown when repairing a sentence. In fourteen recorded repairs
-#: that showed eight entries, only the first and the third were used.
+#: Maximum number of similar entries shown for a repair. Of eight entries shown, fourteen recorded
+#: repairs used only the first and third.
 MOST_CLOSE = 3
 
 
 def drop_unfounded_labels(section: Section, material: Material) -> Section:
-    """Drop the sub-headings and column names that a section's evidence does not support."""
+    """Drop sub-headings and column names that the section's evidence does not support."""
     cited = _cited_evidence(section, material)
 
     def supported(part: Part) -> Part:
@@ -44,13 +44,13 @@ def drop_unfounded_labels(section: Section, material: Material) -> Section:
 
 
 def cited_by(section: Section, material: Material) -> list[Evidence]:
-    """Return the entries that a section cites, or those of its topic if it cites none."""
+    """Return the entries that a section cites, or its topic's entries if it cites none."""
     topic = [e for e in material.ledger.values() if e.topic == section.heading]
     return _cited_evidence(section, material) or topic
 
 
 def closest_entries(failed: Sequence[Sentence], own: Section, material: Material) -> list[Evidence]:
-    """Return the entries cited by sentences that failed, and similar ones on the same topics."""
+    """Return the entries cited by failed sentences, and similar ones on the same topics."""
     known = merged([*material.ledger.values()])
     chosen = [known[id_] for one in failed for id_ in one.evidence_ids if id_ in known]
     topics = {e.topic for e in cited_by(own, material)}
@@ -67,20 +67,20 @@ def _cited_evidence(section: Section, material: Material) -> list[Evidence]:
     return material.cited(dict.fromkeys(i for one in section.sentences for i in one.evidence_ids))
 
 
-#: Types of questions that are answered with one section per topic, without an outline.
+#: Question types answered with one section per topic, without an outline.
 PLAIN = ("fact",)
-#: Number of model calls besides those for the sections: outline, verdicts and summary.
+#: Model calls besides the sections: outline, verdicts and summary.
 BESIDE = 3
 #: Share of the writing time spent on finding disagreements.
 COMPARING = 0.2
-#: An outline requires time for this many consecutive calls, each as long as the planning call.
+#: An outline needs time for this many calls, each as long as the planning call.
 LEAST_CALLS = 3
 
 
 async def compose_report(
     context: SessionContext, state: ResearchState, model: Model | None
 ) -> dict[str, Any]:
-    """Return the sections, title and disagreements of a new report, as channel updates."""
+    """Return the state updates for a new report."""
     plan, ledger, read = state["plan"], proofs(state), state.get("pages", {})
     until = time.monotonic() + context.budget.phase("write")
     hashes = {e.content_hash for e in ledger} | {page.content_hash for page in read.values()}
@@ -138,9 +138,6 @@ async def _outline(
 
 
 def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) -> bool:
-    """Return whether to outline the report. Plain facts and reports at quick effort need no
-    outline. Other reports get one if enough calls and tokens are left.
-    """
     calls = context.budget.limits.calls - context.budget.spent("calls")
     coming = len(plan.topics) + BESIDE
     if calls < coming or payable(context, closing=True) < coming * SECTION_TOKENS:
@@ -152,8 +149,8 @@ def _needs_outline(context: SessionContext, plan: Plan, ledger: list[Evidence]) 
 async def find_disputes(
     context: SessionContext, state: ResearchState, texts: Mapping[str, str]
 ) -> tuple[list[Conflict], list[Problem]]:
-    """Return the disagreements in the ledger, weighted by the trust and recency of their sources,
-    and a problem if time ran out. `texts` maps content hashes to page texts.
+    """Return the disagreements in the ledger, and a problem if time ran out. `texts` maps content
+    hashes to page texts.
     """
     compare = partial(_disputes, state["plan"], proofs(state), state.get("pages", {}), texts)
     seconds = COMPARING * context.budget.phase("write")

@@ -1,4 +1,4 @@
-"""Read many pages at deep effort in several model calls, then search for what is missing."""
+"""Read many pages in several model calls, then search for what is missing."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from spadework.tools.text.page_text import PageText
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unread
 
-#: Share of the assessment time spent on reading pages. The rest is for judging topics.
+#: Share of the assessment time for reading pages. The rest is for judging topics.
 READING = 0.7
-#: The time for adding quotes to the ledger is divided as if there were this many more topics.
+#: Extra topics assumed when time is divided for adding quotes to the ledger.
 ENTERED = 3
 
 Place = tuple[str, int, int]
@@ -46,8 +46,8 @@ Place = tuple[str, int, int]
 async def in_shares(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked | None:
-    """Read the first round's pages in several calls, and judge the topics. Return None in later
-    rounds, below deep effort, without a model, or if the pages fit into one call.
+    """Read the first round's pages in several calls, and judge the topics. Return None if one call
+    is to be used.
     """
     model = context.judging
     first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])
@@ -132,9 +132,6 @@ def _passages_in(
 def _proven(
     plan: Plan, topic: Topic, spots: Sequence[Spot], shown: Sequence[PassageView], late: Late
 ) -> tuple[tuple[Spot, ...], list[Problem]]:
-    """Return the spots, further spots that confirm them, and any problems. If `spots` is empty,
-    begin with spots that code considers likely answers to the topic.
-    """
     if not spots:
         found = extractive.assess(plan, topic, shown, ())
         spots = found.spots if found.score > LIKELY else ()
@@ -149,8 +146,8 @@ def shares_of(
     texts: Mapping[str, PageText],
     room: tuple[int, int],
 ) -> list[list[Served]]:
-    """Split the distinct passages of all topics into shares that each fit into one call. `room`
-    holds the maximum tokens per share and in total. The best passage of every page comes first.
+    """Split the distinct passages of all topics into shares for one call each. `room` is the
+    maximum number of tokens per share and in total.
     """
     window, most = room
     served: dict[Place, list[int]] = {}
@@ -206,16 +203,14 @@ def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> 
 
 REFLECTION_CHARS = 6_000
 REFINED_PAGES = 4
-#: The last round with a reflection. Later rounds already search for what is missing.
+#: Reflect only up to this round. Later rounds already search for gaps.
 FIRST = 1
 
 
 async def looked_again(
     context: SessionContext, state: WorkerState, drafts: list[Page], emit: Emit
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Search once more if a reflection on the first pages proposes a query. Return all pages,
-    unread hits and problems.
-    """
+    """Search once more if a reflection on the first pages proposes a query."""
     task = state["task"]
     if not context.deep or context.model is None or not drafts or task.round > FIRST:
         return drafts, [], []

@@ -1,6 +1,4 @@
-"""Get pages from the web, a library, files or earlier runs. Fetched data is recorded unchanged for
-replays.
-"""
+"""Get pages from the web, a library, files or earlier runs, and record them for replays."""
 
 from __future__ import annotations
 
@@ -32,21 +30,19 @@ LOCAL_LEVEL = -1
 
 
 class Kept(Value):
-    """A page of an earlier run, with its text."""
+    """A page from an earlier run."""
 
     page: Page
     text: str
 
 
 def name_for_people(text: str) -> str:
-    """Return a title or author on one line, or "" if it looks like a prompt injection."""
+    """Return a title or author on one line, or "" if it looks like an injection."""
     return "" if is_injection(text) else one_line(text)
 
 
 async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
-    """Return the page at a URL. Raises FetchError.
-    The page is recorded before it is parsed, so that a resumed run need not fetch it again.
-    """
+    """Return the page at a URL. Raises FetchError."""
     key = {"url": canonical_url(url)}
     level = await context.noted("level", key, context.reader.level_at(url), 0)
     began, fetching = time.monotonic(), 0.0
@@ -89,7 +85,6 @@ async def fetch_recorded(context: SessionContext, request: Request, fetch: Fetch
                 cache_hits=sum(attempt.cached for attempt in made),
                 bytes=sum(attempt.bytes for attempt in made),
             )
-        # The age of the page is measured from this date.
         dated = fetched.dated or datetime.now(UTC)
         fetched = replace(fetched, dated=dated)
         attempts = [attempt.model_dump() for attempt in fetched.attempts]
@@ -126,7 +121,7 @@ async def _keep(context: SessionContext, fetched: Fetched, extracted: Extracted)
 
 
 async def from_knowledge(context: SessionContext, url: str, since: datetime | None) -> Page | None:
-    """Return the page if an earlier run fetched it after `since`, dated by that fetch, or None."""
+    """Return the page if an earlier run fetched it after `since`, else None."""
 
     async def work() -> Kept | None:
         entry = await context.page_cache.page(url, since)
@@ -174,8 +169,8 @@ async def from_provider(context: SessionContext, hit: Hit) -> Page:
 async def attached_pages(
     context: SessionContext, attachments: Sequence[str]
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the attached files as pages, and a problem for each unreadable file. A graph that
-    runs without a session refuses files, because its input may come from anyone.
+    """Return the attached files as pages. A graph without a session refuses files, since its input
+    may come from anyone.
     """
     pages: list[Page] = []
     problems: list[Problem] = []

@@ -1,4 +1,4 @@
-"""Assign pages to a round's workers, regardless of the order in which the workers ask."""
+"""Assign pages to a round's workers, whatever the order of their requests."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.tools.ranking.relevance import reciprocal_rank_fusion
 from spadework.tools.stores.journal import Journal
 
-#: The pages that a worker wants (canonical URLs, best first), and the number that it needs.
+#: The canonical URLs that a worker wants, best first, and how many it needs.
 PageRequest = tuple[Sequence[str], int]
 Assignment = dict[str, list[str]]
 
-#: Maximum seconds to wait for other workers' hits, so that a slow search does not delay all topics.
+#: Maximum seconds to wait for other workers, so that one slow search does not delay all.
 ASSIGN_SECONDS = 5.0
 
 
 class How(NamedTuple):
-    """The rules for assigning pages. `own`: assign each page to only one topic; `joint`: rank
-    pages by all requests combined; `most`: the maximum number of pages in total.
+    """Rules for assigning pages. `own`: each page goes to only one topic; `joint`: all requests
+    together rank the pages; `most`: maximum pages in total.
     """
 
     own: bool = True
@@ -33,8 +33,8 @@ OWN = How()
 
 
 class PageAssignment:
-    """Collects the page requests of a round's workers, one for each topic in `among`, and assigns
-    the pages. The assignment is recorded for `of` (question and round), and resumed runs reuse it.
+    """Assigns pages to the topics in `among`. The assignment is recorded for `of`, the question
+    and round, and resumed runs reuse it.
     """
 
     def __init__(
@@ -52,9 +52,7 @@ class PageAssignment:
     async def assign(
         self, topic: str, wish: PageRequest, stop: asyncio.Event, *, seconds: float
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Return this topic's pages, and the pages assigned only to other topics. Wait at most
-        `seconds` for all requests. Late workers choose from the pages left.
-        """
+        """Return this topic's pages, and the pages assigned only to other topics."""
         self._wishes[topic] = wish
         if self._wishes.keys() >= set(self._among):
             self._full.set()
@@ -65,7 +63,7 @@ class PageAssignment:
                 ) or await self._await_full(stop, min(ASSIGN_SECONDS, seconds))
         gone = {url for urls in self._dealt.values() for url in urls}
         others = frozenset(gone - {*self._dealt.get(topic, ())}) if self._how.own else frozenset()
-        # After a crash, a resumed worker may no longer find a page that was assigned to it.
+        # A resumed worker may not find the pages that it was assigned before a crash.
         mine = frozenset(url for url in self._dealt.get(topic, ()) if url in wish[0])
         return mine or self._others_pages(wish, gone), others
 
@@ -91,17 +89,14 @@ class PageAssignment:
             wishes = {name: self._wishes[name] for name in names if name in self._wishes}
             return assign_pages(wishes, self._how)
 
-        # A stopped run does not wait for the other workers, so its assignment is not recorded. The
-        # resumed run has time to wait and makes its own.
+        # A stopped run does not wait for all requests, so its assignment is not recorded.
         if stop.is_set():
             return await work()
         return await self._journal.once("deal", self._key, Assignment, work)
 
 
 def assign_pages(wishes: Mapping[str, PageRequest], how: How = OWN) -> Assignment:
-    """Assign pages in rounds until each topic has enough, or `how.most` pages are assigned. In a
-    round, a topic takes its best free page if `how.own`, else its next page, free or not.
-    """
+    """Assign pages round-robin until each topic has enough or `how.most` pages are assigned."""
     if how.joint:
         place = {
             hit.url: n

@@ -1,4 +1,4 @@
-"""Send one query to one provider through the journal, then filter and rank the hits."""
+"""Send a query to a provider through the journal, and rank the hits."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from spadework.visible import one_line
 
 
 def date_queries(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
-    """Return the queries limited to the planned age. For "now", the first query searches news, and
-    the others search the past year. A single query is sent both ways.
+    """Return the queries limited to the planned age. For "now", the first searches news, and the
+    others the past year.
     """
     if freshness == "any" or not queries:
         return tuple(queries)
@@ -46,7 +46,7 @@ def with_filters(task: Task, settings: Settings, question: str) -> Task:
 
 
 def gap_query(wanted: Recommendation, plan: Plan, seconds: float) -> Query:
-    """Return the query of a recommended search, for the past year if the plan limits the age."""
+    """Return the query of a recommended search, limited to the past year if freshness matters."""
     return Query(
         text=wanted.query,
         kind="gap",
@@ -70,8 +70,8 @@ SNIPPET_CHARS = 2_000
 async def search_one(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit] | Problem:
-    """Search one provider, and return its hits with their relevance, or a problem. If there are no
-    recent hits, search again without the age limit.
+    """Return the provider's ranked hits, or a problem. If no hit is recent, ignore the age
+    limit.
     """
     try:
         hits = await _hits(context, provider, query, seconds)
@@ -123,7 +123,7 @@ async def _hits(
 
     async def work() -> list[Hit]:
         hits = await context.journal.exchange(request, ask, read)
-        # Cache the hits only after charging, so that a resumed run does not get them for free.
+        # Cache only after charging, or a resumed run would get the hits for free.
         if new:
             await context.search.keep(provider, query, hits, limit=limit)
         return hits
@@ -171,9 +171,6 @@ def _key(context: SessionContext, provider: Provider, query: Query) -> dict[str,
 
 
 def _may_be_older(query: Query) -> bool:
-    """Return whether the query has an age limit that may be dropped. A query that names dates
-    keeps its limit.
-    """
     return query.freshness != "any" and not is_dated(query)
 
 
@@ -182,7 +179,7 @@ def _of_any_age(query: Query) -> Query:
 
 
 def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
-    """Return the readable hits, each with its relevance and the search that found it."""
+    """Return the readable hits with their relevance to the query."""
     terms = query_terms(query.text)
     return [
         _rank_hit(hit, query, terms)
@@ -192,7 +189,7 @@ def ranked_hits(hits: Sequence[Hit], query: Query) -> list[Hit]:
 
 
 def search_seconds(budget: Budget, query: Query) -> float:
-    """Return the maximum seconds that a search may take now."""
+    """Return how many seconds a search may take now."""
     most = min(SEARCH_SECONDS, query.seconds or SEARCH_SECONDS)
     return min(most, budget.step("search", least=LEAST_SECONDS))
 

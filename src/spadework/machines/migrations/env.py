@@ -1,4 +1,4 @@
-"""The Alembic environment, which runs all pending migrations in one transaction."""
+"""The Alembic environment, which runs pending migrations in one transaction."""
 
 from __future__ import annotations
 

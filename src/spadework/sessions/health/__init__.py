@@ -1,4 +1,4 @@
-"""Health checks of everything that a run with these settings uses."""
+"""Health checks of everything that a run uses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spadework.settings import Settings
 
 __all__ = ["COSTS", "NO_MODEL", "Check", "offered_models", "probe"]
 
-#: The notice about costs that is shown before a check.
+#: The notice about costs, shown before a check.
 COSTS = (
     "This asks each configured model for one word, sends one query to each search provider,"
     " and fetches one page."
@@ -28,6 +28,6 @@ _PARTS = (system, home, _database, models, check_search, browser, knowledge, emb
 
 
 async def probe(settings: Settings) -> list[Check]:
-    """Return all checks in a fixed order. Each takes at most HEALTH_SECONDS."""
+    """Return all checks in a fixed order, each within HEALTH_SECONDS."""
     found: Sequence[list[Check]] = await asyncio.gather(*(part(settings) for part in _PARTS))
     return [check for checks in found for check in checks]

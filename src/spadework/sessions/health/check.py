@@ -1,5 +1,5 @@
-"""Run a health check: one attempt with a timeout, reported in one sentence. This module also
-checks the system, home, knowledge store and embedding server.
+"""Run health checks with timeouts, including checks of the system, home, knowledge store and
+embedding server.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from spadework.values import Value
 T = TypeVar("T")
 #: Maximum seconds for each check.
 HEALTH_SECONDS = 5.0
-#: A "slow" check timed out. A "hint" check found nothing wrong, but something worth knowing.
+#: A "slow" check timed out. A "hint" check found nothing wrong.
 State = Literal["works", "slow", "broken", "hint"]
 
 
 class Check(Value):
-    """A checked service or resource: its state, a sentence about it, and how to fix it."""
+    """A checked service or resource. `text` describes its state, and `hint` how to fix it."""
 
     state: State
     text: str
@@ -77,14 +77,14 @@ async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "
 async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
-    """Run an attempt. If it returns a text instead of a check, the text describes its success."""
+    """Run an attempt. A text that it returns describes its success."""
     found = await attempt(name, trying, seconds, hint)
     return found if isinstance(found, Check) else Check(state="works", text=found)
 
 
 MODEL_PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 SEARXNG_PORTS = (8080, 8888)
-#: Maximum seconds for each local server, which responds at once if it exists.
+#: Maximum seconds for each local server. An existing one responds at once.
 NEARBY_SECONDS = 0.8
 MOST_BYTES, MOST_NAMED = 1_000_000, 3
 
@@ -164,7 +164,7 @@ _FULL = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT") if hasattr(e
 
 
 async def system(settings: Settings) -> list[Check]:
-    """Return the versions of Python and the system, and the proxy and certificates used."""
+    """Report the versions of Python and the system, and the proxy and certificates."""
     said = [f"Python {platform.python_version()} on {platform.system()}"]
     try:
         if proxy := proxy_for(WEB):
@@ -181,7 +181,7 @@ async def system(settings: Settings) -> list[Check]:
 
 
 async def home(settings: Settings, named: str = "") -> list[Check]:
-    """Check that sessions can be stored. `named` replaces a path that must not be shown."""
+    """Check that sessions can be stored. `named` replaces a path that is private."""
     named = named or str(settings.home)
     trying = on_disk(_check_written, settings.home, named)
     return [await run_check(f"The disk that holds {named}", trying, HEALTH_SECONDS)]
@@ -215,7 +215,7 @@ def _explain_refusal(named: str, error: OSError) -> SpadeworkError:
 
 
 async def knowledge(settings: Settings) -> list[Check]:
-    """Check the knowledge store, and report how many pages it has."""
+    """Check the knowledge store, and count its pages."""
 
     async def counted() -> str:
         store = knowledge_of(settings)
@@ -231,7 +231,7 @@ async def knowledge(settings: Settings) -> list[Check]:
 
 
 async def embeddings(settings: Settings) -> list[Check]:
-    """Check the embedding server, if one is set."""
+    """Check the embedding server, if set."""
     if not settings.embeddings:
         return []
     trying = _check_embeddings(settings)
@@ -250,14 +250,14 @@ async def _check_embeddings(settings: Settings) -> str:
     return f"embedding model {made.name} answers"
 
 
-#: Seconds for which a result is reused, so that frequent requests start few checks.
+#: Seconds for which a result is reused, to limit the number of checks.
 FRESH_SECONDS = 2.0
-#: Shown instead of the path of the home, which is private.
+#: Shown instead of the home's path, which is private.
 _HOME = "the home"
 
 
 class Readiness:
-    """The readiness of a server or worker. `stopping` returns True if no new work is accepted."""
+    """The readiness of a server or worker. `stopping` returns True while it refuses new work."""
 
     def __init__(
         self, settings: Settings, stopping: Callable[[], bool] = lambda: admission.here().closed
@@ -268,7 +268,7 @@ class Readiness:
         self._since = 0.0
 
     async def fault(self) -> str:
-        """Return a sentence that says why questions are refused, or "" if the server is ready."""
+        """Return why questions are refused, or "" if the server is ready."""
         if self._stopping():
             return STOPPING
         trying = self._trying

@@ -1,4 +1,4 @@
-"""Check the health of models, search, page fetching and the browser."""
+"""Check the health of models, search, fetching and the browser."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from spadework.tools.search.provider_choice import LIBRARY, PROVIDERS, names_of,
 from spadework.tools.web.urls import host_of
 from spadework.values import Hit, Query
 
-#: Minimum seconds for each model, however long imports take.
+#: Minimum seconds for each model, even after slow imports.
 LEAST_SECONDS = 2.0
 NONE = "no language model is set, so reports are composed from quotes"
 _SET_ONE = "Set OPENAI_API_KEY, or set OPENAI_BASE_URL to use your own server."
@@ -37,7 +37,7 @@ _LATE = "The server may be busy or loading its model. Try again, or set another 
 
 
 async def models(settings: Settings) -> list[Check]:
-    """Check each model in use, or return hints for local servers if no model is set."""
+    """Check each model in use. Without a model, return hints for local servers."""
     loop = asyncio.get_running_loop()
     until = loop.time() + HEALTH_SECONDS
     default = await attempt("The model server", default_model(settings), HEALTH_SECONDS, _LATE)
@@ -47,7 +47,7 @@ async def models(settings: Settings) -> list[Check]:
     if not places:
         servers = await model_servers(max(0.0, until - loop.time()))
         return [Check(state="works", text=NONE, hint="" if servers else _SET_ONE), *servers]
-    # Import the client before `left` is computed, because the import is slow in a new process.
+    # Import the client before computing `left`, because the first import is slow.
     await asyncio.to_thread(import_module, "langchain_openai")
     left = max(min(HEALTH_SECONDS, LEAST_SECONDS), until - loop.time())
     return await asyncio.gather(
@@ -59,7 +59,7 @@ async def models(settings: Settings) -> list[Check]:
 
 
 async def _greet_model(place: Place, settings: Settings) -> str:
-    # Give the client more time than the check, so that the check times out first.
+    # The client gets more time, so that the check times out first.
     patient = settings.model_copy(update={"model_seconds": 2 * HEALTH_SECONDS})
     await greet(place, patient)
     known = await result_at(place, settings.common)
@@ -79,14 +79,14 @@ def _mend(place: Place) -> str:
     return "Check that the server at OPENAI_BASE_URL is running and has the model."
 
 
-#: Maximum pages to try. Each is on a different host, because a site may block every client.
+#: Maximum pages to try, each on another host, because a site may block every client.
 MOST_TRIED = 3
 NOT_TRIED = "no page was fetched because no search found one"
 _MEND = "Check whether a firewall or proxy blocks this machine."
 
 
 async def check_fetching(hits: Sequence[Hit], settings: Settings, seconds: float) -> Check:
-    """Check that at least one of the first pages found can be fetched."""
+    """Check that at least one of the pages found can be fetched."""
     urls = list({host_of(hit.url): hit.url for hit in reversed(hits)}.values())[::-1][:MOST_TRIED]
     if not urls or seconds <= 0:
         return Check(state="hint", text=NOT_TRIED)
@@ -125,7 +125,7 @@ def _browser(settings: Settings) -> Check:
     return Check(state="works", text=f"browser {choose_browser(settings)}")
 
 
-#: A query for which every search engine and paper archive has hits.
+#: Every search engine and paper archive has hits for this query.
 QUERY = "water"
 HITS = 10
 _WEB = ("http://", "https://")
@@ -133,7 +133,7 @@ _OFFLINE = "Set SEARXNG_URL or the key of a search service, or check that this m
 
 
 async def check_search(settings: Settings) -> list[Check]:
-    """Check each provider, then fetch a page that one of them found."""
+    """Check each provider, and fetch a page that one of them found."""
     loop = asyncio.get_running_loop()
     until = loop.time() + HEALTH_SECONDS
     names = await attempt("The search setup", names_of(settings), HEALTH_SECONDS)
@@ -164,7 +164,6 @@ async def _nearby(settings: Settings, names: Sequence[str]) -> list[Check]:
 async def _ask_provider(
     name: str, settings: Settings, until: float
 ) -> tuple[list[Check], list[Hit]]:
-    """Return the checks of the providers called `name`, and the web pages found."""
     if name == LIBRARY:
         trying = _library(settings)
         mend = "The library may be large, or its disk slow. Run `spadework index` first."
@@ -183,11 +182,10 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
     search = Search((provider,), Manners(limits=settings.search_limits, asks=1))
 
     async def asks() -> str | Check:
-        # Give the provider more time than the check, so that the check times out first.
+        # The provider gets more time, so that the check times out first.
         found = await search.ask(provider, Query(text=QUERY), limit=HITS, seconds=seconds + 1)
         if not found:
-            # Finding nothing is not an error, because an engine may have little content, or may be
-            # a metasearch engine with no engines to query.
+            # Finding nothing is not an error, because an engine may have little content.
             text = f"{provider.name} answers, but found nothing for “{QUERY}”"
             return Check(state="hint", text=text, hint=_mend_search(provider))
         hits.extend(hit for hit in found if hit.url.startswith(_WEB))
@@ -195,7 +193,7 @@ async def _provider(provider: Provider, settings: Settings, until: float, hits: 
 
     try:
         found = await run_check(provider.name, asks(), seconds, _mend_search(provider))
-        # Drop the hint if the error already says which key to check.
+        # The error already says which key to check.
         named = "check " in found.text
         return found.model_copy(update={"hint": ""}) if named else found
     finally:

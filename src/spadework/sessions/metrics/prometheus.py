@@ -1,4 +1,4 @@
-"""Prometheus metrics of this process. Each label has only a few values, fixed in the code."""
+"""Prometheus metrics of this process. Each label has few values, fixed in the code."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ from spadework.values import Result
 
 
 def expose(accept: str, streams: int) -> tuple[bytes, str]:
-    """Return the metrics in the format that the `accept` header asks for, and their media type.
-    `streams` is the number of open streams.
-    """
+    """Return the metrics in a format that the `accept` header allows, and their media type."""
     registry = CollectorRegistry()
     registry.register(_Numbers(streams))
     ProcessCollector(registry=registry)
@@ -84,9 +82,7 @@ LIMITS = frozenset({"time", "calls", "searches", "pages", "tokens", "money"})
 
 
 class Tally:
-    """Counts of model calls (by role), of searches, pages and sessions (by outcome), of refused
-    questions, and of alerts.
-    """
+    """Counts of model calls, searches, pages, sessions, refused questions and alerts."""
 
     def __init__(self) -> None:
         self.calls = Counter[tuple[str, str]]()
@@ -102,8 +98,8 @@ class Tally:
 
     @contextmanager
     def counted(self) -> Iterator[Callable[[Event], None]]:
-        """Yield a function that counts a run's events. A run without a result counts as `stopped`
-        or `broken`.
+        """Yield a function that counts a run's events. A run without a result is `stopped` or
+        `broken`.
         """
         how = "stopped"
 
@@ -139,7 +135,7 @@ class Tally:
                 self.limited[event.result.stopped_by] += 1
 
     def look_at(self, metadata: Metadata, result: Result, course: Course) -> None:
-        """Count the alerts of a finished run."""
+        """Count a finished run's alerts."""
         figures = figures_of(metadata, result, course)
         self.alerts.update(about for about, _ in found_alerts(figures))
 

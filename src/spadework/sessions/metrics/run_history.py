@@ -1,4 +1,4 @@
-"""Durations of earlier runs, for forecasts and for the reserve at the end of a run."""
+"""Durations of earlier runs, for forecasts and for the reserve before the deadline."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ from spadework.tools.stores.private_files import write_atomically
 
 FILE = "endings.json"
 ENDINGS = ("writing", "closing", "leaving")
-#: The number of runs remembered, and the number needed before the reserve may fall below
-#: CLOSING_SECONDS.
+#: The number of runs remembered, and the minimum for a reserve below CLOSING_SECONDS.
 KEPT, ENOUGH = 20, 5
 SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
 
 
 def reserve(home: Path) -> float:
-    """Return the seconds to reserve before the deadline. Until ENOUGH runs are known, at least
-    CLOSING_SECONDS are reserved.
+    """Return the seconds to reserve before the deadline, at least CLOSING_SECONDS until ENOUGH
+    runs are known.
     """
     known = _load_known(home)
-    # Take the second-longest time, so that one outlier does not enlarge the reserve.
+    # Take the second-longest time, so that an outlier has no effect.
     slow = (sorted(each)[-2] if len(each) > 1 else sum(each) for each in known.values())
     taken = SAFETY * sum(slow)
     few = len(known["closing"]) < ENOUGH
@@ -38,7 +37,7 @@ def reserve(home: Path) -> float:
 
 
 def took(home: Path, **seconds: float) -> None:
-    """Record how long a run's final steps took (see ENDINGS), if the home is writable."""
+    """Record the seconds of a run's final steps (see ENDINGS), if possible."""
     known = _load_known(home)
     for end, each in seconds.items():
         known[end] = [*known[end], round(each, 3)][-KEPT:]
@@ -59,15 +58,14 @@ def _seconds(found: object) -> list[float]:
     return [float(each) for each in listed if isinstance(each, int | float) and 0 <= each < 3_600]
 
 
-#: Maximum number of sessions to read, newest first, and maximum seconds for reading them while a
-#: question waits.
+#: Maximum sessions to read, newest first, and maximum seconds for reading them.
 NEWEST, SECONDS = 600, 1.0
-#: A run stopped by its user says nothing about how long runs take.
+#: Runs stopped by their user do not show how long runs take.
 _OVER = ("completed", "time_limited", "budget_limited")
 
 
 async def experience(home: Path) -> list[Took]:
-    """Return the times and resource use of finished runs, newest first, or [] on a slow disk."""
+    """Return what finished runs took, newest first, or [] on a slow disk."""
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout(SECONDS):
             return await on_disk(took_before, home)
@@ -75,13 +73,13 @@ async def experience(home: Path) -> list[Took]:
 
 
 def took_before(home: Path) -> list[Took]:
-    """Return the times and resource use of finished runs, newest first. This reads the disk."""
+    """Return what finished runs took, newest first. This reads the disk."""
     newest = islice(view_sessions(home, _VIEW, lambda text: None), NEWEST)
     return [Took(*value) for _, value in newest if value]
 
 
 def actual(found: Metadata) -> dict[str, float]:
-    """Return the known amounts that a finished run used, by their names in DIGITS."""
+    """Return the known amounts used by a finished run, by their names in DIGITS."""
     used = found.performance_metrics
     told: dict[str, Any] = {
         "rounds": used.get("iterations"),

@@ -1,12 +1,12 @@
-"""A session's figures, on which the statistics are based, and its alerts."""
+"""A session's figures for the statistics, and its alerts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-#: A run's phases in order. They overlap, since topics are researched concurrently (see
-#: `spadework.sessions.record.course`). "start" is the time before any other phase.
+#: A run's phases, which overlap because topics are researched concurrently. "start" is the time
+#: before any other phase.
 PHASES = ("start", "plan", "search", "read", "assess", "write")
 
 
@@ -14,10 +14,9 @@ class Figures(NamedTuple):
     """A session's results and costs.
     - `seconds_limit`: 0 if unknown; `money`: None if a price was unknown.
     - `requests`: including cached ones.
-    - `writers`, `judges`: how many cited sentences each model, or "code", wrote or judged.
-    - `phases`: the seconds per phase (see PHASES), or [] if unknown.
-    - `foreseen`: low, median (or None) and high estimates in seconds, and number of runs, or
-      [].
+    - `writers`, `judges`: number of cited sentences per model, or "code".
+    - `phases`: seconds per phase (see PHASES), or [] if unknown.
+    - `foreseen`: low, median (or None) and high seconds, and number of runs, or [].
     """
 
     session_id: str
@@ -50,16 +49,16 @@ class Figures(NamedTuple):
     foreseen: Sequence[Any]
 
 
-# A session above one of these limits, or below LEAST_CACHED, gets an alert.
-#: Maximum fraction of the time limit that a run may use.
+# Limits outside which a session gets an alert.
+#: Maximum fraction of the time limit that runs may use.
 MOST_TIME = 0.90
 #: Maximum fraction of model requests that are too long.
 MOST_TOO_LONG = 0.05
 #: Maximum fraction of searches or model calls that fail.
 MOST_ERRORS = 0.10
-#: Minimum fraction of a follow-up's searches and pages that come from a cache.
+#: Minimum fraction of a follow-up's searches and pages from a cache.
 LEAST_CACHED = 0.50
-#: Minimum requests for a meaningful fraction. A provider is skipped after this many failures.
+#: Minimum requests for a meaningful fraction. Providers are skipped after as many failures.
 FEW = 3
 
 Alert = Literal["time", "too long", "searches", "model calls", "unknown"]
@@ -71,7 +70,7 @@ def alerts_of(f: Figures) -> list[str]:
 
 
 def found_alerts(f: Figures) -> Iterator[tuple[Alert, str]]:
-    """Yield each alert of a session: its subject, and a clause that describes it."""
+    """Yield the subject of each alert, with a clause that describes it."""
     if f.seconds > MOST_TIME * f.seconds_limit > 0:
         yield "time", f"took {f.seconds:.0f} s of the {f.seconds_limit:.0f} s allowed"
     if _over(f.too_long, f.model_calls, MOST_TOO_LONG):

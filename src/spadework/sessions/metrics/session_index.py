@@ -1,5 +1,5 @@
-"""An index of values derived from session folders. Losing it does no harm, because it is rebuilt
-from the folders. A row is used only if its checksum is right and its files are unchanged.
+"""An index of values derived from session folders, rebuilt from them if lost. A row is used only
+if its files are unchanged.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ LOG = "events.jsonl"
 
 #: Increase VERSION when the rows' content changes.
 INDEX, VERSION = "sessions.sqlite", 5
-#: A file changed less than this many nanoseconds ago may change again without a new timestamp.
+#: A file changed within this many nanoseconds may change again without a new timestamp.
 SETTLED_NS = 2_000_000_000
-#: Sizes of the first batch and of later batches. The first is small, for callers who want only the
-#: newest sessions.
+#: Batch sizes. The first batch is small, for callers who want only the newest sessions.
 FIRST, MORE = 200, 2_500
 #: Seconds until a message explains the delay.
 LONG_SECONDS = 1.0
@@ -43,16 +42,14 @@ _log = logging.getLogger(__name__)
 
 
 class Drawn(NamedTuple):
-    """A session's JSON value, or None if it has none. The value is indexed only if `kept`."""
+    """A session's JSON value, or None without one. It is indexed only if `kept`."""
 
     value: Any
     kept: bool = True
 
 
 class View(NamedTuple):
-    """A value derived from session folders: its name, the files it depends on, and the function
-    that derives it.
-    """
+    """A value derived from session folders, and the files it depends on."""
 
     name: str
     files: tuple[str, ...]
@@ -62,8 +59,8 @@ class View(NamedTuple):
 def view_sessions(
     home: Path, view: View, notify: Callable[[str], None] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the id and value of each session that has a value, newest first.
-    If that takes long, `notify` receives a message, which is logged by default.
+    """Yield the id and value of each session with a value, newest first. If that is slow, `notify`
+    receives a message.
     """
     names = _names(home)
     if not names:
@@ -109,7 +106,7 @@ def _of(
 
 
 def _parse_value(value: str) -> Any:
-    """Parse a stored value. `from_json` is faster than `json`, which matters for many values."""
+    """Parse a stored value with `from_json`, which is faster than `json`."""
     try:
         return from_json(value)
     except ValueError:  # lone surrogates
@@ -139,7 +136,6 @@ class _Patience:
         self._said = False
 
     def lasts(self) -> None:
-        """Notify once if reading folders takes long."""
         now = time.monotonic()
         self._began = self._began or now
         if not self._said and now - self._began > LONG_SECONDS:
@@ -151,7 +147,7 @@ class _Patience:
 
 
 class _Index:
-    """The SQLite index. It is treated as empty if it cannot be used, and deleted if damaged."""
+    """The SQLite index, treated as empty if unusable, and deleted if damaged."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -163,7 +159,6 @@ class _Index:
         self._db = None
 
     def rows(self, view: str, low: str, high: str) -> Mapping[str, tuple[str, str]]:
-        """Return the marks and values of intact rows, keyed by id, from `low` to `high`."""
         if self._db is None:
             return {}
         try:
@@ -201,7 +196,6 @@ class _Index:
             return None
 
     def _fail(self, error: Exception) -> None:
-        """Close an unusable index file. Delete it if it is damaged."""
         self.close()
         disk_or_others = isinstance(error, sqlite3.Error) and said_of(error)
         if not disk_or_others:
@@ -217,7 +211,7 @@ def _prepare_database(db: sqlite3.Connection) -> sqlite3.Connection:
             db.execute("DROP TABLE IF EXISTS rows")
             db.execute(_TABLE)
             db.execute(f"PRAGMA user_version = {VERSION}")
-    # Do not wait for the disk, because rows lost in a system crash are derived again.
+    # Do not wait for the disk, because lost rows are derived again.
     db.execute("PRAGMA synchronous = OFF")
     return db
 

@@ -1,4 +1,4 @@
-"""Statistics of all sessions: results, costs and alerts."""
+"""Results, costs and alerts of all sessions."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ MOST_ALERTS = 50
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """The figures of all sessions (newest first) and the newest alerts. `alerted` is the number of
-    sessions with alerts.
-    """
+    """The figures of all sessions (newest first) and the newest alerts."""
 
     sessions: Sequence[Figures] = ()
     alerts: Sequence[str] = ()
@@ -43,9 +41,7 @@ class Statistics:
 
 
 def statistics(home: Path, notify: Callable[[str], None] | None = None) -> Statistics:
-    """Return the statistics of all finished sessions, with an alert for each unreadable one.
-    `notify` receives a message if that takes long.
-    """
+    """Return all finished sessions' statistics, with alerts for unreadable ones."""
     sessions: list[Figures] = []
     alerts: list[str] = []
     broken: list[str] = []

@@ -1,4 +1,4 @@
-"""The course of a run, derived from its record in an order that concurrency does not affect."""
+"""A run's course, in an order unaffected by concurrency."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Course:
 
     @property
     def ended(self) -> Ended | None:
-        """The event that ended the run without a result, or None if there is none."""
+        """The event that ended the run without a result, or None."""
         ends = [event for event in self.events if isinstance(event, Started | Finished | Ended)]
         last = ends[-1] if ends else None
         return last if isinstance(last, Ended) else None
@@ -74,12 +74,12 @@ class Course:
 
     @property
     def selections(self) -> list[Selected]:
-        """The decisions about which hits to read, sorted by round and topic."""
+        """The decisions about which hits to read, by round and topic."""
         return sorted(self.of(Selected), key=lambda e: self._place(e.round, e.topic))
 
     @property
     def reads(self) -> list[Read]:
-        """All pages that the run tried to read, sorted by round, topic and rank."""
+        """All attempts to read pages, sorted by round, topic and rank."""
         ranks = {
             (made.round, made.topic, canonical_url(choice.url)): n
             for made in self.selections
@@ -94,7 +94,7 @@ class Course:
 
     @property
     def pages(self) -> dict[str, Read]:
-        """The pages read, keyed by content hash, or by URL if a page has no hash."""
+        """The pages read, keyed by content hash, or by URL without one."""
         found: dict[str, Read] = {}
         for read in self.reads:
             if not read.reason:
@@ -103,7 +103,7 @@ class Course:
 
     @property
     def attempts(self) -> list[Attempt]:
-        """All fetch attempts. If several topics share a page, its attempts are listed once."""
+        """All fetch attempts, without repeats for pages that topics share."""
         made = dict.fromkeys((canonical_url(read.url), read.attempts) for read in self.of(Read))
         return [attempt for _, attempts in made for attempt in attempts]
 
@@ -152,7 +152,7 @@ class Course:
 
     @property
     def draft(self) -> str:
-        """The latest draft of the answer, or ""."""
+        """The latest draft, or ""."""
         wrote = self.of(Wrote)
         return wrote[-1].markdown if wrote else ""
 
@@ -167,13 +167,13 @@ class Course:
 
 
 def phases(course: Course) -> tuple[Phase, ...]:
-    """Return the run's phases so far, in order, or () if the events have no timestamps."""
+    """Return the run's phases so far, or () if events lack timestamps."""
     return tuple(_phases(course))
 
 
 def _phases(course: Course) -> Iterator[Phase]:
     planned = course.of(Planned)
-    # Measure planning from the first start, because a resumed run already has a plan.
+    # A resumed run already has a plan.
     began = [e for e in course.of(Started) if not e.resumed][:1]
     yield from _phase("plan", 0, [*began, *planned[-1:]])
     rounds = sorted({e.round for e in course.of(Selected)} | {e.round for e in course.rounds})
@@ -196,7 +196,6 @@ def _round(course: Course, number: int) -> Iterator[Phase]:
 
 
 def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
-    """Yield the phase spanned by the events, or nothing if fewer than two have timestamps."""
     timed = [(e.after - (e.seconds or 0.0), e) for e in told if e.after is not None and e.at]
     if len(timed) < 2:
         return
@@ -213,9 +212,7 @@ def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
 
 
 def draw(folder: Path) -> Drawn:
-    """Return a session's figures and alerts for `statistics`: None if there is no report, or an
-    error message if the session is damaged.
-    """
+    """Return a session's figures and alerts, None without a report, or an error message."""
     try:
         metadata, result = read_metadata(folder), read_result(folder)
     except SessionNotFound:

@@ -1,4 +1,4 @@
-"""A session's record on disk, with one event per line, and its logs."""
+"""A session's record, one event per line, and its logs."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from spadework.tools.stores.private_files import private_file, private_folder, w
 
 
 def log_event(folder: Path, event: Event) -> None:
-    """Append an event that occurred outside a run, stamped with the current time."""
+    """Append an event that occurred outside a run, with the current time."""
     timed = event.model_copy(update={"v": VERSION, "at": datetime.now(UTC)})
     log_lines(folder, timed.model_dump_json().encode() + b"\n")
 
 
 def log_lines(folder: Path, lines: bytes) -> None:
-    """Append lines to the record, starting a new line if a killed process left a partial one."""
+    """Append lines to the record, always starting on a new line."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(folder / LOG, flags, 0o600), "ab+") as file:
         end = os.lseek(file.fileno(), 0, os.SEEK_END)
@@ -74,10 +74,10 @@ def _event(line: bytes) -> Event | None:
 
 LOGS = "logs"
 
-#: A log line's concern, its fields, and the fields added at debug level.
+#: A log line's concern, its fields, and its extra debug fields.
 Told = tuple[Concern, Mapping[str, object], Mapping[str, object]]
 
-#: For each event type: its concern, the fields to log, and the fields added at debug level.
+#: For each event type: concern, fields to log, and extra debug fields.
 _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
     Searched: ("search", "provider kind round hits", "topic query"),
     Unanswered: ("search", "provider kind round", "topic query reason"),
@@ -93,7 +93,7 @@ _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
 
 
 class Logs:
-    """Writes the logs chosen in the settings, each at its own level."""
+    """The logs chosen in the settings, each at its own level."""
 
     def __init__(self, folder: Path, log: str) -> None:
         self._folder = folder / LOGS

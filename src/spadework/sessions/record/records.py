@@ -50,7 +50,7 @@ from spadework.values import Result
 
 
 class Records:
-    """Writes the files of a session from the events that `record` receives."""
+    """A writer of a session's files from the events that it receives."""
 
     def __init__(self, folder: Path, metadata: Metadata, logs: Logs, *, fresh: bool) -> None:
         self.folder = folder
@@ -64,7 +64,7 @@ class Records:
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """Open a session's records, writing a new session's metadata. Raises SessionUnreadable."""
+        """Open a session's records. Writes a new session's metadata. Raises SessionUnreadable."""
         fresh = not (folder / METADATA).exists()
         try:
             metadata = await begin_metadata(folder, brief, settings, limits)
@@ -80,7 +80,7 @@ class Records:
         return records
 
     async def take_up(self) -> None:
-        """Load past events and rewrite the logs and ledger. Call once, with the session locked."""
+        """Load past events. Call once, with the session locked."""
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
         await self.late.write(LOGS, self._logs.redraw, self.record.events)
         if evidence := self.course.evidence:
@@ -98,7 +98,7 @@ class Records:
         return Course(self.record.events)
 
     async def discard(self) -> None:
-        """Delete the session if it is new. Call this if it could not start."""
+        """Delete a new session. Call this if it could not start."""
         if self._fresh:
             await on_disk(shutil.rmtree, self.folder, ignore_errors=True)
 
@@ -110,19 +110,18 @@ class Records:
             await self._write(LEDGER, drawn_ledger(self.course.evidence))
         if isinstance(event, Planned | Assessed | Troubled | Finished):
             await self.progressed()
-        # Write the files once before the first assessment, so that the user can see the first
-        # pages early.
+        # Let the user see pages before the first assessment.
         first = isinstance(event, Distilled) and not self.course.rounds
         if first or isinstance(event, Assessed):
             await self._draw()
 
     async def finish(self, result: Result) -> Path:
-        """Write the result and the final metadata, and return the report's path."""
+        """Write the final files, and return the report's path."""
         self._result = result
         self.late.try_again()
         for name, data in drawn_report(result, self.metadata).items():
             await self._write(name, data)
-        # Write the ledger again, because the last evidence may not have been written yet.
+        # The last evidence may not have been written yet.
         await self._write(LEDGER, drawn_ledger(self.course.evidence))
         await self._draw()
         return self.folder / stamp_name(REPORT, self.metadata)
@@ -139,7 +138,7 @@ class Records:
         await self._write(METADATA, as_file(self.metadata))
 
     async def progressed(self) -> None:
-        """Write the progress file. Call this last: a final state means that all files exist."""
+        """Write the progress file last: a final state means that all files exist."""
         await self._write(PROGRESS, as_file(drawn_progress(self.course, self._result)))
 
     async def _append(self, lines: bytes) -> None:
@@ -159,20 +158,17 @@ class Records:
         log_lines(self.folder, lines)
 
     def _there(self) -> None:
-        """Raise FileNotFoundError if the folder is gone, so that writing does not recreate it."""
+        """Raise FileNotFoundError if the folder is gone, rather than recreate it."""
         (self.folder / METADATA).stat()
 
 
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """Return a session's metadata. If the session is new, write the metadata first, so that the
-    session can be resumed. Raises SessionUnreadable.
-    """
+    """Return a session's metadata, first writing it if new. Raises SessionUnreadable."""
     if (folder / METADATA).exists():
         return await on_disk(read_metadata, folder)
-    # Omit settings that came from the environment: the process that resumes the session reads them
-    # again.
+    # The resuming process rereads settings that came from the environment.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()
@@ -199,10 +195,10 @@ async def begin_metadata(
 
 
 def delete_session(home: Path, session_id: str) -> None:
-    """Delete a session and the plans for its question. Raises SessionNotFound or SessionBusy."""
+    """Delete a session and its plans. Raises SessionNotFound or SessionBusy."""
     folder = session_folder(home, session_id)
     with hold_session(folder):
-        # Ignore errors here, so that a damaged session can be deleted too.
+        # Allow damaged sessions to be deleted too.
         with suppress(SessionError):
             planned = (e.plan.question for e in read_log(folder) if isinstance(e, Planned))
             PlanStore(home / "plans").forget([read_metadata(folder).query, *planned])
@@ -215,28 +211,26 @@ def course_of(folder: Path) -> Course:
 
 
 def draft_of(folder: Path) -> str:
-    """Return a session's latest draft, else a list of the pages tried, or "" if there are none."""
+    """Return a session's latest draft, else the pages tried, or ""."""
     course = course_of(folder)
     return course.draft or drawn_pages(course)
 
 
 def end(folder: Path, event: Ended) -> None:
-    """Record in the log and in the progress file that a run ended without a result."""
+    """Record that a run ended without a result."""
     log_event(folder, event)
     course = course_of(folder)
     write_atomically(folder / PROGRESS, as_file(drawn_progress(course, course.result)))
 
 
 def redraw(folder: Path, settings: Settings) -> list[str]:
-    """Rewrite a session's files, and return their names. Raises SessionBusy, SessionNotFound or
-    SessionUnreadable.
-    """
+    """Rewrite a session's files. Raises SessionBusy, SessionNotFound or SessionUnreadable."""
     with hold_session(folder):
         return _redrawn(folder, settings)
 
 
 def end_drawing(folder: Path, settings: Settings, result: Result) -> None:
-    """Complete the files of a run that was killed after writing its result. Ignores failures."""
+    """Complete the files of a run killed after its result. Ignores failures."""
     if read_progress(folder).state == result.status:
         return
     with suppress(SessionError, OSError), hold_session(folder):

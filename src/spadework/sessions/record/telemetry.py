@@ -1,6 +1,5 @@
-"""Export a finished session to OpenTelemetry as spans and metrics, following the GenAI semantic
-conventions. A resumed run exports each step once. Page URLs and the texts of questions, pages,
-prompts and replies are never exported.
+"""Export a finished session to OpenTelemetry, following the GenAI semantic conventions, without
+page URLs and texts.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ Attributes = dict[str, str | int | float]
 
 
 class Span(NamedTuple):
-    """A step of a run. `error` is "" if the step succeeded."""
+    """A step of a run. `error` is "" if it succeeded."""
 
     name: str
     attributes: Attributes
@@ -46,10 +45,7 @@ class Providers(NamedTuple):
 
 
 def providers() -> Providers | None:
-    """Return this process's OpenTelemetry providers, or None if no endpoint is set or the
-    OpenTelemetry packages are not installed. A provider that the process has not set is created
-    here and sends OTLP over HTTP.
-    """
+    """Return this process's OpenTelemetry providers, or None if unavailable."""
     if not os.environ.get(ENDPOINT):
         return None
     try:
@@ -77,7 +73,7 @@ def providers() -> Providers | None:
 
 
 def tell(course: Course, result: Result) -> None:
-    """Export a finished session if there are providers. Waits up to SECONDS for each provider."""
+    """Export a finished session. Waits up to SECONDS for each provider."""
     if (to := providers()) is None:
         return
     _trace(course, result, to.traces.get_tracer(NAME))
@@ -133,7 +129,7 @@ def _measure(course: Course, provider: MeterProvider) -> None:
             tools.record(event.seconds or 0.0, known)
 
 
-#: Span attributes that metrics have too. Each has only a few possible values.
+#: Span attributes that metrics have too: each has few possible values.
 _APART = (
     "gen_ai.operation.name",
     "gen_ai.provider.name",
@@ -143,7 +139,7 @@ _APART = (
 
 
 def span_of(event: Event) -> Span | None:
-    """Return an event's span, or None if the event is not a step."""
+    """Return an event's span, or None if it is not a step."""
     if isinstance(event, Called):
         error = "" if event.verdict == "fits" else event.verdict
         return Span(f"chat {_model(event.model)[1]}", dict(_of_call(event)), error)

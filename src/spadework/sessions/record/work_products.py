@@ -27,7 +27,7 @@ _Choices = Mapping[tuple[int, str, str], Choice]
 
 
 def drawn_searches(course: Course, question: str) -> str:
-    """Return Markdown that lists the searches, their hits and the pages tried."""
+    """Return a Markdown list of the searches, unread hits and pages tried."""
     lines = [f"# Searches: {escape_markdown(question)}", "", *_describe_searches(course)]
     lines += ["## Hits that were not read", "", *(_or_none(_describe_unread(course))), ""]
     lines += ["## Pages that were tried", "", *(_or_none(map(_describe_attempt, course.reads))), ""]
@@ -35,7 +35,7 @@ def drawn_searches(course: Course, question: str) -> str:
 
 
 def drawn_pages(course: Course) -> str:
-    """Return a Markdown list of the pages tried, to be shown before any page is assessed."""
+    """Return a Markdown list of the pages tried, before any is assessed."""
     if not course.reads:
         return ""
     lines = [*map(_describe_attempt, course.reads)]
@@ -147,12 +147,12 @@ def _or_none(lines: Iterator[str]) -> list[str]:
     return list(lines) or ["None."]
 
 
-#: A function that returns the text of the page with the given content hash, or None.
+#: A function that returns a page's text by its content hash, or None.
 TextOf = Callable[[str], str | None]
 
 
 def drawn_research(course: Course, question: str, result: Result | None, text_of: TextOf) -> str:
-    """Return Markdown that describes the topics and the pages read for them."""
+    """Describe the topics, and the pages read for them, in Markdown."""
     pages = _Pages(course, result, text_of)
     lines = [f"# Research: {escape_markdown(question)}", "", "## Topics", "", *_topics(course), ""]
     lines += ["## Pages", "", *(list(pages.lines()) or ["No pages were read."]), ""]
@@ -246,7 +246,7 @@ Measures = dict[str, float | int | None]
 
 
 def stamp_name(name: str, metadata: Metadata) -> str:
-    """Return a file name that contains the session's start time."""
+    """Return a file name with the session's start time."""
     return f"{name}_{metadata.created_at:%Y%m%d_%H%M%S}.md"
 
 
@@ -268,7 +268,7 @@ def drawn_progress(course: Course, result: Result | None) -> Progress:
 def drawn_work(
     folder: Path, course: Course, metadata: Metadata, result: Result | None
 ) -> dict[str, bytes]:
-    """Return the search and topic files, keyed by name. Page texts are read from `folder`."""
+    """Return the search and topic files, keyed by name."""
 
     def text_of(content_hash: str) -> str | None:
         with suppress(SessionUnreadable):
@@ -293,7 +293,7 @@ def drawn_ledger(evidence: list[Evidence]) -> bytes:
 
 
 def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
-    """Return a result's files, keyed by name: report, result and, if there are topics, review."""
+    """Return the report, result and any review, keyed by file name."""
     reviewed = {stamp_name(REVIEW, metadata): review(result).encode()} if result.topics else {}
     return {
         stamp_name(REPORT, metadata): result.report.encode(),
@@ -303,7 +303,7 @@ def drawn_report(result: Result, metadata: Metadata) -> dict[str, bytes]:
 
 
 def drawn_metadata(course: Course, metadata: Metadata, result: Result | None) -> Metadata:
-    """Return the metadata, updated with the session's metrics and its result, if any."""
+    """Return the metadata, updated with the metrics and any result."""
     metrics = _measures(course)
     changes: dict[str, object] = {"performance_metrics": metrics}
     if result:
@@ -334,7 +334,6 @@ def as_file(value: Metadata | Progress) -> bytes:
 
 
 def _measures(course: Course) -> Measures:
-    """Return a session's metrics. A ratio or mean is None if there is no data for it."""
     return {**_of_searching(course), **_of_reading(course), **_of_models(course)}
 
 
@@ -358,7 +357,7 @@ def _of_reading(course: Course) -> Measures:
     tried: dict[str, list[Read]] = {}
     for read in course.reads:
         tried.setdefault(canonical_url(read.url), []).append(read)
-    # Count each page once across all topics. It counts as read if any of its fetches succeeded.
+    # Count a page once, as read if any of its fetches succeeded.
     came = [min(some, key=lambda read: bool(read.reason)) for some in tried.values()]
     pages = course.pages.values()
     cleaning = [*(read.cleaning for read in pages), *(e.seconds for e in course.cleanings)]
@@ -387,7 +386,7 @@ def _of_models(course: Course) -> Measures:
 
 
 def _sum(seconds: Iterable[float | None]) -> float:
-    # Use fsum: its total does not depend on the order, so a rewritten file is identical.
+    # The order does not affect fsum, so a rewritten file is identical.
     return round(math.fsum(one or 0.0 for one in seconds), 3)
 
 

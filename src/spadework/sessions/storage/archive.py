@@ -1,5 +1,5 @@
-"""Export a finished session to a zip file, and import it. Settings, paths, recordings and
-checkpoints are left out, so that an imported file cannot affect runs on this machine.
+"""Export finished sessions to zip files and import them, without anything that could affect other
+runs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ENCRYPTED = 0x1
 
 
 def pack(folder: Path, result: Result) -> bytes:
-    """Return a finished session as a zip file with an HTML report. Raises SessionUnreadable."""
+    """Return a finished session, with an HTML report, as a zip file. Raises SessionUnreadable."""
     packed, told = io.BytesIO(), _files_of(folder, result)
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("report.html", to_html(result))
@@ -58,8 +58,8 @@ def _files_of(folder: Path, result: Result) -> dict[str, bytes]:
 
 
 def unpack(home: Path, file: Path) -> str:
-    """Import a session and return its id. Raises SettingsError if the file is not an exported
-    session, and SessionBusy if the session is already stored here.
+    """Import a session and return its id. Raises SettingsError or, if it is already stored,
+    SessionBusy.
     """
     private_folder(home / "sessions")
     draft = Path(tempfile.mkdtemp(dir=home / "sessions", prefix=".opened-"))
@@ -83,7 +83,7 @@ def _extract(archive: zipfile.ZipFile, draft: Path) -> Path:
         raise zipfile.BadZipFile
     left = MOST_BYTES if len(members) <= MOST_FILES else 0
     for member in members:
-        # The sizes in the headers may be forged, so count the extracted bytes.
+        # The sizes in the headers may be forged.
         data = _read(archive, member, min(left, MOST_FILE_BYTES) + 1)
         left -= len(data)
         if len(data) > MOST_FILE_BYTES or left < 0:
@@ -93,7 +93,6 @@ def _extract(archive: zipfile.ZipFile, draft: Path) -> Path:
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes:
-    """Return up to `most` bytes. Raises BadZipFile if they are encrypted or oddly compressed."""
     plain = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
     if not plain or member.flag_bits & _ENCRYPTED:
         raise zipfile.BadZipFile
@@ -102,9 +101,7 @@ def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, most: int) -> bytes
 
 
 def _place(part: Path, sessions: Path) -> str:
-    """Move an extracted session to `sessions`, dropping the exporter's settings, and return its
-    id. Raises SessionBusy or SessionUnreadable, or BadZipFile if the session has no result.
-    """
+    """Move an extracted session to `sessions`, without the exporter's settings."""
     if (sessions / part.name).exists():
         raise SessionBusy(f"Session {part.name} is already stored here.")
     if (result := read_result(part)) is None or not (part / METADATA).exists():

@@ -23,21 +23,18 @@ from spadework.graph.state import OUR_VALUES, ResearchState
 from spadework.tools.stores.journal import Journal, Record
 from spadework.tools.stores.journal_rows import claim_on
 
-#: Suffix added to the type of a value that has a checksum, and the checksum's length in bytes.
+#: Type suffix of values with a checksum, and the checksum's length in bytes.
 _SUMMED, _SUM_BYTES = "+sum", 8
 
 
 class _Summed(JsonPlusSerializer):
-    """Adds a checksum to each value, because LangGraph accepts some damaged values."""
+    """A serializer with checksums, because LangGraph accepts some damaged values."""
 
     def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
         kind, data = super().dumps_typed(obj)
         return kind + _SUMMED, data + _sum(data)
 
     def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        """Return a value after verifying its checksum, if there is one.
-        Raises sqlite3.DatabaseError if the value is damaged.
-        """
         kind, told = data
         if kind.endswith(_SUMMED):
             told, checksum = told[:-_SUM_BYTES], told[-_SUM_BYTES:]
@@ -50,7 +47,7 @@ class _Summed(JsonPlusSerializer):
 
 
 class AfterTelling(BaseCheckpointSaver[str]):
-    """Saves steps after recording their events. Keeps the last state in case the disk hangs."""
+    """A checkpoint saver that first waits until the events are recorded."""
 
     _record: Record
     _last: Mapping[str, Any] = {}
@@ -63,7 +60,7 @@ class AfterTelling(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint."""
-        # A checkpoint with a namespace belongs to a worker's subgraph and lacks the run's state.
+        # A worker's subgraph has a namespace, but not the run's state.
         if not config.get("configurable", {}).get("checkpoint_ns"):
             self._last = dict(checkpoint["channel_values"])
         await self._record.written()
@@ -75,7 +72,7 @@ class AfterTelling(BaseCheckpointSaver[str]):
         await super().aput_writes(*args, **kwargs)
 
     def remembered(self) -> ResearchState:
-        """Return the state of the last checkpoint, even if it was not saved."""
+        """Return the state of the last checkpoint, even if unsaved."""
         known = ResearchState.__annotations__
         return cast("ResearchState", {n: value for n, value in self._last.items() if n in known})
 
@@ -89,7 +86,7 @@ class Checkpoints(AfterTelling, AsyncSqliteSaver):
 
 
 def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTelling:
-    """Return a session's checkpoints, from the shared database if a worker runs the session."""
+    """Return a session's checkpoints. For workers, they are in the shared database."""
     if (claim := claim_on(session_id)) is None:
         return Checkpoints(journal, record)
     shared: AfterTelling = shared_backend().checkpoints(claim, record)
@@ -102,7 +99,7 @@ def our_serde() -> JsonPlusSerializer:
 
 
 async def last_state(graph: Graph, config: RunnableConfig) -> ResearchState:
-    """Return a run's saved state, or {} if there is none."""
+    """Return a run's saved state, or {}."""
     return cast("ResearchState", (await graph.aget_state(config)).values)
 
 

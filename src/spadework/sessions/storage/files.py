@@ -1,6 +1,4 @@
-"""Read a session's files. Any of them may be truncated, edited or missing; then only that session
-fails.
-"""
+"""Read a session's files, any of which may be damaged or missing."""
 
 from __future__ import annotations
 
@@ -30,24 +28,22 @@ from spadework.visible import visible
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 JOURNAL = "session.sqlite"
-#: Name of the file that marks an imported session, or one with undelivered changes.
+#: File that marks an imported session, or one with undelivered changes.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"
-#: Seconds to wait for the lock (`is_held` may hold it briefly), and seconds between attempts.
+#: Seconds to wait for the lock, which `is_held` takes briefly, and between attempts.
 _MOMENT, _AGAIN = 0.2, 0.02
 
 
 class Kept(BaseModel):
-    """Base class for file contents. Invisible characters are kept, because paths may contain them.
-    Unknown fields are ignored, because other versions may write them.
-    """
+    """File contents. Paths keep invisible characters, and unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 def read_value(folder: Path, name: str, kind: type[V]) -> V | None:
-    """Return a file's content, or None if it does not exist. Raises SessionUnreadable."""
+    """Return a file's content, or None if missing. Raises SessionUnreadable."""
     try:
         return kind.model_validate_json(read_bytes(folder, name))
     except FileNotFoundError:
@@ -77,7 +73,7 @@ def read_bytes(folder: Path, name: str) -> bytes:
 
 
 def readable_bytes(folder: Path, name: str) -> bytes:
-    """Return a file's bytes, or b"" if the file is missing or unreadable."""
+    """Return a file's bytes, or b"" if missing or unreadable."""
     try:
         return read_bytes(folder, name)
     except (FileNotFoundError, SessionUnreadable):
@@ -119,9 +115,7 @@ def hold_session(folder: Path) -> Iterator[None]:
 
 
 def is_held(folder: Path) -> bool:
-    """Return whether any process, including this one, has locked a session. A session whose lock
-    file is unreadable counts as not locked.
-    """
+    """Return whether any process, including this one, has locked a session."""
     if not (folder / LOCK).exists():
         return False
     lock = _lock(folder)
@@ -149,8 +143,8 @@ Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase of a round. `began` is when it started, `after` how many seconds into the run that
-    was, and `seconds` its duration. Planning is in round 0, and writing in the last round.
+    """A phase of a round, begun `after` seconds into the run. Planning is in round 0, and writing
+    in the last round.
     """
 
     name: Name
@@ -164,7 +158,7 @@ class Metadata(Kept):
     """A session's metadata.
     - `status`: "" until the session ends
     - `utc_offset`: in minutes
-    - `pages`: the page limit of a gathering session
+    - `pages`: the page limit when gathering
     """
 
     id: str = ""
@@ -193,7 +187,7 @@ class Metadata(Kept):
 
 
 class RoundProgress(Kept):
-    """The state after a round: the number of quotes, and the coverage of the topics."""
+    """The number of quotes and the topics' coverage after a round."""
 
     round: int
     evidence: int
@@ -211,7 +205,7 @@ class Progress(Kept):
 
 
 def session_folder(home: Path, session_id: str) -> Path:
-    """Return a session's folder. Raises SessionNotFound if it is missing or its id is invalid."""
+    """Return a session's folder. Raises SessionNotFound, even for an invalid id."""
     folder = home / "sessions" / session_id
     if not is_session_id(session_id) or not folder.is_dir():
         raise SessionNotFound(
@@ -240,14 +234,14 @@ def read_metadata(folder: Path) -> Metadata:
 
 
 def read_result(folder: Path) -> Result | None:
-    """Return a session's result, or None if it is unfinished. Raises SessionUnreadable."""
+    """Return a session's result, or None if unfinished. Raises SessionUnreadable."""
     found = read_value(folder, RESULT, Result)
     own = {"session_id": folder.name, "session_dir": str(folder)}
     return found.model_copy(update=own) if found else None
 
 
 def whole_result(folder: Path) -> Result | None:
-    """Return a session's result, or None if it is unfinished or damaged."""
+    """Return a session's result, or None if unfinished or damaged."""
     try:
         return read_result(folder)
     except SessionUnreadable:
@@ -255,7 +249,7 @@ def whole_result(folder: Path) -> Result | None:
 
 
 def read_report(folder: Path) -> str | None:
-    """Return the text of a session's report, or None if it is unreadable."""
+    """Return a session's report, or None if it cannot be read."""
     for path in sorted(folder.glob("research_report_*.md"), reverse=True):
         with suppress(FileNotFoundError, SessionUnreadable, UnicodeDecodeError):
             return visible(read_bytes(folder, path.name).decode())
@@ -263,7 +257,7 @@ def read_report(folder: Path) -> str | None:
 
 
 def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
-    """Return the stored settings that this version accepts, and a notice about any it rejects."""
+    """Return the stored settings that are still valid, and a notice about others."""
     taken, aside = dict[str, Any](), []
     for name, value in metadata.settings.items():
         try:
@@ -282,7 +276,7 @@ def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a session's folder. Raises SettingsError if it cannot be created."""
+    """Create a session's folder. Raises SettingsError if this fails."""
     try:
         private_folder(folder.parent)
         private_folder(folder)
@@ -294,7 +288,7 @@ def make_folder(folder: Path) -> None:
 
 
 def read_progress(folder: Path) -> Progress:
-    """Return a session's progress, which is empty if the file is missing or damaged."""
+    """Return a session's progress, which is empty if missing or damaged."""
     try:
         return read_value(folder, PROGRESS, Progress) or Progress()
     except SessionUnreadable:
@@ -312,7 +306,7 @@ def read_ledger(folder: Path) -> list[Evidence]:
 
 
 def read_page(folder: Path, content_hash: str) -> str | None:
-    """Return a page's text, or None if it is not stored. Raises SessionUnreadable."""
+    """Return a page's text, or None if not stored. Raises SessionUnreadable."""
     name = f"pages/{content_hash}.md"
     if not content_hash.isalnum() or not content_hash.isascii():
         return None
@@ -325,11 +319,10 @@ def read_page(folder: Path, content_hash: str) -> str | None:
 
 
 def exchanges_before(home: Path, follows: str) -> list[tuple[str, str]]:
-    """Return the questions and report summaries of the session `follows` and its predecessors,
-    oldest first.
+    """Return the questions and summaries of the session `follows` and its predecessors, oldest
+    first.
 
-    Predecessors are included as far back as they can be read. Raises SessionNotFound or
-    SessionUnreadable if `follows` itself cannot be read.
+    Raises SessionNotFound or SessionUnreadable.
     """
     found: list[tuple[str, str]] = []
     while follows and len(found) < MOST_EARLIER:
@@ -374,9 +367,7 @@ _KINDS = {
 
 
 class SessionFile(Value):
-    """A file of a session: its name in the folder, its kind and its size in bytes. A page that is
-    a source also has a title and a URL, and its kind is its document type, such as "PDF".
-    """
+    """A file of a session, with its size in bytes. The kind of a source is its document type."""
 
     name: str
     kind: str

@@ -1,4 +1,4 @@
-"""List the sessions in a home folder, newest first, and delete old single-page sessions."""
+"""List a home folder's sessions, and delete old single-page sessions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Listed(NamedTuple):
 
 
 def list_sessions(home: Path, notify: Callable[[str], None] | None = None) -> Iterator[Listed]:
-    """Yield all sessions, newest first. `notify` receives a message if listing them is slow."""
+    """Yield all sessions, newest first. `notify` receives a message if this is slow."""
     return (Listed(id_, *value) for id_, value in view_sessions(home, _VIEW, notify))
 
 
@@ -76,9 +76,7 @@ _VIEW = View("list", (METADATA,), _draw)
 
 
 async def prune(home: Path, age: timedelta = PAGE_AGE) -> list[str]:
-    """Delete unused single-page sessions older than `age`, and return their ids. Raises OSError if
-    the home folder cannot be read.
-    """
+    """Delete unused single-page sessions older than `age`, and return their ids. Raises OSError."""
     return await on_disk(_prune_sessions, home, age)
 
 

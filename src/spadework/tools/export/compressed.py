@@ -1,4 +1,4 @@
-"""Shorten a result to fit the token limit of the model that requested it."""
+"""Shorten a result to fit a model's token limit."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from spadework.tools.text.passages import cut
 from spadework.values import Evidence, Result, Source
 from spadework.visible import one_line
 
-#: Pages are cut into pieces of at most this many characters.
+#: Maximum characters in each piece of a page.
 PIECE_CHARS = 1_500
 _GAP = "[…]"
 
 
 def shorten_report(report: str, chars: int) -> str:
-    """Cut Markdown to at most `chars` characters, ending with a whole block if one fits."""
+    """Cut Markdown to `chars` characters, after a whole block if one fits."""
     if len(report) <= chars:
         return report
     ends = [block.end for block in blocks(report) if block.end <= chars]
@@ -26,11 +26,10 @@ def shorten_report(report: str, chars: int) -> str:
 
 
 def around(text: str, spans: Sequence[tuple[int, int]], most: int) -> str:
-    """Return up to `most` characters of a page, preferring pieces in or near `spans`."""
+    """Return up to `most` characters of a page, preferably near `spans`."""
     pieces = cut(text, PIECE_CHARS)
     numbered = [*enumerate(pieces)]
     holding = [n for start, end in spans for n, (at, to) in numbered if at < end and start < to]
-    # Distance of each piece from the nearest piece with a span.
     away = {n: min(abs(n - held) for held in holding or [0]) for n, _ in numbered}
     taken, room = set[int](), most
     for n in [*holding, *sorted(away, key=away.__getitem__)]:
@@ -56,9 +55,7 @@ def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) 
 
 
 def largest(top: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number up to `top` that fits, or 0.
-    If a number fits, all smaller numbers must fit too.
-    """
+    """Return the largest number up to `top` that fits, or 0. Smaller numbers must fit too."""
     if fits(top):
         return top
     low, high = 0, top
@@ -68,12 +65,12 @@ def largest(top: int, fits: Callable[[int], bool]) -> int:
     return low
 
 
-#: Number of sources shown in full, and the maximum characters of each.
+#: Number of sources shown in full, and maximum characters of each.
 FULL, FULL_CHARS = 3, 8_000
-#: Number of sources shown as key points, and the maximum characters of each.
+#: Number of sources shown as key points, and maximum characters of each.
 KEY, KEY_CHARS = 3, 800
 REFERENCE_CHARS = 200
-#: Maximum number of omitted sources that are listed by number.
+#: Maximum number of omitted sources listed by number.
 MOST_NAMED = 12
 
 
@@ -86,7 +83,7 @@ class Excerpt(NamedTuple):
 
 @dataclass(frozen=True)
 class Compressed:
-    """The part of a result that fits. The sentences in `left_out` say what is missing."""
+    """The part of a result that fits. `left_out` says what is missing."""
 
     report: str = ""
     excerpts: tuple[Excerpt, ...] = ()
@@ -107,17 +104,15 @@ class _Material:
     sources: Sequence[Source]
     evidence: Mapping[str, Sequence[Evidence]]
     texts: Mapping[str, str]
-    #: The excerpts of sources shown in full, keyed by source number. They are cached because many
-    #: levels of shortening are tried.
+    #: Cached excerpts of sources shown in full, keyed by source number.
     cut: dict[int, tuple[str, str]] = field(default_factory=dict)
 
 
 def compress_result(
     result: Result, texts: Mapping[str, str], size: Callable[[Compressed], int], limit: int
 ) -> Compressed:
-    """Return as much of a result as fits into `limit` tokens, as measured by `size`. `texts` maps
-    content hashes to the available pages. References are dropped first, then full texts, then
-    key points, and finally the end of the report.
+    """Return what fits into `limit` tokens, as measured by `size`. `texts` maps content hashes to
+    pages. The report itself is cut last.
     """
     material = _material(result, texts)
 
@@ -131,7 +126,7 @@ def compress_result(
     for rung in _ladder(len(material.sources), len(result.report)):
         if fits(replace(rung, references=0)):
             return _compose(material, most_references(rung))
-    # Not even the report alone fits, so cut it, but still list some sources.
+    # If the report alone is too long, cut it, but still list sources.
     bare = size(Compressed())
     none = _Levels(0, 0, len(material.sources), 0)
     listed = most_references(none, bare + (limit - bare) // 3)

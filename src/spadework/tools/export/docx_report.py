@@ -1,4 +1,4 @@
-"""Write the report as a Word document. `[n]` links to a numbered source with its quotes."""
+"""Write the report as a Word document. `[n]` links to a source."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _AFTER_BIDI = (
     *("w:textboxTightWrap", "w:outlineLvl", "w:divId", "w:cnfStyle", "w:rPr", "w:sectPr"),
 )
 
-#: Exceptions that python-docx raises for the header of a damaged picture.
+#: Exceptions that python-docx raises for damaged picture headers.
 _DAMAGED = (
     *(InvalidImageStreamError, UnexpectedEndOfFileError, UnrecognizedImageError, struct.error),
     *(ValueError, LookupError, ArithmeticError, AttributeError, TypeError),
@@ -172,9 +172,8 @@ def _table(document: Document, block: Block) -> None:
     for row in block.rows:
         for cell, item in zip(table.add_row().cells, row, strict=True):
             if _item(cell, item, _PLAIN):
-                # Remove the new cell's empty paragraph.
                 cell._tc.remove(cell.paragraphs[0]._p)
-    # Add an empty paragraph, because adjacent tables would merge.
+    # Adjacent tables would merge without an empty paragraph.
     document.add_paragraph()
 
 
@@ -190,7 +189,7 @@ def _chart(document: Document, chart: Chart) -> None:
 
 
 def _picture(document: Document, figure: Figure) -> None:
-    """Add a picture with its caption. WebP is skipped, because Word does not show it."""
+    """Add a picture with its caption. Word does not show WebP."""
     format_, width, height = figure.header
     if format_ == "webp":
         return
@@ -209,7 +208,6 @@ def _picture(document: Document, figure: Figure) -> None:
 
 
 def _markers(paragraph: Paragraph, said: Said) -> None:
-    """Add ` [n]` in superscript, linked to the source. Conclusion markers are not linked."""
     if said.markers and paragraph.text:
         paragraph.add_run(" ")
     for marker in said.markers:

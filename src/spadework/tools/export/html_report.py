@@ -1,4 +1,4 @@
-"""Write the report as one HTML file without scripts or requests, and print it to PDF."""
+"""Write the report as one self-contained HTML file, or as a PDF."""
 
 from __future__ import annotations
 
@@ -19,22 +19,20 @@ from spadework.values import Result
 
 
 def to_html(result: Result, *, pictures: bool = True) -> str:
-    """Return the report as HTML with its stored pictures.
-    The text is escaped, and only http(s) URLs become links.
-    """
+    """Return the report as HTML. Only http(s) URLs become links."""
     sheet = laid_out(result)
     return _environment().get_template("report.html").render(sheet=sheet, pictures=pictures)
 
 
 #: Folder of the templates, which the session page uses too.
 DRAWN_IN = Path(__file__).parent
-#: A last word of at most this many characters stays on one line with the sentence's markers.
+#: Maximum characters of a last word kept with its markers.
 MOST_KEPT = 24
 
 
 def split_last_word(said: Said) -> tuple[tuple[Run, ...], str]:
-    """Split off the last word, which must stay on one line with the markers. Return "" as the word
-    if it is code, emphasized, or too long, as in scripts without spaces.
+    """Split off the last word, to keep it with the markers. The word is "" if it is code,
+    emphasized or too long.
     """
     if not said.runs or said.runs[-1].code or said.runs[-1].strength:
         return said.runs, ""
@@ -59,7 +57,7 @@ def _environment() -> Environment:
 
 #: Maximum seconds for printing. Most reports take one or two.
 MOST_SECONDS = 60.0
-#: Chromium flags. They block name resolution, although the page itself already forbids requests.
+#: Chromium flags. They block name resolution, although the page makes no requests.
 _FLAGS = (
     *("--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"),
     *("--disable-extensions", "--disable-background-networking"),
@@ -69,9 +67,7 @@ _FLAGS = (
 
 
 def find_chromium() -> str:
-    """Return the path of Chromium.
-    Raises SettingsError with installation instructions if Chromium is missing.
-    """
+    """Return the path of Chromium. Raises SettingsError if it is missing."""
     if found := installed_chromium():
         return found
     raise SettingsError(
@@ -81,13 +77,12 @@ def find_chromium() -> str:
 
 
 def to_pdf(result: Result, seconds: float = MOST_SECONDS) -> bytes:
-    """Return the report as an A4 PDF. Raises SpadeworkError if Chromium is missing or fails."""
+    """Return the report as an A4 PDF. Raises SpadeworkError if printing fails."""
     chromium = find_chromium()
     # Chromium may still write files while the folder is being removed.
     with tempfile.TemporaryDirectory(prefix="spadework-", ignore_cleanup_errors=True) as name:
         page, printed = Path(name) / "report.html", Path(name) / "report.pdf"
-        # As root, Chromium runs without a sandbox. Leave out the pictures then, because they might
-        # exploit a decoder. The rest is safe: the page has no scripts and makes no requests.
+        # Without a sandbox, as for root, pictures might exploit a decoder.
         rootly = ["--no-sandbox"] if runs_as_root() else []
         page.write_text(to_html(result, pictures=not rootly), encoding="utf-8")
         places = (f"--user-data-dir={name}/profile", f"--print-to-pdf={printed}", page.as_uri())

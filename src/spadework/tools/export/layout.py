@@ -1,4 +1,4 @@
-"""Lay out a result for every export format: sentences in blocks, with markers that open quotes."""
+"""Lay out a result for every export format."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from spadework.values import (
     Source,
 )
 
-#: Maximum number of sentences in the answer that opens a report.
+#: Maximum sentences in the answer that opens a report.
 MOST_ANSWER = 2
 _SPACE = re.compile(r"\s+")
 
 
 def laid_out(result: Result) -> Sheet:
-    """Lay out a result's report, with its coverage, cited sources and quotes."""
+    """Lay out a result's report, coverage, sources and quotes."""
     layout = _Layout(result)
     say, document = layout.say, result.document
     sections = _answer_first(result, layout.ledger)
@@ -68,7 +68,7 @@ def laid_out(result: Result) -> Sheet:
 
 
 def runs(text: str, *, emphasis: bool = False) -> tuple[Run, ...]:
-    """Split Markdown text into runs of code, emphasis (if requested) and other text."""
+    """Split Markdown into runs of code, emphasis (if requested) and other text."""
     marks = scan(text)
     strong = emphases(text, marks) if emphasis else []
     begun: dict[int, Strength] = {one.start: one.strength for one in strong}
@@ -122,7 +122,6 @@ class _Layout:
         self._places: dict[tuple[bool, tuple[str, ...]], int] = {}
 
     def chapter(self, section: Section, pictures: Iterable[Picture]) -> Chapter:
-        """Lay out a section with its pictures at the end, and add its cards to `cards`."""
         heading = runs(self.report.heading_of(section))
         self._emphasis = emphasised(section)
         drawn = tuple(self._block(block) for block in blocks(section, self.ledger, self.say))
@@ -186,7 +185,7 @@ class _Layout:
 def _by_section(
     pictures: Iterable[Picture], sections: Sequence[Section]
 ) -> dict[int, list[Picture]]:
-    """Assign each picture to the first section that cites its quote, preferably not the answer."""
+    """Assign each picture to a section that cites it, preferably not the answer."""
     found: dict[int, list[Picture]] = defaultdict(list)
     for picture in pictures:
         citing = [
@@ -219,10 +218,7 @@ def _web(url: str) -> str:
 
 
 def _answer_first(result: Result, ledger: Mapping[str, Evidence]) -> list[Section]:
-    """Return the report's sections, with the answer first in its own paragraph. The answer is the
-    beginning of the summary, or of the only topic. If there is no summary but several topics,
-    it consists of the first sentences of answered topics.
-    """
+    """Return the sections, with the answer first in its own paragraph."""
     sections = list(result.document.sections)
     if sections and (count := _count_opening(sections[0], ledger)):
         first, rest = sections[0], sections[1:]

@@ -1,4 +1,4 @@
-"""Write the report as Markdown. `[n]` refers to a source, which links to the quoted words."""
+"""Write the report as Markdown. `[n]` refers to a source with quotes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from spadework.tools.text.tables import cells
 from spadework.values import Evidence, Report, Section, Sentence, Source
 from spadework.visible import visible
 
-#: Number of words taken from each end of a quote for a text fragment.
+#: Words from each end of a quote for a text fragment.
 FRAGMENT_WORDS = 5
-#: Characters to escape in text. A tilde is escaped only if it can end a strike-through.
+#: Characters to escape in text. A tilde is escaped only where it can end a strike-through.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: Characters that are escaped in an inline mark such as `**`, whatever precedes or follows them.
+#: Characters to escape in inline marks such as `**`, in any context.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
@@ -37,16 +37,16 @@ _NO_LANGUAGE = re.compile(r"[^\w+#.-]")
 _LINE = re.compile(r"(?<=\n)(?=[^\n])")
 _JOINED, _PIPE = "\n\n", "\\|"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
-#: Block markers and table borders, which a rendered page does not show.
+#: Block markers and table borders, which rendered pages do not show.
 _NOT_SHOWN = re.compile(r"^[\s#>|*+-]+|\|")
-#: The start of a line that Markdown would read as a block. In `1.`, the dot is escaped.
+#: A line start that Markdown would read as a block. In `1.`, the dot is escaped.
 _LEADING = re.compile(
     r"^((?:\d{1,9}(?=[.)](?:\s|$)))?)((?<=\d)[.)]|#{1,6}(?=\s|$)|[-+](?=\s|$)|=+$|-+$|~{3,}|>)"
 )
 
 
 def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequence[Source]) -> str:
-    """Return the report with its numbered sources. `sources` must contain every cited page."""
+    """Return the report as Markdown. `sources` must contain every cited page."""
     numbers = {source.url: source.n for source in sources}
     say = Phrases(report.language)
     parts = [f"# {escape_markdown(report.title)}"]
@@ -65,7 +65,7 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
 
 
 def sentences_markdown(section: Section) -> list[str]:
-    """Return a section's sentences as in the report, but without marks, emphasis or fences."""
+    """Return a section's sentences as in the report, without marks, emphasis or fences."""
     takes = [(part.form == "table", sum(part.takes)) for part in section.parts]
     in_cells = [cell for cell, count in takes for _ in range(count)]
     told = [one.text if one.code else escape_markdown(one.text) for one in section.sentences]
@@ -76,8 +76,8 @@ def sentences_markdown(section: Section) -> list[str]:
 
 
 def escape_markdown(text: str, *, emphasis: bool = False) -> str:
-    """Escape text for one line of Markdown. Code is kept, and so is emphasis if `emphasis` is set.
-    Links are replaced by their text. Invisible characters are removed.
+    """Escape text for one line of Markdown, except code and, if `emphasis` is set, emphasis. Links
+    are replaced by their text.
     """
     text = visible(text)
     marks = scan(text)
@@ -107,10 +107,10 @@ def _emphasised(text: str, marks: Inline) -> dict[int, str]:
 
 
 def fragment_link(url: str, quote: str) -> str:
-    """Return a page's URL with a text fragment for the quote. Non-web URLs are unchanged."""
+    """Return a page's URL with a text fragment for the quote."""
     if not url.startswith("http"):
         return url
-    # Browsers do not find text across table cells, so link from the first cell to the last.
+    # Browsers find no text across cells, so link from first to last.
     parts = cells(quote) if quote.startswith("|") else [quote]
     shown = [words for part in parts if (words := _NOT_SHOWN.sub(" ", plain(part)).split())]
     if not shown:
@@ -122,9 +122,7 @@ def fragment_link(url: str, quote: str) -> str:
 
 
 def safe_url(url: str) -> str:
-    """Return a web or library URL encoded for a link, or "" for any other URL. Fragments of web
-    URLs are removed, so that a text fragment can be appended.
-    """
+    """Return a web or library URL encoded for a link, without a web fragment, or ""."""
     if url.startswith(_LIBRARY):
         return _percent(url)
     try:
@@ -185,7 +183,7 @@ class _Drawn:
                 return _JOINED.join(self._pieces(block.items[0]))
 
     def _list(self, items: Sequence[tuple[str, Item]]) -> str:
-        """Format list items. Code at the start of an item begins on a new line."""
+        """Format list items. Code at an item's start begins a new line."""
         drawn, apart = [], False
         for sign, item in items:
             pieces = self._pieces(item)
@@ -229,7 +227,7 @@ class _Drawn:
 
 
 def place_of(source: Source, quotes: Iterable[Evidence], say: Phrases) -> str:
-    """Return a source's place and kind, and its language if that differs from the report's."""
+    """Return a source's place, kind and, if not the report's, language."""
     told = language_of(" ".join(e.quote for e in quotes if e.kind in ("text", "item")))
     foreign = language(told).own_name or told if told and told != say.language else ""
     kind = say(f"kind_{source.kind}") if source.kind else ""

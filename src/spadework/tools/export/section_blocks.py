@@ -1,4 +1,4 @@
-"""Divide a section into blocks, either as the writer chose or by rules."""
+"""Divide a section into blocks, as the writer chose or by rules."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from spadework.values import Evidence, Form, Report, Section, Sentence
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
-    """Return each numbered list's items, keyed by the index of its first sentence. A list's steps
-    come from one page and count up from 1. Code between steps belongs to the preceding step.
+    """Return the items of numbered lists, keyed by the index of the first sentence. A list comes
+    from one page. Code belongs to the preceding step.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for n, one in enumerate(told):
@@ -42,9 +42,7 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Set:
-    """A block of sentences in one form. `items` holds the paragraph, the list items, or the table
-    cells row by row. A sub-heading has only `text`.
-    """
+    """A block of sentences. `items` are a paragraph, list items, or table cells row by row."""
 
     form: Form
     items: tuple[Item, ...] = ()
@@ -53,16 +51,14 @@ class Set:
 
     @property
     def rows(self) -> list[tuple[Item, ...]]:
-        """A table's cells, grouped by row. The last row is padded with empty cells."""
+        """A table's cells by row. The last row is padded."""
         width = max(1, len(self.columns))
         cells = (*self.items, *[()] * (-len(self.items) % width))
         return [cells[n : n + width] for n in range(0, len(cells), width)]
 
 
 def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
-    """Return a section's blocks in order. Each sentence occurs in exactly one of them. An unquoted
-    table with empty cells is followed by a sentence that explains the sign shown in them.
-    """
+    """Return a section's blocks in order. The sign in empty table cells is explained."""
     made: list[Set] = []
     at = 0
     told = section.sentences
@@ -88,10 +84,7 @@ def _with_sentences(block: Set, sentences: Iterator[Sentence]) -> Set:
 
 
 def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
-    """Remove repeated citation marks from a block. If all sentences of a paragraph, item or table
-    row cite the same pages, only the last sentence keeps its marks. Otherwise, the sign of a
-    conclusion (∴) stays only on the last of consecutive conclusions.
-    """
+    """Keep only the last of the citation marks that a block repeats."""
     width = max(1, len(block.columns)) if block.form == "table" else 1
     made: list[Sentence] = []
     for start in range(0, len(block.items), width):
@@ -126,9 +119,7 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
 
 
 def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
-    """Drop the marks of an introductory sentence if the next sentence with marks cites the same
-    pages. If code follows directly, move the code's marks to the introductory sentence.
-    """
+    """Drop an introduction's marks if the next sentence cites the same pages."""
     made = [*sentences]
     for n, one in enumerate(sentences[:-1]):
         if one.code or not leads(one.text):
@@ -144,13 +135,13 @@ def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
 
 
 def emphasised(section: Section) -> bool:
-    """Return whether emphasis in a section comes from the writer, not from quoted pages."""
+    """Return whether a section's emphasis comes from the writer."""
     quoted = any(part.quoted for part in section.parts)
     return bool(section.parts) and not quoted and section.kind != "limits"
 
 
 def concludes(report: Report) -> bool:
-    """Return whether any sentence of the report is a conclusion."""
+    """Return whether the report contains a conclusion."""
     said = [sentence for section in report.sections for sentence in section.sentences]
     return any(sentence.inferred and sentence.evidence_ids for sentence in said)
 
@@ -176,7 +167,6 @@ def _apart(sentences: Iterable[Sentence]) -> Iterator[Set]:
 
 
 def _by_code(section: Section, ledger: Mapping[str, Evidence]) -> list[Set]:
-    """Group sentences into paragraphs (one per page), lists, steps and code blocks."""
     made: list[Set] = []
     before = ""
     numbered, at = step_items(section.sentences, ledger), 0

@@ -1,6 +1,4 @@
-"""Define a report's layout, which all formats share, and make bar charts from tables. Stored
-pictures are recognised by their first bytes and are never decoded.
-"""
+"""The report layout and bar charts of all formats. Pictures are never decoded."""
 
 from __future__ import annotations
 
@@ -21,23 +19,23 @@ from spadework.values import PICTURE_NAME, CoverageState, Form, SectionKind
 PICTURE_FOLDER = "pictures"
 #: Maximum bytes and pixels of a picture. A browser needs four bytes per pixel.
 PICTURE_BYTES, MOST_PIXELS = 1_000_000, 25_000_000
-#: Minimum width and height of a picture in pixels. Anything smaller is an icon.
+#: Minimum picture width and height in pixels. Smaller ones are icons.
 LEAST_SIDE = 100
 _PNG, _GIF = re.compile(rb"\x89PNG\r\n\x1a\n.{4}IHDR", re.DOTALL), re.compile(rb"GIF8[79]a")
-#: A segment of a JPEG: its marker, its length and, for a frame, the height and width.
+#: A JPEG segment: marker, length and, for a frame, height and width.
 _JPEG = re.compile(rb"\xff+([\xc0-\xcf\xda-\xfe])(..)(.(..)(..))?", re.DOTALL)
 _NO_FRAME = b"\xc4\xc8\xcc"
 _WEBP = re.compile(rb"RIFF.{4}WEBPVP8([ LX])", re.DOTALL)
 _big = partial(int.from_bytes, byteorder="big")
 _little = partial(int.from_bytes, byteorder="little")
-#: Minimum and maximum number of rows in a table that is shown as a chart.
+#: Minimum and maximum rows of a table shown as a chart.
 LEAST_BARS, MOST_BARS = 2, 12
 #: Numbers without a unit that may be years or versions.
 _BARE = re.compile(r"[12]\d{3}|\d+(?:[.,]\d+)+")
 
 
 class Header(NamedTuple):
-    """A picture's format, which is also its file extension, and its size in pixels."""
+    """A picture's format, also its file extension, and its size in pixels."""
 
     format: str
     width: int
@@ -45,7 +43,7 @@ class Header(NamedTuple):
 
 
 def header_of(data: bytes) -> Header | None:
-    """Return a picture's header, or None if its format is unknown or its size is unsuitable."""
+    """Return a picture's header, or None if unsuitable."""
     found = _read_header(data) if len(data) <= PICTURE_BYTES else None
     if found is None or min(found[1:]) < LEAST_SIDE or found.width * found.height > MOST_PIXELS:
         return None
@@ -84,7 +82,7 @@ def _webp(form: bytes, data: bytes) -> Header:
 
 
 def read_picture(folder: Path, name: str) -> tuple[bytes, Header] | None:
-    """Return a session's picture and its header, or None if it is missing or unusable."""
+    """Return a session's picture and its header, or None if unusable."""
     if not re.fullmatch(PICTURE_NAME, name):
         return None
     try:
@@ -105,8 +103,8 @@ class Run(NamedTuple):
 
 
 class Marker(NamedTuple):
-    """A mark after a sentence, which opens the card with the index `card`.
-    `[n]` opens quotes from one source. The sign of a conclusion (`n` is 0) opens its premises.
+    """A mark after a sentence, which opens the card with the index `card`. `[n]` opens a source's
+    quotes; a conclusion's sign (`n` is 0) opens its premises.
     """
 
     n: int
@@ -134,7 +132,7 @@ Item = tuple[Said, ...]
 
 @dataclass(frozen=True)
 class Block:
-    """A paragraph or code block (with one item), a list, a table, or a sub-heading."""
+    """A paragraph or code block (one item), list, table or sub-heading."""
 
     kind: Form
     items: tuple[Item, ...] = ()
@@ -145,7 +143,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Figure:
-    """A stored picture, its caption with a citation mark, and the host of the page it is from."""
+    """A stored picture, its caption and the host of its page."""
 
     name: str
     data: bytes
@@ -171,7 +169,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Quoted:
-    """A quote with its headings and context. `link` is "" if the page is not on the web."""
+    """A quote with its context. `link` is "" for pages outside the web."""
 
     id: str
     runs: tuple[Run, ...]
@@ -185,7 +183,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Reference:
-    """A cited source. `link` is "" if browsers cannot open it. `url` is for display only."""
+    """A cited source. `link` is "" if browsers cannot open it."""
 
     n: int
     title: tuple[Run, ...]
@@ -207,7 +205,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Card:
-    """What a marker opens: quotes of one source, or the premises of a conclusion."""
+    """What a marker opens: quotes of one source, or a conclusion's premises."""
 
     opened: tuple[Opened, ...]
     concluded: bool = False
@@ -215,7 +213,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Proven:
-    """A topic's coverage. `chapter` is the index of its chapter, or None."""
+    """A topic's coverage, with the index of its chapter, or None."""
 
     name: tuple[Run, ...]
     state: CoverageState
@@ -225,7 +223,7 @@ class Proven:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Everything that an export shows. `explained` is the meaning of the conclusion sign, or ""."""
+    """Everything that an export shows. `explained` explains the conclusion sign, if used."""
 
     title: tuple[Run, ...]
     facts: tuple[str, ...]
@@ -244,7 +242,7 @@ def words(runs: tuple[Run, ...]) -> str:
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of a chart: its label and its cited value as cells, and its length in percent."""
+    """A bar of a chart, with its length in percent."""
 
     label: Item
     value: Item
@@ -253,16 +251,14 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """A bar chart of a table column. `name` is the column heading."""
+    """A bar chart of a table column, named after the column."""
 
     name: tuple[Run, ...]
     bars: tuple[Bar, ...]
 
 
 def chart_of(table: Block, language: str) -> Chart | None:
-    """Return a chart of the first column with cited figures in one unit, or None.
-    `language` is the language of the report.
-    """
+    """Return a chart of the first column with cited figures in one unit, or None."""
     if not LEAST_BARS <= len(table.rows) <= MOST_BARS:
         return None
     for column in range(1, len(table.columns)):
@@ -278,7 +274,7 @@ def chart_of(table: Block, language: str) -> Chart | None:
 
 
 def _sizes(values: Sequence[Item], language: str) -> list[float]:
-    """Return the cells' figures, or [] if any is uncited or ambiguous or the units differ."""
+    """Return the figures, or [] unless all are cited and comparable."""
     units, sizes = set(), []
     for value in values:
         text = " ".join(words(said.runs) for said in value)

@@ -1,4 +1,4 @@
-"""Convert documents of any supported format to Markdown. Readers are imported on first use."""
+"""Convert documents to Markdown. Readers are imported on first use."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ __all__ = ["read_document"]
 
 ReadText = Callable[[str, str], Extracted]
 ReadBytes = Callable[[bytes, str], Extracted]
-#: A container reader. The last argument reads the members; if it is None, archives are refused.
+#: A container reader. The last argument reads members; None refuses archives.
 ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 
-#: Import paths instead of the functions themselves, because importing every library takes longer
-#: than reading a page.
+#: Import paths, because importing every library takes longer than reading a page.
 _OF_TEXT = {
     "html": "html.extract", "markdown": "text.markdown.clean_markdown",
     "rst": "text.plain_text.extract_rst",
@@ -71,17 +70,16 @@ def _load(name: str) -> Any:
 
 #: Nesting depth that each kind of container adds.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
-#: Maximum depth at which a container is opened, which allows a .tar.gz but no nested archive.
+#: Maximum depth of opened containers: a .tar.gz but no nested archive.
 _OPENED = 1
-#: Maximum characters of a document's Markdown. Repeated cells can make a small file very long.
+#: Maximum characters of Markdown. Repeated cells can make a small file very long.
 MAX_CHARS = 20_000_000
 
 
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
-    """Return a document as Markdown with its metadata. `media_type` and `charset` come from the
-    server. Text beyond MAX_CHARS is cut, and the last line says so. Raises Unreadable if the
-    document is damaged, unsupported or (except HTML) empty, and TooLarge if it exceeds a
-    reader's limit.
+    """Return a document as Markdown, cut after MAX_CHARS. `media_type` and `charset` come from the
+    server. Raises Unreadable if it is damaged, unsupported or (except HTML) empty, and
+    TooLarge.
     """
     kind = kind_of(body, media_type, url)
     found = _read(body, kind, url, charset=charset)

@@ -1,6 +1,4 @@
-"""Convert archives and EPUB books to Markdown. An archive is unpacked in memory, and each member
-becomes a section. Each chapter of a book is read like a web page.
-"""
+"""Convert archives and EPUB books to Markdown. Each archive member becomes a section."""
 
 from __future__ import annotations
 
@@ -45,7 +43,7 @@ def extract_epub(package: Package, url: str) -> Extracted:
     path = unquote(attribute(next(below(container, "rootfile"), None), "full-path"))
     book = package.needed(path)
     told = [*below(book, "title", "creator", "date", "language")]
-    # A second title is a subtitle, so keep the first one.
+    # A second title is a subtitle.
     said = {tag(part): text(part) for part in reversed(told)}
     said["creator"] = ", ".join(text(part) for part in told if tag(part) == "creator")
     order, contents = _reading_order(book, posixpath.dirname(path))
@@ -94,7 +92,7 @@ MAX_MEMBER = 20_000_000
 MAX_BYTES = 100_000_000
 #: Maximum compression ratio. Text seldom exceeds 20, whereas a zip bomb reaches 1000.
 MAX_RATIO = 200
-#: Bytes unpacked at a time. Pieces before a damaged one still count towards the limit.
+#: Bytes unpacked at a time. All pieces before a damaged one are counted.
 _PIECE = 100_000
 
 #: Files added by operating systems.
@@ -188,7 +186,7 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """Unpack a member until `limit` is exceeded. Return its bytes, and an error ("" if none)."""
+    """Return a member's bytes until `limit` is exceeded, and an error or ""."""
     body = bytearray()
     try:
         for piece in pieces:
@@ -217,9 +215,8 @@ _OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
 
 
 def extract_zip(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return the contents of an Office file, e-book or archive. `read` reads an archive's members;
-    if it is None, archives are refused. Raises Unreadable if the file is damaged, locked or
-    refused, and TooLarge if it exceeds a limit.
+    """Return the contents of an Office file, e-book or archive. `read` reads archive members; None
+    refuses archives. Raises Unreadable or TooLarge.
     """
     package = Package(body, "file")
     reader = _OFFICE.get(package.main.partition("/")[0])

@@ -1,6 +1,4 @@
-"""Detect a document's kind and decode its text. Office files from before 2007 are told apart by
-the streams they contain.
-"""
+"""Detect a document's kind and decode its text."""
 
 from __future__ import annotations
 
@@ -17,17 +15,17 @@ from spadework.tools.extract.formats import added_formats
 #: First bytes of Office files from before 2007.
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 STORAGE = "application/x-ole-storage"
-#: Offset and size in bytes of an OLE file's directory entries.
+#: Offset and size in bytes of OLE directory entries.
 _HEADER, _ENTRY = 512, 128
-#: Program and file extension of unsupported formats, keyed by a stream that they contain.
+#: Program and extension of unsupported formats, keyed by a contained stream.
 _STREAMS = {"WordDocument": ("Word", "doc"), "PowerPoint Document": ("PowerPoint", "ppt")}
-#: Readers of the supported OLE formats, keyed by a stream that they contain.
+#: Readers of the supported OLE formats, keyed by a contained stream.
 _OFFICE = {"Workbook": "xls", "Book": "xls", "__properties_version1.0": "msg"}
 _LOCKED = ("EncryptedPackage", "EncryptionInfo")
 
 
 def old_refusal(body: bytes, media_type: str) -> Unreadable:
-    """Return the error for an OLE file without a reader, such as an old doc or ppt file."""
+    """Return the error for an unsupported OLE file, such as an old .doc."""
     if any(_holds(body, name) for name in _LOCKED):
         return Unreadable("The document is protected by a password.")
     for stream, (name, ending) in _STREAMS.items():
@@ -39,7 +37,7 @@ def old_refusal(body: bytes, media_type: str) -> Unreadable:
 
 
 def storage_reader(body: bytes) -> str:
-    """Return the reader for an OLE file: `xls`, `msg`, or `old` (locked, or any other kind)."""
+    """Return an OLE file's reader: `xls`, `msg` or `old` (locked or unsupported)."""
     if any(_holds(body, name) for name in (*_LOCKED, *_STREAMS)):
         return "old"
     return next((reader for name, reader in _OFFICE.items() if _holds(body, name)), "old")
@@ -60,7 +58,7 @@ _SUPERSETS = {
     "shift_jis": "cp932", "euc_kr": "cp949",
 }  # fmt: skip
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-#: Number of leading bytes checked for ASCII in UTF-16, since markup and e-mail begin with ASCII.
+#: Leading bytes checked for ASCII in UTF-16. Markup and e-mail begin with ASCII.
 _FIRST = 8
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})",
@@ -76,14 +74,14 @@ _LOOKED_FOR = (
     "cp874", "cp932", "cp949", "big5hkscs", "euc-jp", "gb18030", "iso2022_jp_2", "iso8859-2",
     "iso8859-5", "iso8859-7", "koi8-r",
 )  # fmt: skip
-#: Maximum bytes examined when guessing, and minimum non-ASCII bytes needed for a guess.
+#: Maximum bytes examined for a guess, and minimum non-ASCII bytes for one.
 _LOOKED_AT, _LEAST_LETTERS = 60_000, 6
-#: A declared charset is accepted if its likelihood is at most CLOSE below that of the best guess.
-#: A guess with a likelihood below SURE is doubtful.
+#: A declared charset may be at most CLOSE less likely than the best guess. A guess below SURE is
+#: doubtful.
 CLOSE, SURE = 0.02, 0.1
 #: Escape sequence before Japanese letters in ISO-2022-JP.
 _SHIFT = b"\x1b$"
-#: Minimum number of non-ASCII letters per broken character for a text to count as UTF-8.
+#: Minimum non-ASCII letters per broken character for text to be UTF-8.
 _BROKEN = 10
 
 
@@ -102,7 +100,7 @@ def decode(body: bytes, charset: str = "") -> str:
 
 
 def decode_body(body: bytes, charset: str = "") -> Decoded:
-    """Return a document's text and actual charset. The server's `charset` may be wrong or ""."""
+    """Return a document's text and charset. The server's `charset` may be wrong or ""."""
     marked = "utf-8-sig" if body.startswith(codecs.BOM_UTF8) else utf_16(body)
     if marked:
         return Decoded(body.decode(marked, "replace"), marked)
@@ -111,7 +109,7 @@ def decode_body(body: bytes, charset: str = "") -> Decoded:
 
 
 def utf_16(body: bytes) -> str:
-    """Return the UTF-16 codec implied by a byte order mark or leading ASCII, or ""."""
+    """Return the UTF-16 codec implied by the first bytes, or ""."""
     if body.startswith(_WIDE_MARKS):
         return "utf-16"
     for codec in ("utf-16-le", "utf-16-be"):
@@ -128,7 +126,7 @@ def _declared_codecs(body: bytes, charset: str) -> list[str]:
 
 
 def _stateful(body: bytes, declared: list[str]) -> Decoded | None:
-    """Return the text if it can be decoded in a declared 7-bit charset, UTF-16 or UTF-32."""
+    """Decode text in a declared 7-bit charset, UTF-16 or UTF-32."""
     for codec in declared:
         if codec.startswith(("iso2022", "hz", "utf-16", "utf-32")):
             try:
@@ -159,7 +157,7 @@ def _by_its_letters(body: bytes, declared: list[str]) -> Decoded:
 
 
 def _likely(body: bytes) -> Mapping[str, float]:
-    """Return each charset's likelihood (0–1), or {} if there are too few letters."""
+    """Return charsets' likelihoods (0–1), or {} for too few letters."""
     seen = body[:_LOOKED_AT]
     if not _letters(seen):
         seen = b" ".join(_lines(body))
@@ -219,17 +217,17 @@ _MAGIC = (
     *((b"ID3" + bytes([version]), "audio/mpeg") for version in (2, 3, 4)),
     (b"{\\rtf", "application/rtf"), (b"%!PS", "application/postscript"),
 )  # fmt: skip
-#: First bytes that identify a format only together with a second signature at an offset.
+#: First bytes that need a second signature at an offset.
 _FURTHER_ON = (
     (b"RIFF", 8, b"WEBP", "image/webp"), (b"RIFF", 8, b"WAVE", "application/x-riff"),
     (b"RIFF", 8, b"AVI ", "application/x-riff"), (b"", 4, b"ftypavif", "image/avif"),
     (b"", 4, b"ftypavis", "image/avif"), (b"BM", 6, bytes(4), "image/bmp"),
 )  # fmt: skip
-#: Maximum share of null bytes in markup. A larger share means binary data.
+#: Maximum share of null bytes in markup. More means binary data.
 _MOST_NULLS = 0.05
 _SNIFFED = 1_024
 
-#: Text that may precede the first element of a page or XML document.
+#: Text that may precede a document's first element.
 _BEFORE = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,20000}?-->\s*)?", re.S
 )
@@ -265,15 +263,15 @@ _READER_ENDINGS = {
     "rst": "rst",
     "eml": "mail",
 }
-#: Kinds accepted only if the document's first bytes confirm them.
+#: Kinds accepted only if the first bytes confirm them.
 _BY_MAGIC = frozenset({"pdf", "rtf", "image", "zip", "tar", "packed", "old", "xls", "msg"})
 #: Media types that Office programs register for every file they can open.
 _OF_OFFICE = re.compile(r"application/(?:msword|rtf|vnd\.(?:ms-|openxml|oasis))")
 #: Bytes that may precede a file's signature.
 _BLANK = b"\xef\xbb\xbf\0 \t\r\n"
-#: Matches three headers at the start of a file.
+#: Three headers at the start of a file.
 _HEADERS = re.compile(rb"(?:[A-Z][\w-]{1,60}:[^\n]{1,900}\n(?:[ \t]+\S[^\n]{0,900}\n){0,40}){3}")
-#: Matches any of four header lines. Every e-mail has at least one of them.
+#: Any of four header lines. Every e-mail has at least one.
 _OF_MAIL = re.compile(rb"^(?:received|return-path|message-id|mime-version):", re.I | re.M)
 _TAR = slice(257, 262)
 
@@ -282,7 +280,7 @@ _VAGUE = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/x-unknown", "text/plain"}
 )
 
-#: Programming languages, each followed by its other extensions and media subtypes.
+#: Programming languages, each with its other extensions and media subtypes.
 _ALIASES = """
 bash sh zsh shellscript;  c h csrc;  clojure clj;  cmake;  cpp cc cxx hpp c++ c++src;  css;  dart
 diff patch;  dockerfile;  elixir ex exs;  erlang erl;  go;  graphql;  groovy;  haskell hs
@@ -300,10 +298,9 @@ _LANGUAGES = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A document's `reader`, and the `media_type` that an error names if the document is refused.
-    Readers are html, pdf, markdown, rst, text, xml, delimited, mail, msg, rtf, xls, image, tar,
-    zip (Office, e-book, archive), packed (gzip, bzip2, xz), old (other OLE files), code (in
-    `language`), the formats in the `formats` folder, and "" for none.
+    """A document's `reader`, and the `media_type` named in errors. Among the readers are zip
+    (Office, e-book, archive), packed (gzip, bzip2, xz), old (other OLE files), code (in
+    `language`), and "" for none.
     """
 
     reader: str
@@ -403,7 +400,7 @@ def _kind_of_other(media_type: str, url: str) -> Kind:
 
 
 def is_language(name: str) -> bool:
-    """Return whether a lower-case name is a programming language or one of its extensions."""
+    """Return whether a lower-case name is a programming language or extension."""
     return name in _LANGUAGES
 
 

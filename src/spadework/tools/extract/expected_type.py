@@ -1,6 +1,4 @@
-"""Predict a hit's document type from its address and title. The prediction can be wrong. For
-example, an image's address may lead to a page about the image.
-"""
+"""Predict a hit's document type from its address and title."""
 
 from __future__ import annotations
 
@@ -69,8 +67,8 @@ _WORDS: dict[Shape, tuple[str, ...]] = {
 
 
 class Foreseen(NamedTuple):
-    """A hit's probable type. `refused` says why the hit cannot be read, or is "". `worth` is a
-    score factor from 0 to 1.
+    """A hit's probable type. `refused` says why it is unreadable, or is "". `worth` is a factor
+    from 0 to 1.
     """
 
     shape: Shape
@@ -100,14 +98,14 @@ def foreseen(url: str, title: str = "") -> Foreseen:
 
 
 def refused_type(media_type: str) -> str:
-    """Return the name of an unsupported media type, such as "a video", or ""."""
+    """Return an unsupported media type's name, such as "a video", or ""."""
     if media_type == _TYPESCRIPT:
         return ""
     return next((words for start, words in _TYPES if media_type.startswith(start)), "")
 
 
 def shape_of_type(media_type: str) -> Shape:
-    """Return the document shape that a media type implies ("text" by default)."""
+    """Return the document shape that a media type implies, by default "text"."""
     named = media_type.partition(";")[0].strip().lower()
     main, _, kind = named.partition("/")
     by_main: dict[str, Shape] = {"image": "image", "audio": "sound", "video": "video"}
@@ -120,7 +118,7 @@ def shape_of_type(media_type: str) -> Shape:
 
 
 def _suffix(url: str) -> str:
-    """Return the file extension in an address ("pdf" below `/pdf/`), or "" for a page."""
+    """Return a file extension ("pdf" below `/pdf/`), or "" for pages."""
     try:
         path = unquote(urlsplit(url).path)
     except ValueError:
@@ -131,5 +129,5 @@ def _suffix(url: str) -> str:
     if "." not in name:
         return "pdf" if "/pdf/" in path.lower() else ""
     ending = name.rpartition(".")[2]
-    # Ignore unknown extensions below /pdf/. The number in an arXiv address looks like one.
+    # The number in an arXiv address looks like an extension.
     return "pdf" if "/pdf/" in path.lower() and ending not in _SHAPES else ending

@@ -1,4 +1,4 @@
-"""The content extracted from a document, and a builder for its Markdown."""
+"""A document's extracted content, and a builder for its Markdown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # Importing pydantic would slow down the processes that read 
 
 @dataclass(frozen=True)
 class Link:
-    """A link in a document, with its absolute URL and its text."""
+    """A link in a document, with its absolute URL."""
 
     url: str
     text: str
@@ -27,10 +27,8 @@ class Link:
 
 @dataclass(frozen=True)
 class Extracted:
-    """A document's content as Markdown, without navigation, and its metadata. `kind` is a page
-    type (article, documentation, forum, listing, collection, product, service) or the name of a
-    format. `source` is the kind of source that the page declares itself to be. `figures` holds
-    the addresses and captions of the images in the Markdown.
+    """A document's content as Markdown, without navigation. `kind` is a page type or a format.
+    `source` is the kind of source that the page declares itself to be.
     """
 
     title: str
@@ -44,7 +42,7 @@ class Extracted:
     figures: tuple[Link, ...] = ()
 
     def __post_init__(self) -> None:
-        # Remove invisible characters before any offsets into the text are computed.
+        # Offsets into the text must be computed without invisible characters.
         for name in ("title", "markdown", "author", "language"):
             object.__setattr__(self, name, visible(getattr(self, name)))
 
@@ -53,7 +51,7 @@ _INDENT = "    "
 
 
 class Draft:
-    """Builds a document's Markdown block by block."""
+    """A builder for a document's Markdown."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
@@ -63,14 +61,14 @@ class Draft:
         self._counts: list[int] = []
 
     def add(self, block: str) -> None:
-        """End any open list or code block, then add a Markdown block unless it is empty."""
+        """Add a Markdown block after ending any open list or code block."""
         self._end()
         self._blocks.append(block)
 
     def item(
         self, markdown: str, depth: int = 0, *, numbered: bool = False, number: int = 0
     ) -> None:
-        """Add a list item at `depth`. A `number` of 0 continues the list's numbering."""
+        """Add a list item at `depth`. A `number` of 0 continues the numbering."""
         if self._code or (self._counts and depth == 0 and bool(self._counts[0]) != numbered):
             self._end()
         depth = max(0, min(depth, len(self._counts)))
@@ -89,7 +87,7 @@ class Draft:
         self._code.append(line)
 
     def markdown(self) -> str:
-        """Return everything added so far, after ending any open list or code block."""
+        """End any open list or code block, and return all Markdown."""
         self._end()
         return blocks(self._blocks)
 

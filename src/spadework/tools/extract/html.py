@@ -1,6 +1,4 @@
-"""Convert a web page to Markdown without navigation, and read its metadata. The blocks come from a
-known container if it has few links, labels and copies. Otherwise, probability decides.
-"""
+"""Convert a web page to Markdown without navigation, from a known container or by probability."""
 
 from __future__ import annotations
 
@@ -59,7 +57,7 @@ _ALL_MARKUP = "there are more tags than can be read before its text begins"
 
 @dataclass(frozen=True)
 class ParsedPage:
-    """A page's tree, metadata and blocks. `left_out` counts the characters cut from its end."""
+    """A parsed page. `left_out` counts the characters cut from its end."""
 
     tree: LexborHTMLParser
     metadata: Metadata
@@ -68,7 +66,7 @@ class ParsedPage:
 
 
 def parsed(html: str, url: str) -> ParsedPage:
-    """Parse a page, cutting it to the limits. Raises TooLarge or Unreadable as `bounded` does."""
+    """Parse a page, cut to the limits. Raises TooLarge or Unreadable."""
     text, left_out = bounded(html)
     tree = LexborHTMLParser(text)
     flatten(tree, text)
@@ -79,10 +77,9 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
-    """Return a page's content as Markdown with its metadata. Links are absolute and code is exact.
-    The Markdown is empty if only scripts would show content. If the page was cut, the last line
-    says how much is missing. Raises TooLarge if an element or the whole text exceeds the
-    limits, and Unreadable if this is not a page.
+    """Return a page's content as Markdown, which is empty if only scripts would show content. The
+    last line of a cut page says how much is missing. Raises TooLarge beyond the limits, and
+    Unreadable if this is not a page.
     """
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:
@@ -113,9 +110,7 @@ def extract(html: str | bytes, url: str) -> Extracted:
 
 
 def read_fragment(source: str) -> str:
-    """Return all text of an HTML fragment as Markdown.
-    Raises TooLarge or Unreadable as `bounded` does.
-    """
+    """Return an HTML fragment as Markdown. Raises TooLarge or Unreadable."""
     text, left_out = bounded(source)
     tree = LexborHTMLParser(text)
     flatten(tree, text)
@@ -124,7 +119,6 @@ def read_fragment(source: str) -> str:
 
 
 def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
-    """Return the chosen blocks as Markdown. If they are short, add text from embedded data."""
     shown = assemble(chosen)
     if sum(block.chars for block in chosen) >= THIN_CHARS:
         return shown
@@ -136,7 +130,7 @@ def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
 
 
 _ALWAYS = frozenset(("pre", "table"))
-#: Link targets, formatting and white space, which are ignored when blocks are compared.
+#: Link targets, formatting and white space, ignored when comparing blocks.
 _SET = re.compile(r"\]\([^()\s]*\)|[\[\]*_`\\\s]+")
 #: Traits that mark the main content, most reliable first.
 _CONTAINERS = ("known container", "role:main", "tag:main", "tag:article")
@@ -145,12 +139,12 @@ _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def content(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]:
-    """Return the content blocks and the page's title. `markup` is the length of the HTML."""
+    """Return the content blocks and the title. `markup` is the HTML's length."""
     return _titled(view.blocks, _judged(view, kinds, markup))
 
 
 def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
-    """If no h1 was kept, add the last h1 above the first long block as the title."""
+    """Without an h1, add the last h1 above the first long block."""
     if not kept or any(block.kind == "h1" for block in kept):
         return kept
     first = next((block for block in kept if block.chars >= TITLED_CHARS), kept[0])
@@ -219,9 +213,7 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
 
 
 def _outside_frame(blocks: list[Block]) -> list[Block]:
-    """Return the blocks outside boilerplate markup. Blocks that are mostly links are dropped too,
-    but not if nothing except headings would be left.
-    """
+    """Return the blocks outside boilerplate, without link lists if text remains."""
     inside = [block for block in blocks if not _is_furniture(block)]
     told = [block for block in inside if block.link_chars * 2 <= block.chars]
     return told if any(block.kind not in _HEADINGS for block in told) else inside
@@ -248,7 +240,7 @@ def _likely(blocks: list[Block], chances: list[float], places: list[int], least:
 
 
 def _drop_copies(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Drop repeated blocks, because pages often contain copies for narrow screens."""
+    """Drop repeated blocks, such as copies for narrow screens."""
     seen: set[str] = set()
     for block in blocks:
         if block.kind not in _ALWAYS and block.chars >= LEAST_REPEATED_CHARS:

@@ -20,13 +20,13 @@ _BACKTICKS = re.compile(r"`+")
 
 
 def plain(text: str) -> str:
-    """Return text as a paragraph, escaped wherever a line would start another block."""
+    """Return text as a paragraph, escaping anything that would start another block."""
     lines = "\n".join(line.strip() for line in text.strip().split("\n"))
     return _STARTS_NUMBER.sub(r"\1\\", _STARTS_BLOCK.sub(r"\\", lines))
 
 
 def write_heading(text: str, level: int) -> str:
-    """Return an ATX heading with a level clamped to 1–6, or "" for empty text."""
+    """Return an ATX heading of level 1–6, or "" for empty text."""
     words = " ".join(text.split())
     if not words.endswith(("C#", "F#")):
         words = words.rstrip("#").rstrip()
@@ -34,14 +34,14 @@ def write_heading(text: str, level: int) -> str:
 
 
 def fence(code: str, language: str = "") -> str:
-    """Return a fenced code block whose fence is longer than any backticks in the code."""
+    """Return a fenced code block, with a fence longer than any backticks inside."""
     longest = max(map(len, _BACKTICKS.findall(code)), default=0)
     ticks = "`" * max(3, longest + 1)
     return f"{ticks}{language}\n{code.removesuffix(chr(10))}\n{ticks}"
 
 
 def code_span(code: str) -> str:
-    """Return inline code, with line breaks replaced by spaces, or "" if the code is empty."""
+    """Return code as one line of inline code, or "" if empty."""
     if "\n" in code:
         code = code.strip().replace("\r\n", " ").replace("\n", " ")
     if not code:
@@ -67,7 +67,7 @@ def quote(text: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return a pipe table whose header is the first row, or "" if all cells are empty."""
+    """Return a pipe table headed by the first row, or "" if empty."""
     width = max((len(row) for row in rows), default=0)
     cells = [
         [" ".join(cell.replace("\\|", "|").replace("|", "\\|").split()) for cell in row]
@@ -81,15 +81,15 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 class Grid:
-    """The grid of a table. A merged cell is repeated in every row and column that it spans."""
+    """A table's grid, in which merged cells are repeated."""
 
     def __init__(self) -> None:
         self._above: list[str] = []
         self._reaches: dict[int, int] = {}
 
     def row(self, cells: Iterable[tuple[str | None, int, int]]) -> list[str]:
-        """Return the next row's texts, given each cell's text, column span and row span.
-        A text of None repeats the cell above. A row's only cell is not repeated across columns.
+        """Return the next row's texts, given each cell's text, column span and row span. A text of
+        None repeats the cell above.
         """
         given, line = list(cells), list[str]()
         reaches: dict[int, int] = {}
@@ -114,8 +114,8 @@ class Grid:
 
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
-    """Return a sheet's first rows and columns as a table, leaving out empty ones, or "" if the
-    sheet is empty. Lines below the table say how much was cut, including `behind` unread rows.
+    """Return a sheet's first rows and columns as a table, or "". Lines below it count what was
+    cut, including `behind` unread rows.
     """
     source = iter(rows)
     widest = 0
@@ -136,9 +136,7 @@ def _cell(text: str) -> str:
 
 
 def not_shown(count: int, what: str, *, more: bool = False) -> str:
-    """Return "… 5 further rows are not shown.", or "" for a count of 0.
-    With `more`, the count reads "5 or more".
-    """
+    """Return "… 5 further rows are not shown.", or "" for 0. With `more`, it says "5 or more"."""
     if count < 1:
         return ""
     one = what.removesuffix("ies") + "y" if what.endswith("ies") else what.removesuffix("s")
@@ -147,5 +145,5 @@ def not_shown(count: int, what: str, *, more: bool = False) -> str:
 
 
 def blocks(parts: Sequence[str]) -> str:
-    """Join blocks with blank lines, dropping empty ones."""
+    """Join the non-empty blocks with blank lines."""
     return "\n\n".join(part for part in parts if part.strip())

@@ -1,5 +1,5 @@
-"""Write two-dimensional notation on one line: `10^6`, `x_1`, `√x`, `2 1/2`, `1984[4]`.
-All readers use this module, because dropping the markup would run digits together.
+"""Write two-dimensional notation on one line: `10^6`, `x_1`, `√x`, `2 1/2`, `1984[4]`. Dropping
+the markup would run digits together.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ _MOST_CHARS = 40
 _ATOM = re.compile(r"[-+\u2212\u2013±]?(?:\w+(?:[.,]\d+)*|\d+[-+\u2212])")
 _ONE_WORD = re.compile(r"\d*(?:[.,]\d+)*|[^\W\d_]+")
 _SIGNS = re.compile(r"[-+\u2212\u2013±]+")
-#: Text after which a superscript is not a power: nothing, a space, punctuation or a closing quote.
+#: Text after which a superscript is not a power: nothing, a space, punctuation or a quote.
 _ENDED = re.compile(r"(?:^|[\s.,;:!?\"'\u201d\u2019\u00bb\]…|])$")
 _MARK = re.compile(r"\d{1,3}|[A-Za-z]")
 _BETWEEN = re.compile(r"[\s,;\[\]()]+")
-#: Symbols after which a subscript number is written without `_`, as in CO2, B12 and PM2.5.
+#: Symbols before a subscript number without `_`, as in CO2, B12 and PM2.5.
 _SYMBOLS = re.compile(
     r"(?<![^\W\d_])(?:[A-Z][a-z]?\d*|[()])*(?:[A-Z][a-z]?|\((?:[A-Z][a-z]?\d*)+\))$"
 )
@@ -30,7 +30,7 @@ _VARIABLE = re.compile(r"(?<!\w)[^\W\d_]$")
 
 
 class Place(IntEnum):
-    """The vertical position of a piece of text, or its role as a note mark or a fraction."""
+    """A text's vertical position, or its role as a note mark or fraction."""
 
     LOWERED = -1
     LEVEL = 0
@@ -46,9 +46,8 @@ _END = ("", Place.LEVEL)
 
 
 def raised(base: str, text: str, following: str = "") -> str:
-    """Write a superscript between `base` and `following`, usually with `^`. A digit or letter that
-    cannot be a power becomes a note mark (`[3]`). Signs, ordinals and trade marks are
-    unchanged.
+    """Write a superscript, usually with `^`. A digit or letter that cannot be a power becomes a
+    note mark (`[3]`).
     """
     core = text.strip()
     if not core or core[0] in "[^" or len(core) > _MOST_CHARS or _is_raised_sign(core):
@@ -61,7 +60,7 @@ def raised(base: str, text: str, following: str = "") -> str:
 
 
 def lowered(base: str, text: str, following: str = "") -> str:
-    """Write a subscript between `base` and `following`, with `_` except in chemical formulas."""
+    """Write a subscript, with `_` except in chemical formulas."""
     core = text.strip()
     if not any(map(str.isalnum, core)) or len(core) > _MOST_CHARS or not base.strip():
         return text
@@ -79,19 +78,19 @@ def note(text: str, following: str = "") -> str:
 
 
 def fraction(above: str, below: str) -> str:
-    """Write a fraction on one line, with brackets around any part longer than one word."""
+    """Write a fraction on one line, with brackets around longer parts."""
     return f"{bracketed(above)}/{bracketed(below)}"
 
 
 def root(inside: str, degree: str = "") -> str:
-    """Write a square root as `√(x+1)` and any other root as `x^(1/3)`."""
+    """Write a square root as `√(x+1)`, and any other as `x^(1/3)`."""
     if degree.strip() not in ("", "2"):
         return f"{bracketed(inside)}^(1/{bracketed(degree)})"
     return f"√{bracketed(inside)}"
 
 
 def bracketed(text: str) -> str:
-    """Put text in brackets, unless it is a single word or number or is already in brackets."""
+    """Put text in brackets, unless it is one word or already in brackets."""
     core = text.strip()
     if _ONE_WORD.fullmatch(core) or _is_enclosed(core):
         return core
@@ -99,7 +98,7 @@ def bracketed(text: str) -> str:
 
 
 def joined(pieces: Iterable[tuple[str, Place]]) -> str:
-    """Join pieces into one line, formatting superscripts, subscripts, notes and fractions."""
+    """Join pieces into one line, formatting scripts, notes and fractions."""
     runs: list[tuple[str, Place]] = []
     for text, place in pieces:
         if runs and (runs[-1][1] == place or not text.strip()):
@@ -124,7 +123,7 @@ def _with_fractions(runs: list[tuple[str, Place]]) -> list[tuple[str, Place]]:
 
 
 def written(base: str, text: str, following: str, place: Place) -> str:
-    """Format `text` for its vertical position, adding spaces where digits would run together."""
+    """Format `text` for its vertical position, without running digits together."""
     core = text.strip()
     if place == Place.LEVEL or not core:
         return text

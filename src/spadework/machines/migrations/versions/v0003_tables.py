@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from alembic import op
 
-#: The number is 0003 because this migration replaces three earlier ones.
+#: This migration replaces three earlier ones, hence the number 0003.
 revision = "0003"
 down_revision = None
 
@@ -70,7 +70,7 @@ ALTER TABLE exchanges ALTER request SET STORAGE EXTERNAL;
 ALTER TABLE bodies ALTER packed SET STORAGE EXTERNAL;
 ALTER TABLE files ALTER packed SET STORAGE EXTERNAL;
 """
-#: Notify a session's watchers of its events and end, and its runner of commands and takeovers.
+#: Notify a session's watchers of events, and its runner of commands and takeovers.
 _TOLD = """
 CREATE FUNCTION tell_watchers() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -91,9 +91,8 @@ CREATE TRIGGER tell AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION tell_wa
 CREATE TRIGGER tell AFTER INSERT ON signals FOR EACH ROW EXECUTE FUNCTION tell_workers();;
 CREATE TRIGGER tell AFTER UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION tell_all();;
 """
-#: Slots at resources, users' runs, and users' daily spending. The tables of resources (`rooms`)
-#: and slots (`places`) are unlogged, so that taking a slot writes nothing to disk. A server crash
-#: empties them.
+#: Slots at resources (`rooms`), runs and daily spending. The tables of slots are unlogged, so that
+#: a slot costs no disk write.
 _LIMITS = """
 CREATE UNLOGGED TABLE askers (
     process text PRIMARY KEY,
@@ -128,7 +127,7 @@ CREATE TABLE spent (
 ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 """
 #: The row of a room is locked while its slots change. A free slot goes to the user with the fewest
-#: slots there, then to the session with the fewest. Ties go to whoever was served longest ago.
+#: slots there, then to the session with the fewest.
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -214,7 +213,7 @@ BEGIN
     END LOOP;
 END $$;;
 """
-#: Processes report a user's daily spending one at a time, and each receives the others' total.
+#: Processes report a user's daily spending in turn, and receive the others' total.
 _DAY = """
 CREATE FUNCTION tell_spent(
     own spent, OUT tokens bigint, OUT money double precision,
@@ -232,8 +231,8 @@ BEGIN
         WHERE s.owner = own.owner AND s.day = own.day AND s.process <> own.process;
 END $$;;
 """
-#: Waiting sessions in queue order. Sessions of users with the fewest runs come first, and sessions
-#: of users at their limit come last.
+#: Waiting sessions in queue order. Users with the fewest runs come first, and users at their limit
+#: last.
 _RUNS = """
 CREATE VIEW queued AS
     SELECT id, owner, most_runs, ahead, most_runs > 0 AND ahead >= most_runs AS held_back,
@@ -264,7 +263,7 @@ BEGIN
     RETURN CASE WHEN FOUND THEN taken.run END;
 END $$;;
 """
-#: `version` counts the changes to a list. A reader that knows the current version fetches no rows.
+#: `version` counts a list's changes, so that readers can skip unchanged lists.
 _LISTS = "CREATE TABLE lists (name text PRIMARY KEY, version bigint NOT NULL, rows text NOT NULL)"
 _DELETED = "CREATE TABLE deleted (id text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())"
 _ANSWERS = """
@@ -275,7 +274,7 @@ CREATE TABLE answers (
 );
 CREATE INDEX answers_by_session ON answers (session)
 """
-#: A passage's words include its owner, so that the index finds only the owner's passages.
+#: A passage's words include its owner, so the index finds only the owner's passages.
 _KNOWLEDGE = """
 CREATE TABLE known_pages (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -1,4 +1,4 @@
-"""Discover the formats in this folder, one per module that defines FORMAT."""
+"""Discover this folder's formats, one per module that defines FORMAT."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from spadework.tools.extract.extracted import Extracted
 @dataclass(frozen=True)
 class Format:
     """A document format, recognised by first bytes, media type or extension (without the dot).
-    `read` takes the bytes and the URL. It raises only Unreadable or TooLarge.
+    `read` raises only Unreadable or TooLarge.
     """
 
     name: str

@@ -19,7 +19,7 @@ _WRITTEN = {"text/x-rst": "rst", "text/plain": "text"}
 
 
 def answer_of(body: bytes, what: str) -> Mapping[str, Any]:
-    """Parse a response as a JSON object. Raises Unreadable if it is anything else."""
+    """Parse a response as a JSON object. Raises Unreadable for anything else."""
     try:
         found = json.loads(decode(body, "utf-8"))
     except (ValueError, RecursionError):
@@ -36,9 +36,7 @@ def part(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def words(answer: Mapping[str, Any], name: str) -> str:
-    """Return the field `name` as one line of text, or "".
-    For an object, this is its name, type or URL.
-    """
+    """Return the field `name` as one line, or "". For an object, this is its name, type or URL."""
     found = answer.get(name)
     if isinstance(found, dict):
         found = found.get("name") or found.get("type") or found.get("url")
@@ -54,7 +52,7 @@ def package(
     author: str = "",
     day: str = "",
 ) -> Extracted:
-    """Return a package description as Markdown. Raises Unreadable if it lacks a title or text."""
+    """Return a package description as Markdown. Raises Unreadable without a title or text."""
     if not title or not (summary or readme):
         raise Unreadable("The package description is empty.")
     told = "\n".join(item(plain(f"{name}: {said}")) for name, said in facts.items() if said)
@@ -70,14 +68,14 @@ def package(
 
 
 def read_readme(text: object, media_type: str, url: str) -> Extracted | None:
-    """Convert a README by its media type (Markdown by default). Return None if it is empty."""
+    """Convert a README (Markdown by default), or return None if it is empty."""
     kind = media_type.partition(";")[0].strip().lower()
     read = text_reader(_WRITTEN.get(kind, "markdown"))
     return read(text, url) if read and isinstance(text, str) and text.strip() else None
 
 
 def unpack_base64(content: object) -> bytes:
-    """Decode base64 text; return b"" for non-text. Raises Unreadable if the text is invalid."""
+    """Decode base64 text; return b"" for non-text. Raises Unreadable if invalid."""
     try:
         return base64.b64decode(content if isinstance(content, str) else "", validate=False)
     except (binascii.Error, ValueError):

@@ -16,7 +16,7 @@ _PAGES = ("text/html", "application/xhtml+xml")
 
 
 def extract_mhtml(body: bytes, url: str) -> Extracted:
-    """Read the first HTML part as the page at its original URL. Raises Unreadable or TooLarge."""
+    """Read the first HTML part as a page. Raises Unreadable or TooLarge."""
     try:
         message = BytesParser().parsebytes(body)
         page = next((part for part in message.walk() if part.get_content_type() in _PAGES), None)

@@ -8,9 +8,7 @@ from spadework.tools.extract.formats.described import answer_of, package, part, 
 
 
 def extract_package(body: bytes, url: str) -> Extracted:
-    """Return a package's facts and README.
-    The response may describe one version or all. Raises Unreadable if it describes no package.
-    """
+    """Return a package's facts and README. Raises Unreadable."""
     answer = answer_of(body, "package")
     latest = words(part(answer, "dist-tags"), "latest")
     version = latest or words(answer, "version")

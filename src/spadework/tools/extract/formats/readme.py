@@ -20,7 +20,7 @@ _TYPES = {".rst": "text/x-rst", ".txt": "text/plain", "": "text/plain"}
 
 
 def extract_readme(body: bytes, url: str) -> Extracted:
-    """Return the README, parsed by its file extension. Raises Unreadable if there is none."""
+    """Return the README. Raises Unreadable if there is none."""
     answer = answer_of(body, "README")
     kind = _TYPES.get(PurePosixPath(words(answer, "name")).suffix.lower(), "text/markdown")
     text = decode(unpack_base64(answer.get("content")))

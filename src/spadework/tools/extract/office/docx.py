@@ -1,4 +1,4 @@
-"""Convert Word files to Markdown, with notes and comments after the text."""
+"""Convert Word files to Markdown, with notes and comments at the end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CODE = re.compile(
 )
 _FIXED = re.compile(r"\bmono|courier|consolas|menlo|lucida console", re.IGNORECASE)
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
-#: Maximum number of parent styles to follow. Damaged files may contain cycles.
+#: Maximum parent styles to follow. Damaged files may contain cycles.
 _ANCESTORS = 10
 _PLACES = {"superscript": Place.RAISED, "subscript": Place.LOWERED}
 #: Outline level of body text.
@@ -55,7 +55,7 @@ class Styles:
         self._placed: dict[str, Place] = {}
 
     def place(self, run: Element) -> Place:
-        """Return the vertical position of a run, from its settings or else from its style."""
+        """Return a run's vertical position, from its settings or style."""
         settings = child(run, "rPr")
         own = attribute(child(settings, "vertAlign"), "val")
         if own:
@@ -67,7 +67,7 @@ class Styles:
         return self._placed[name]
 
     def of(self, paragraph: Element) -> Style:
-        """Return a paragraph's style. A paragraph entirely in a fixed-width font is code."""
+        """Return a paragraph's style. Text entirely in a fixed-width font is code."""
         own = child(paragraph, "pPr")
         style = _change_style(self._named(attribute(child(own, "pStyle"), "val")), own)
         if not style.level and not style.code and _is_fixed(paragraph):
@@ -90,7 +90,7 @@ class Styles:
 
 
 def by_name(style: Style, name: str) -> Style:
-    """Return `style`, updated from its name. Word names headings in English in every language."""
+    """Update a style from its name. Word's heading names are always English."""
     if found := _HEADING.match(name):
         return replace(style, level=int(found[1]))
     if name.lower() == "title":
@@ -110,7 +110,7 @@ def _change_style(style: Style, settings: Element | None) -> Style:
 
 
 def is_fixed_font(name: str) -> bool:
-    """Return whether a font name belongs to a fixed-width font."""
+    """Return whether a font is fixed-width, judging by its name."""
     return bool(_FIXED.search(name))
 
 
@@ -145,7 +145,7 @@ _UNSEEN = frozenset(
     {"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"}
 )
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "p": " "}
-#: Parts that contain notes, keyed by the element that refers to a note.
+#: Parts that contain notes, keyed by the element that refers to them.
 _NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 _MOST_SPAN = 63
 _BREAKS_LINK = re.compile(r"[\s()<>]")
@@ -182,7 +182,6 @@ class _Document:
                 self.read(element)
 
     def notes(self) -> Iterator[str]:
-        """Yield the notes that the text or another note refers to, each preceded by its mark."""
         found = {
             (name, attribute(note, "id")): note
             for name in _NOTES.values()

@@ -1,4 +1,4 @@
-"""Write MathML and Word (OMML) formulas on one line: `(x-4)/27`, `√(b^2-4ac)`, `∑_(i=1)^n i`."""
+"""Write MathML and Word (OMML) formulas on one line: `√(b^2-4ac)`, `∑_(i=1)^n i`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from spadework.tools.extract.xml import Element, attribute, child, tag
 #: Invisible operators and spaces.
 _UNSEEN = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b\u2060"))
 _ATOM = re.compile(r"[\w.,\u221e'\u2032!%°]*")
-#: The end of a text that a following letter would run into: a word, a superscript or a subscript.
+#: A text's end that a letter would run into: a word, superscript or subscript.
 _WORD_ENDS = re.compile(r"[^\W\d_]{2,}$|[_^]\w*$")
 _WORD_BEGINS = re.compile(r"[^\W\d_]{2}")
 _DEEPEST = 60
 
 
 class _Unknown(Exception):
-    """A formula contains an unknown element or is nested too deeply."""
+    """A formula with an unknown element or too much nesting."""
 
 
 def linear(formula: Element) -> str:
-    """Return a MathML or OMML formula on one line, or `[formula]` if it is unreadable."""
+    """Return a MathML or OMML formula on one line, or `[formula]`."""
     try:
         return " ".join(_read(formula, _DEEPEST).split())
     except _Unknown:
@@ -61,7 +61,6 @@ def _token(element: Element, depth: int) -> str:
 
 
 def _parts(element: Element, depth: int, *names: str) -> list[str]:
-    """Convert the children with these names, or all children. A missing child becomes ""."""
     if not names:
         return [_read(part, depth) for part in element if tag(part)]
     found = (child(element, name) for name in names)

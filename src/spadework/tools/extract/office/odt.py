@@ -25,7 +25,7 @@ _UNSEEN = frozenset((
 ))  # fmt: skip
 _CODE = "Preformatted"
 _MAX_SPACES = 100
-#: Maximum rows and columns of a sheet, which limit how often a row or column is repeated.
+#: Maximum rows and columns of a sheet, including repeated ones.
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 
 
@@ -143,9 +143,7 @@ class _Document:
                 merged[column] = (rows - 1, shown) if rows > 1 else (0, "")
 
     def _cells(self, row: Element, merged: dict[int, tuple[int, str]]) -> list[str]:
-        """Return a row's cells, repeating merged ones. Updates `merged`, which maps each column to
-        a merged cell's remaining rows and text.
-        """
+        """Return a row's cells. `merged` maps columns to remaining rows and text."""
         found: list[str] = []
         filled = 0
         for cell in row:
@@ -195,7 +193,6 @@ class _Document:
             yield part.tail or "", place
 
     def _note(self, element: Element) -> str:
-        """Store a note or comment for the end, and return its mark, if any."""
         author = next((text(part) for part in element if tag(part) == "creator"), "")
         said = " ".join(" ".join(self._paragraphs(element)).split())
         if tag(element) == "annotation":

@@ -1,4 +1,4 @@
-"""Read the parts of zip-based documents, with a size limit per part."""
+"""Read the parts of zip-based documents, up to a size limit."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _FAULTS = (
 
 @contextmanager
 def whole(what: str) -> Iterator[None]:
-    """Convert errors about damaged or locked archives to Unreadable. `what` names the file."""
+    """Convert errors about damaged or locked archives to Unreadable."""
     try:
         yield
     except FetchError:
@@ -75,7 +75,7 @@ _TEMPLATES = frozenset(
 
 
 def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
-    """Open a zip file. Raises Unreadable if it is damaged, TooLarge if it exceeds MAX_ENTRIES."""
+    """Open a zip file. Raises Unreadable if damaged, or TooLarge over MAX_ENTRIES."""
     entries = body.count(_ENTRY)
     if entries > MAX_ENTRIES:
         raise TooLarge(f"The {what} has {entries:,} entries; the limit is {MAX_ENTRIES:,}.")
@@ -84,9 +84,7 @@ def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
 
 
 class Package:
-    """The parts of a zip file.
-    `what` names the file in errors. `main` is an Office file's main part.
-    """
+    """The parts of a zip file. `main` is an Office file's main part."""
 
     def __init__(self, body: bytes, what: str) -> None:
         self.what = what
@@ -96,9 +94,7 @@ class Package:
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 
     def read(self, name: str, limit: int = MAX_PART) -> bytes:
-        """Return a part, or b"" if it is missing. Raises Unreadable if the part is damaged, and
-        TooLarge if it exceeds `limit` bytes.
-        """
+        """Return a part, or b"" if missing. Raises Unreadable, or TooLarge beyond `limit` bytes."""
         if name not in self.names:
             return b""
         self._read.add(name)
@@ -109,12 +105,12 @@ class Package:
         return found
 
     def tree(self, name: str) -> Element | None:
-        """Return a part as XML, or None if it is missing or empty."""
+        """Return a part as XML, or None if missing or empty."""
         xml = self.read(name)
         return xml_tree(xml, self.what) if xml.strip() else None
 
     def needed(self, name: str) -> Element:
-        """Return a part as XML. Raises Unreadable if it is missing or empty."""
+        """Return a part as XML. Raises Unreadable if missing or empty."""
         found = self.tree(name)
         if found is None:
             raise Unreadable(f"The {self.what} is damaged: {name} is missing.")
@@ -140,7 +136,7 @@ class Package:
         return relations
 
     def about(self, markdown: str, *, title: str = "", kind: str) -> Extracted:
-        """Return the Markdown with the Office file's metadata. `title` is the default title."""
+        """Return Markdown with the Office file's metadata. `title` is a default."""
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
         if said.get("creator") in _TEMPLATES:
@@ -149,7 +145,7 @@ class Package:
         return described(said, blocks([markdown, self.unread()]), title=title, kind=kind)
 
     def unread(self, known: Collection[str] = ()) -> str:
-        """Return a line that names the unread parts other than boilerplate and `known`, or ""."""
+        """Return a line that names unread parts, except `known`, or ""."""
         left = [
             name
             for name in self.names
@@ -164,7 +160,7 @@ class Package:
 
 
 def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:
-    """Return the Markdown with Dublin Core metadata. `title` is used if the metadata has none."""
+    """Return Markdown with Dublin Core metadata. `title` is a default."""
     return Extracted(
         title=said.get("title") or title,
         markdown=markdown,
@@ -180,7 +176,7 @@ _NAMES, _VALUES = ("cat", "xVal"), ("val", "yVal")
 
 
 def drawing_text(package: Package, relations: dict[str, str], element: Element) -> str:
-    """Return a drawing's text. `element` is a chart, or the `relIds` of a diagram."""
+    """Return a drawing's text. `element` is a chart, or a diagram's `relIds`."""
     is_chart = tag(element) == "chart"
     name = relations.get(attribute(element, "id" if is_chart else "dm"), "")
     root = package.tree(name)

@@ -1,4 +1,4 @@
-"""Convert PowerPoint files to Markdown: one section per slide, with text, notes and comments."""
+"""Convert PowerPoint files to Markdown, with one section per slide."""
 
 from __future__ import annotations
 

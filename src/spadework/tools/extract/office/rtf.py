@@ -16,17 +16,17 @@ from spadework.tools.extract.notation import Place, joined
 
 _to_text: Any = striprtf.rtf_to_text  # striprtf has no types.
 
-#: Maximum file size in bytes, not counting pictures. Much longer files take minutes.
+#: Maximum bytes of a file without pictures. Much longer files take minutes.
 MAX_BYTES = 20_000_000
 
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
-#: Field marks, which are removed because striprtf takes quadratic time to search for them.
+#: Field marks are removed, because striprtf searches for them in quadratic time.
 _FIELD = re.compile(r"\\field(?![a-z])")
-#: A superscript or subscript up to its end mark or the end of its group.
+#: A superscript or subscript, up to its end mark or group end.
 _SCRIPT = re.compile(
     r"(\\(?:super|sub)(?![a-z0-9]))\s?([^{}]{0,200}?)(\\(?:nosupersub|plain)\b|(?=[{}]))"
 )
-#: Control characters placed around superscripts and subscripts. striprtf leaves them in the text.
+#: Control characters around superscripts and subscripts, which striprtf leaves in the text.
 _BEGINS, _ENDS = ("\x01", "\x02"), "\x03"
 _PLACES = {"\x01": Place.LOWERED, "\x02": Place.RAISED, "\x04": Place.NOTE}
 _MARKED = re.compile(r"([\x01\x02\x04][^\x03]*\x03)")
@@ -106,9 +106,7 @@ def _with_scripts(text: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Return striprtf's lines as Markdown.
-    A bar at the end marks a table row. A list mark and a tab start a list item.
-    """
+    """Return striprtf's lines as Markdown. Table rows end with a bar."""
     parts = []
     lines = (line for line in text.split("\n") if line.strip())
     for kind, group in groupby(lines, key=_kind):

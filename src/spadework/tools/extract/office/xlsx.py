@@ -1,4 +1,4 @@
-"""Convert Excel files to Markdown, with one table of values per visible sheet."""
+"""Convert Excel files to Markdown, with one table per visible sheet."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
 #: Letters that mark a date format, except in quotes or brackets.
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
-#: Number of the built-in elapsed-time format, and the letters that mark custom ones.
+#: Number of the built-in elapsed-time format, and letters of custom ones.
 _LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b")
 _PLACE = re.compile(r"([A-Z]{1,3})\d+")
@@ -59,7 +59,7 @@ _DAY_ONE = {False: datetime(1899, 12, 30), True: datetime(1904, 1, 1)}
 
 
 class Range(NamedTuple):
-    """A range of merged cells, with columns counted from 0 and rows from 1."""
+    """Merged cells. Columns are counted from 0 and rows from 1."""
 
     left: int
     top: int
@@ -96,7 +96,7 @@ def _first_rows(xml: bytes) -> tuple[bytes, int]:
 
 
 class _Values:
-    """Reads cell values as displayed, using shared strings and number formats."""
+    """Cell values as displayed, from shared strings and number formats."""
 
     def __init__(self, package: Package, *, from_1904: bool) -> None:
         self._what = package.what
@@ -108,7 +108,6 @@ class _Values:
         self._dates = _date_styles(package.tree("xl/styles.xml"))
 
     def rows(self, xml: bytes) -> Iterator[tuple[int, list[str]]]:
-        """Yield each row of a sheet's XML with its number, counted from 1."""
         tree = xml_tree(xml, self._what) if xml.strip() else None
         for place, row in enumerate(below(tree, "row") if tree is not None else (), 1):
             yield number(attribute(row, "r"), most=_MOST_ROWS) or place, self._row(row)
@@ -122,7 +121,7 @@ class _Values:
             if tag(cell) == "c":
                 cells[column] = self._value(cell)
         width = max((column for column, value in cells.items() if value), default=-1) + 1
-        # Leave the widest row so far uncut, so that `sheet_table` can count the cut columns.
+        # `sheet_table` counts the cut columns, so leave the widest row so far uncut.
         shown = width if width > self._widest else min(width, MAX_COLUMNS)
         self._widest = max(self._widest, width)
         return [cells.get(column, "") for column in range(shown)]
@@ -141,7 +140,7 @@ class _Values:
         return self._number(written, attribute(cell, "s", "0")) if kind == "n" else written
 
     def _number(self, written: str, style: str) -> str:
-        """Return a number as displayed: a date or time, or a number without rounding noise."""
+        """Return a date, a time, or a number without rounding noise."""
         try:
             days = float(written)
             if style not in self._dates:
@@ -161,9 +160,7 @@ def lapse(seconds: float) -> str:
 
 
 def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> Iterator[list[str]]:
-    """Yield a sheet's rows, repeating merged cells. A merged cell that is alone in its row is not
-    repeated across that row.
-    """
+    """Yield a sheet's rows. A merged cell is not repeated across a row that it fills alone."""
     coming = sorted(merged, key=lambda found: found.top, reverse=True)
     said: list[tuple[Range, str]] = []
     for at, cells in rows:
@@ -228,7 +225,7 @@ def _place(run: Element) -> Place:
 
 
 def _date_styles(styles: Element | None) -> dict[str, bool]:
-    """Return the date and time styles, and whether each shows elapsed time."""
+    """Return the date styles, and whether each shows elapsed time."""
     if styles is None:
         return {}
     dates = {str(number): number == _LAPSE for number in _DATES}
@@ -249,7 +246,7 @@ _Value = float | str | bool | date | datetime | time | timedelta | None
 
 
 def extract_xls(body: bytes, url: str) -> Extracted:
-    """Return an xls or xlsb workbook's values. Raises Unreadable if it is damaged or locked."""
+    """Return an xls or xlsb workbook's values. Raises Unreadable."""
     try:
         with CalamineWorkbook.from_filelike(io.BytesIO(body)) as book:
             shown = [

@@ -1,1 +1,1 @@
-"""Read HTML: parse once, split into blocks, score them and write Markdown."""
+"""Read HTML: parse, split into blocks, score them and write Markdown."""

@@ -15,13 +15,13 @@ _PRICE = re.compile(r"[$€£¥]\s?\d|\d\s?(?:€|£|USD|EUR)")
 _MONEY = ("$", "€", "£", "¥", "USD", "EUR")
 _LEVELS = 5
 _PRICED = 200
-#: Traits of elements that usually hold the content.
+#: Elements that usually contain the content.
 LANDMARKS = frozenset(("tag:main", "role:main", "tag:article"))
 _STEPS = "abcdefghijk"
 
 
 def size(chars: int) -> str:
-    """Return a length as one of eleven letters, on a base-2 logarithmic scale."""
+    """Return a length as one of eleven letters, on a log2 scale."""
     return _STEPS[min(10, (chars >> 2).bit_length())]
 
 
@@ -44,7 +44,7 @@ def as_parent(traits: tuple[str, ...]) -> list[str]:
 
 
 class PageView:
-    """Holds a page's blocks and names their features. The scorer ignores any without a weight."""
+    """A page's blocks and their features. The scorer ignores those without weights."""
 
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks = blocks
@@ -73,9 +73,7 @@ class PageView:
         return shape, self._like[id(frame.parent), frame.traits].bit_length()
 
     def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
-        """Return the features of an element's position in the page. `around` holds the traits of
-        the element and its ancestors.
-        """
+        """Return position features. `around` are the traits of the element and its ancestors."""
         found = [f"in {self._has}>{_landmarks(around)}"]
         above: Frame | None = frame
         most = 0
@@ -90,7 +88,7 @@ class PageView:
         return found
 
     def of_block(self, i: int) -> list[str]:
-        """Return the features of block `i`, without the features of the elements around it."""
+        """Return the features of block `i` without those of surrounding elements."""
         own = self._own
         after = i - self._first_h1
         found = ["block " + own[i + 1], "before " + own[i], "after " + own[i + 2]]
@@ -139,7 +137,7 @@ class Sums:
 
 
 def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: list[float]) -> Frame:
-    """Return the element with the best expected F1 in characters; inner elements win ties."""
+    """Return the element with the best expected F1. Inner elements win ties."""
     likely = Sums([block.chars * chance for block, chance in zip(blocks, chances, strict=True)])
     expected = likely.of(0, len(blocks)) + 1e-9
     best, found = -1.0, frames[0]
@@ -165,7 +163,7 @@ def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
 
 
 def levelled(chances: list[float], masses: Sequence[float], alike: list[list[int]]) -> list[float]:
-    """Move probabilities towards the means of their groups in `alike`, weighted by `masses`."""
+    """Move probabilities towards their groups' means, weighted by `masses`."""
     found = list(chances)
     for places in alike:
         if len(places) > 1:
