@@ -1,24 +1,21 @@
-"""Make external text safe to store and show, so that no character has an invisible effect.
-`spadework.tools.export.markdown_report` escapes such text for Markdown.
-"""
+"""Make external text safe to store and show, without invisible characters."""
 
 from __future__ import annotations
 
 import re
 
-#: Control characters except tab and line ends, writing direction marks, invisible tags, and
-#: noncharacters.
+#: Control characters (except tab and line ends), direction marks, tags and noncharacters.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
     "\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 #: Line and page breaks other than \n.
 _BREAKS = re.compile("\r\n|[\x0b\x0c\r\x85\u2028\u2029]")
-#: Runs of marks, digits or letters without a space that are too long for readable text.
+#: Runs of marks, digits or letters too long for readable text.
 _RUNS = re.compile(
     r"(?<![^\w\s])([^\w\s]{1000})[^\w\s]++|(?<!\d)(\d{1000})\d++|(?<!\w)(\w{10000})\w++"
 )
-#: A point at which to break a long line. In Markdown, the paragraph continues on the next line.
+#: Where a long line is broken. In Markdown, the paragraph continues.
 _LONG_LINE = re.compile(r"([^\n]{10000}[^\n\s]{0,1000}+)[^\S\n]?+(?=[^\n])")
 
 
@@ -30,13 +27,13 @@ def visible(text: str) -> str:
 
 
 def bounded(text: str) -> str:
-    """Cut overlong runs of characters and break overlong lines, which would be slow to process."""
+    """Cut overlong runs and break overlong lines, which are slow to process."""
     cut = _RUNS.sub(lambda run: run[run.lastindex or 0], text)
     return _LONG_LINE.sub(r"\1\n", cut)
 
 
 def one_line(text: str, most: int = 300) -> str:
-    """Return the text on one line of at most `most` characters, all printable."""
+    """Return printable text on one line of at most `most` characters."""
     seen = visible(text[: 4 * most])
     line = " ".join("".join(c if c.isprintable() else " " for c in seen).split())
     return line if len(line) <= most else line[: most - 1] + "…"

@@ -1,5 +1,5 @@
-"""The data types of a run, from question to report. All are frozen and small: page texts stay in
-the page store, under their content hashes. Offsets count code points in those texts.
+"""The frozen data types of a run. Page texts stay in the page store, where offsets count code
+points.
 """
 
 from spadework.values.coverage import (

@@ -1,4 +1,4 @@
-"""The coverage of topics, recommended searches for gaps, and disagreements."""
+"""The coverage of topics, searches for gaps, and disagreements."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ STATE_WORDS: dict[CoverageState, str] = {
 
 
 def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | None:
-    """Return the coverage state of all topics together, or None if there are none. `evidence` is
-    the number of pieces of evidence for topics that are not open.
+    """Return the coverage state of all topics together, or None if there are none. `evidence`
+    excludes open topics.
     """
     if not topics:
         return None
@@ -29,9 +29,7 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search that would fill a gap. If `led_to`, it looks for the page about a name found in the
-    pages already read.
-    """
+    """A search that would fill a gap. If `led_to`, it looks for a name's own page."""
 
     query: str
     purpose: str = ""
@@ -43,7 +41,7 @@ class Recommendation(Value):
 
 
 class Quality(Value):
-    """The quality of a topic's passages as a basis for an answer. Each criterion is 0..10."""
+    """The quality of a topic's passages, by criteria from 0 to 10."""
 
     accuracy: float = Field(ge=0, le=10)
     completeness: float = Field(ge=0, le=10)
@@ -59,7 +57,7 @@ class Quality(Value):
 
 
 class Shortfall(Value):
-    """Something the evidence for a `topic` ("" for all) lacks. A covered topic stays covered."""
+    """Something that the evidence for a `topic` ("" for all) lacks."""
 
     kind: Literal[
         "definition",
@@ -99,16 +97,14 @@ class Coverage(Value):
 
     @property
     def state(self) -> CoverageState:
-        """The state: answered, partly (a quote may answer the topic), or open."""
+        """The state: answered, partly (a quote may answer it), or open."""
         if self.covered:
             return "answered"
         return "partly" if self.evidence_ids and not self.near else "open"
 
 
 class Round(Value):
-    """The evidence, mean score (0..1) and mean quality (0..10) before and after a round. A topic
-    not judged again keeps its score, so that the means differ only by the round's gain.
-    """
+    """The evidence, mean score (0..1) and mean quality (0..10) before and after a round."""
 
     number: int
     evidence_before: int
@@ -120,8 +116,8 @@ class Round(Value):
 
 
 class Side(Value):
-    """One side of a disagreement: its statement, evidence and weight (0..1).
-    If `changed_copy`, only newer near-copies of another side's pages support it.
+    """One side of a disagreement, with a weight of 0..1. A `changed_copy` rests only on newer
+    near-copies of another side's pages.
     """
 
     claim: str
@@ -131,7 +127,7 @@ class Side(Value):
 
 
 class Conflict(Value):
-    """A contradiction between pieces of evidence of one topic."""
+    """A contradiction in the evidence for one topic."""
 
     topic: str
     kind: Literal["number", "date", "negation", "value"]

@@ -24,12 +24,12 @@ from spadework.values.value import CODE, NOBODY, Value
 
 PUBLISHER_CHARS = 80
 _SIGN = re.compile(r"[\W_]+")
-#: An address in place of a publisher's name. It would repeat the host and be rendered as a link.
+#: An address in place of a publisher's name, which would become a link.
 _ADDRESS = re.compile(r"://|^\S+\.[a-z]{2,}(?:/\S*)?$", re.IGNORECASE)
 
 
 def tell_beside(publisher: str, domain: str) -> str:
-    """Return the publisher on one line, or "" if the domain names it: *Reuters* at reuters.com."""
+    """Return the publisher, or "" if the domain names it (*Reuters*, reuters.com)."""
     name = " ".join(publisher.split())[:PUBLISHER_CHARS].strip()
     if not name or _ADDRESS.search(name):
         return ""
@@ -46,14 +46,14 @@ Verdict = Literal[
 Status = Literal["completed", "time_limited", "budget_limited", "partial", "failed"]
 Mode = Literal["model", "extractive"]
 SectionKind = Literal["summary", "topic", "code", "conflicts", "limits"]
-#: A stored picture is named by the hash of its bytes.
+#: Pictures are named by the hash of their bytes.
 PICTURE_NAME = r"[0-9a-f]{64}\.(?:png|jpeg|gif|webp)"
 Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
 class Sentence(Value):
-    """A sentence of the report, or a piece of code, with its evidence. `maker` is the name of a
-    model, or `CODE`. An `inferred` sentence is a conclusion from its evidence.
+    """A sentence of the report, or code, with its evidence. `maker` is a model's name or `CODE`.
+    `inferred` sentences are conclusions.
     """
 
     text: str
@@ -69,10 +69,9 @@ class Sentence(Value):
 
 
 class Part(Value):
-    """A part of a section in a single form. `takes` lists how many sentences each item has: a
-    paragraph or code block is one item, a list has several, and a table's items are its cells,
-    row by row under `columns`. A sub-heading has only `text`. `quoted` parts keep the words and
-    emphasis of pages; except for tables, they are laid out by code, not by a model.
+    """A part of a section in one form. `takes` is the number of sentences in each item: a
+    paragraph, a list item or a table cell (row by row). A sub-heading has only `text`. `quoted`
+    parts keep the words of pages.
     """
 
     form: Form
@@ -83,12 +82,12 @@ class Part(Value):
 
     @property
     def by_code(self) -> bool:
-        """True if code, not a model, lays out the part, as with sentences outside any part."""
+        """Whether code, not a model, lays out the part."""
         return self.quoted and self.form != "table"
 
 
 class Section(Value):
-    """A heading and its sentences, laid out by `parts`, or by code if there are none."""
+    """A heading and its sentences, laid out by `parts` or by code."""
 
     heading: str
     kind: SectionKind = "topic"
@@ -96,7 +95,7 @@ class Section(Value):
     parts: tuple[Part, ...] = ()
 
     def followed_by(self, other: Section) -> Section:
-        """Return the section with the sentences of `other` appended, keeping both layouts."""
+        """Return the section with the sentences of `other` appended."""
         told, parts = (*self.sentences, *other.sentences), [*_parts_of_all(self)]
         for part in _parts_of_all(other):
             if parts and parts[-1].by_code and part.by_code:
@@ -111,8 +110,8 @@ class Section(Value):
         return self.model_copy(update={"sentences": told})
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Section:
-        """Return the section with the sentences at the given positions replaced or removed.
-        Empty parts and empty table rows are dropped. Empty cells are kept.
+        """Return the section with sentences replaced or removed by position. Empty parts and table
+        rows are dropped.
         """
         after = [tuple(changes.get(n, (one,))) for n, one in enumerate(self.sentences)]
         parts, at = [], 0
@@ -147,7 +146,7 @@ def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 
 class Report(Value):
-    """The report on a question. `language` is the language of the text that code adds."""
+    """The report on a question. Code adds text in `language`."""
 
     title: str
     sections: tuple[Section, ...] = ()
@@ -161,7 +160,7 @@ class Report(Value):
 
 
 class Weakness(Value):
-    """A weakness in a report's `section`. Its `query`, if any, is the first search for `topic`."""
+    """A weakness in a `section`. `query` is the first search for `topic`."""
 
     text: str
     section: str = ""
@@ -171,9 +170,7 @@ class Weakness(Value):
 
 
 class Review(Value):
-    """An editor's review of a report, with the `sections` and the number of ledger `entries` at
-    that time. `done` means that the changes it asks for have been attempted.
-    """
+    """An editor's review of a report. `done` means that its changes have been attempted."""
 
     verdict: str
     strengths: tuple[str, ...] = ()
@@ -184,7 +181,7 @@ class Review(Value):
 
 
 class Picture(Value):
-    """A picture from a cited `page` beside the quote `evidence_id`, stored as the file `name`."""
+    """A picture on a cited `page`, beside the quote `evidence_id`."""
 
     url: str
     page: str
@@ -194,8 +191,8 @@ class Picture(Value):
 
 
 class Citation(Value):
-    """A sentence of the report, one piece of its evidence, and the verdict. `maker` and `judge`
-    are each the name of a model, `CODE` or `NOBODY`.
+    """A sentence, one piece of its evidence, and the verdict. `maker` and `judge` are models'
+    names, `CODE` or `NOBODY`.
     """
 
     sentence: str
@@ -249,12 +246,12 @@ class Source(Value):
 
     @property
     def place(self) -> str:
-        """The publisher and the domain, or only the domain if it names the publisher."""
+        """The publisher, unless the domain names it, and the domain."""
         return ", ".join(filter(None, (self.published_by, self.domain)))
 
 
 class Problem(Value):
-    """A problem in a run: its stage, subject, cause, and effect on the answer."""
+    """A problem in a run, with its cause and effect on the answer."""
 
     stage: str
     subject: str
@@ -263,9 +260,8 @@ class Problem(Value):
 
 
 class Usage(Value):
-    """The usage of a run. `money` is in US dollars for model calls, or None if a price is unknown.
-    `search_errors` and `model_errors` count failures, and `too_long` counts requests that were
-    too long for the model.
+    """The usage of a run. `money` is in US dollars, or None if a price is unknown. `too_long`
+    counts requests too long for the model.
     """
 
     model_calls: int = 0
@@ -285,7 +281,7 @@ class Usage(Value):
 
 
 class CoveredTopic(Value):
-    """A topic of a result. If `near`, its evidence is only the closest text found."""
+    """A topic of a result. `near` evidence is only the closest found."""
 
     name: str
     covered: bool
@@ -298,7 +294,7 @@ class CoveredTopic(Value):
 
     @property
     def state(self) -> CoverageState:
-        """The state: answered, partly (a quote may answer the topic), or open."""
+        """The state: answered, partly (a quote may answer it), or open."""
         if self.covered:
             return "answered"
         return "partly" if self.evidence and not self.near else "open"
@@ -320,7 +316,7 @@ class Result(Value):
     stopped_by: str = ""
     mode: Mode
     confidence: float | None = None
-    # asyncio.run formats the result's repr. Large fields are omitted, because they would slow it.
+    # asyncio.run formats the repr, which large fields would slow down.
     topics: tuple[CoveredTopic, ...] = Field(default=(), repr=False)
     sources: tuple[Source, ...] = Field(default=(), repr=False)
     report: str = Field(repr=False)
@@ -343,7 +339,7 @@ class Result(Value):
 
     @property
     def state(self) -> CoverageState | None:
-        """The coverage of the topics as a whole, or None if there are none."""
+        """The coverage of all topics together, or None without topics."""
         covered = sum(topic.covered for topic in self.topics)
         return state_as_whole(len(self.topics), covered, self.evidence_count)
 
@@ -354,5 +350,5 @@ class Result(Value):
 
     @property
     def evidence_count(self) -> int:
-        """The number of pieces of evidence for topics that are not open."""
+        """The amount of evidence for topics that are not open."""
         return sum(len(topic.evidence) for topic in self.topics if topic.state != "open")
