@@ -1,4 +1,4 @@
-"""The public import path for rank fusion, which is implemented in `ranking/relevance.py`."""
+"""The public import path for rank fusion from `ranking/relevance.py`."""
 
 from spadework.tools.ranking.relevance import reciprocal_rank_fusion
 

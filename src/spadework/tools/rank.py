@@ -1,4 +1,4 @@
-"""The public import path of relevance scoring, which is implemented in `ranking/relevance.py`."""
+"""The public import path of `ranking/relevance.py`."""
 
 from spadework.tools.ranking.relevance import query_terms, relevance
 

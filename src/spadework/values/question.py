@@ -1,4 +1,4 @@
-"""The question, its plan and tasks, and the forecast of a run."""
+"""The question, its plan and tasks, and the run's forecast."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Complexity = Literal["simple", "moderate", "complex"]
 Freshness = Literal["any", "recent", "now"]
 Need = Literal["text", "count", "table"]
 
-#: The kind of answer that code can check for a topic; "open" if code cannot check it.
+#: The kind of answer that code can check, or "open".
 Expected = Literal[
     "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
-#: Patterns of country and language codes, which become parts of URLs. "" means no code.
+#: Patterns of country and language codes in URLs. "" means none.
 COUNTRY, LANGUAGE = r"^([a-z]{2})?$", r"^([a-z]{2,12}(-[a-z]{2,12})*)?$"
 
 
 class Question(Value):
-    """The question, with its attachments and instructions for the answer.
-    - `earlier`: previous questions, oldest first; `answers`: their answers ("" if unknown).
-    - `asked_on`: the date of the run (ISO).
-    - `wishes`: separate instructions on form.
+    """The question, with its attachments and instructions.
+    - `earlier`: previous questions, oldest first; `answers`: "" if unknown.
+    - `asked_on`: the ISO date of the run.
+    - `wishes`: instructions on form.
     - `keeps`: the headings of a report to which only missing parts are added.
     """
 
@@ -44,7 +44,7 @@ class Question(Value):
     keeps: tuple[str, ...] = ()
 
 
-#: Maximum characters of a query. Providers reject 400, including the site filters.
+#: Maximum query characters. Providers reject 400, including site filters.
 MOST_QUERY_CHARS = 300
 
 
@@ -55,7 +55,7 @@ def _short(text: str) -> str:
     return cut.rsplit(None, 1)[0] if " " in cut and not text[MOST_QUERY_CHARS].isspace() else cut
 
 
-#: Search filters that some providers ignore. Domain filters always apply.
+#: Search filters that some providers ignore.
 Wish = Literal["country", "language", "news", "time"]
 
 
@@ -63,9 +63,8 @@ class Query(Value):
     """A query and its search filters; "", None and False mean no filter.
     - `country`: an ISO 3166 code.
     - `since`, `until`: inclusive; they override `freshness`.
-    - `asked_in`: the language of a non-English question, which web engines prefer without
-      filtering.
-    - `results` (new pages wanted), `seconds`: 0 to use the settings.
+    - `asked_in`: a preferred language, without filtering.
+    - `results`, `seconds`: 0 to use the settings.
     """
 
     text: Annotated[str, AfterValidator(_short)]
@@ -84,7 +83,7 @@ class Query(Value):
 
 
 class Topic(Value):
-    """Something to cover, with evidence of the kind `expects` and the words in `must_cover`."""
+    """A topic to cover, with evidence of kind `expects` and words in `must_cover`."""
 
     name: str
     question: str
@@ -94,11 +93,11 @@ class Topic(Value):
 
 
 class Plan(Value):
-    """The topics of a question, its type, and the `subjects` it is about.
+    """The topics and type of a question, and the `subjects` it is about.
     - `title`: heads the report if the question is long.
     - `language`: the language of the report.
-    - `wishes`: instructions on the report's form, length and readers.
-    - `maker`: the name of a model, or `CODE`.
+    - `wishes`: instructions on the report's form.
+    - `maker`: a model's name, or `CODE`.
     """
 
     question: str
@@ -114,7 +113,7 @@ class Plan(Value):
 
 
 class Span(Value):
-    """A range from `low` to `high`. Half of the earlier runs were below `median`, if known."""
+    """A range. Half of the earlier runs were below `median`."""
 
     low: float = 0.0
     high: float = 0.0
@@ -123,11 +122,11 @@ class Span(Value):
 
 class Forecast(Value):
     """The expected usage of a run.
-    - `workers`: the number of topics searched at once.
-    - `writing`: the tokens for writing and checking.
-    - `money`: in US dollars, or None if a price is unknown.
-    - The ranges cover nine in ten of the `runs` earlier runs of this `kind` and `machine`. They
-      are constants if `runs` is 0.
+    - `workers`: topics searched at once.
+    - `writing`: tokens for writing and checking.
+    - `money`: US dollars, or None if a price is unknown.
+    - The ranges cover nine in ten of the `runs` earlier runs. They are constants if `runs` is
+      0.
     """
 
     kind: str = ""
@@ -145,11 +144,11 @@ class Forecast(Value):
 
 
 class Task(Value):
-    """The task of a worker: a topic, its queries in this round, and how many pages to read.
-    - `broad`: belongs to a survey, which needs many pages.
+    """A worker's task: a topic, its queries and the number of pages to read.
+    - `broad`: belongs to a survey.
     - `own`: no other worker reads its pages.
-    - `together`: limits the pages of all workers in the round.
-    - `again`: earlier queries whose hits may have unread pages.
+    - `together`: the page limit of all workers in the round.
+    - `again`: queries whose hits may be unread.
     """
 
     topic: Topic

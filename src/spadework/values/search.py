@@ -11,15 +11,15 @@ from spadework.values.question import QueryKind
 from spadework.values.value import Value
 
 EvidenceKind = Literal["text", "item", "code", "row", "columns", "cells"]
-#: The decision on a hit: read, kept as a replacement, or left unread.
+#: Whether a hit is read, kept as a replacement, or left unread.
 Fate = Literal["chosen", "reserve", "left"]
-#: The kind of source, or "" if unstated. "official" means a government's, "own" the user's.
+#: The kind of source: "official" is a government's, "own" the user's.
 StatedKind = Literal["paper", "news", "official", "vendor", "forum", "own"]
 SourceKind = Literal["", StatedKind]
 
 
 class Found(Value):
-    """The query and provider that found a hit, and its rank from 1."""
+    """Where a hit was found: query, provider and rank (from 1)."""
 
     query: str
     kind: QueryKind
@@ -51,7 +51,7 @@ class Hit(Value):
 
 
 class Lead(Value):
-    """A hit with the `parts` of its relevance (position, title, snippet), each 0..1."""
+    """A hit with the `parts` of its relevance, each 0..1."""
 
     url: str
     title: str = ""
@@ -63,7 +63,7 @@ class Lead(Value):
 
 
 class Choice(Value):
-    """The decision on a hit in a round, and its reason. `rrf` is the fused score."""
+    """The decision on a hit, and its reason. `rrf` is the fused score."""
 
     url: str
     title: str = ""
@@ -75,8 +75,8 @@ class Choice(Value):
 
 
 class Attempt(Value):
-    """One attempt to fetch a page. `level` is None if it was cancelled early, `status` is 0 without
-    a response, and `reason` says why it failed. If `cached`, nothing was sent.
+    """An attempt to fetch a page. `level` is None if it was cancelled early, and `status` is 0
+    without a response. If `cached`, nothing was sent.
     """
 
     level: int | None = None
@@ -88,7 +88,7 @@ class Attempt(Value):
 
 
 class Tried(Value):
-    """The attempts to fetch a page; () for a local document or a page from the knowledge store."""
+    """The attempts to fetch a page; () if nothing was fetched."""
 
     attempts: tuple[Attempt, ...] = ()
 
@@ -99,9 +99,9 @@ class Tried(Value):
 
 
 class Unread(Value):
-    """An unread hit for a `topic`, with its relevance (0..1) as `score`; `late` if time ran out."""
+    """An unread hit with its relevance (0..1) as `score`. `late` means that time ran out."""
 
-    # Resumed runs may have stored an unread hit as a `Hit`.
+    # Resumed runs may have stored a `Hit` instead.
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     topic: str = ""
@@ -148,7 +148,7 @@ class Page(Tried):
 
 
 class Passage(Value):
-    """A passage `start:end` of a page, cut at headings and paragraphs. `score` ranks it."""
+    """A passage `start:end` of a page, ranked by `score`."""
 
     content_hash: str
     start: int
@@ -160,14 +160,12 @@ class Passage(Value):
 class Evidence(Value):
     """A numbered entry of the ledger.
     - `quote`: the verbatim text `start:end` of the page `content_hash`.
-    - `heading`: the path of headings above it; `before`, `after`: the adjacent sentences.
-    - `claim`: a model's rewording of the quote as a self-contained sentence, if any.
+    - `heading`: the headings above it; `before`, `after`: the adjacent sentences.
+    - `claim`: a model's self-contained rewording of the quote, if any.
     - `origin`: shared by near-copies, which are counted once.
     - `language`: the programming language of code.
-    A "row" has its column names in another entry, at `columns` of the page. "cells" are a row
-    of a table with two columns or no header, whose first cell labels the rest. The table's
-    first row, at `columns`, is a header only if rows follow it. An "item" is number `step`
-    (from 1) of the list that starts at `steps`.
+    A "row" has its column names at `columns` of the page. "cells" are a row whose first cell
+    labels the rest. An "item" is number `step` (from 1) of the list that starts at `steps`.
     """
 
     id: str
@@ -194,6 +192,6 @@ class Evidence(Value):
 
     @property
     def byline(self) -> str:
-        """The author, or the first author with "et al." if there are more than two."""
+        """The author, or the first of three or more with "et al."."""
         name, *others = self.author.split(" and ")
         return f"{name} et al." if len(others) > 1 else self.author

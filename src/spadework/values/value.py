@@ -1,4 +1,4 @@
-"""The base class of all values, which are frozen and contain only visible text."""
+"""The base class of all values: frozen, with only visible text."""
 
 from __future__ import annotations
 
@@ -8,23 +8,21 @@ from pydantic import BaseModel, ConfigDict
 
 from spadework.visible import visible
 
-#: Names for a maker or judge that is not a model.
+#: Makers and judges that are not models.
 CODE, NOBODY = "code", "nobody"
 
 
 class Visible(BaseModel):
-    """A model whose texts have no invisible characters. Otherwise, titles, snippets, quotes and
-    model answers could bring such characters into files or onto the screen.
-    """
+    """A model whose texts have no invisible characters."""
 
     def model_post_init(self, context: Any) -> None:
-        """Remove invisible characters from all texts at once; a validator would run per field."""
+        """Remove invisible characters from all texts at once."""
         for name, value in self.__dict__.items():
             vars(self)[name] = _visible_value(value)
 
 
 class Value(Visible):
-    """A frozen value. Unknown fields are errors, so that typos are noticed."""
+    """A frozen value. Unknown fields are errors, to expose typos."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 

@@ -1,4 +1,4 @@
-"""Start and limit the process that reads untrusted documents, and exchange messages with it."""
+"""Limit the process that reads untrusted documents, and exchange messages with it."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from spadework.tools.web.background_threads import aside, begin, kill_group
 from spadework.tools.web.fair_queue import place
 
 _LENGTHS = struct.Struct("!II")
-#: The maximum length of a header in bytes. A longer header means that the stream is corrupt.
+#: Maximum bytes in a header. More means a corrupt stream.
 _MAX_HEADER = 500_000_000
-#: The number of bytes to decode at a time, so that other threads can run in between.
+#: Bytes to decode at a time, letting other threads run in between.
 _AT_ONCE = 1_000_000
 _ERRORS = {error.__name__: error for error in (Blocked, TooLarge, TooSlow, Unreadable)}
 
 
 def send(stream: IO[bytes], header: dict[str, Any], body: bytes = b"") -> None:
-    """Write a header and a body as one frame, and flush the stream."""
+    """Write a header and a body as one frame."""
     head = json.dumps(header).encode()
     stream.write(_LENGTHS.pack(len(head), len(body)) + head)
     stream.write(body)
@@ -44,7 +44,7 @@ def send(stream: IO[bytes], header: dict[str, Any], body: bytes = b"") -> None:
 
 
 def receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes]:
-    """Read the next frame. Raises EOFError if the stream has ended or is corrupt."""
+    """Read a frame. Raises EOFError if the stream ended or is corrupt."""
     head_length, body_length = _LENGTHS.unpack(_exactly(stream, _LENGTHS.size))
     if head_length > _MAX_HEADER:
         raise EOFError
@@ -74,7 +74,7 @@ def refusal_reply(error: FetchError) -> dict[str, Any]:
 
 
 def split_reply(reply: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
-    """Split a reply into header and text: parsing a long text as JSON would block all threads."""
+    """Split off a reply's text, because parsing long JSON would block all threads."""
     if "found" not in reply:
         return reply, b""
     found = dict(reply["found"])
@@ -92,7 +92,7 @@ def join_reply(header: dict[str, Any], body: bytes) -> dict[str, Any]:
 
 
 def answer(header: dict[str, Any]) -> Extracted:
-    """Return the document in a reply, or raise the FetchError that the reply describes."""
+    """Return a reply's document, or raise the FetchError it describes."""
     if "found" not in header:
         raise _ERRORS.get(header["error"], Unreadable)(header["message"])
     found = header["found"]
@@ -121,16 +121,15 @@ else:
     import signal
 
     def limit_memory(size: int) -> None:
-        """Limit this process's memory to `size` bytes. Beyond the limit, Python raises MemoryError
-        and libraries fail.
+        """Limit this process to `size` bytes. Beyond that, Python raises MemoryError and libraries
+        fail.
         """
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 
     def memory_taken() -> int:
         """Return this process's peak memory in bytes."""
-        # Read the peak from /proc, because on Linux the peak that getrusage reports starts at the
-        # parent's size.
+        # On Linux, the peak from getrusage starts at the parent's size.
         with suppress(OSError, StopIteration):
             lines = Path("/proc/self/status").read_text().splitlines()
             return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1_024
@@ -140,9 +139,7 @@ else:
 
     @contextmanager
     def mortal(pipe: int, seconds: float) -> Iterator[None]:
-        """Have the system kill this process after `seconds`, or when the pipe's reader dies.
-        Signals without handlers work even while a C library blocks the interpreter.
-        """
+        """Have the system kill this process after `seconds`, or when the pipe's reader dies."""
         signal.setitimer(signal.ITIMER_REAL, seconds)
         _signal_when_closed(pipe, on=True)
         try:
@@ -152,8 +149,8 @@ else:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _signal_when_closed(pipe: int, *, on: bool) -> None:
-        """Have SIGIO kill this process when the reader closes the pipe. Never use this on a pipe
-        that this process reads, because SIGIO may still arrive after the last read.
+        """Have SIGIO kill this process when the pipe closes. Never use this on a pipe that this
+        process reads.
         """
         if hasattr(fcntl, "F_SETOWN"):
             fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
@@ -161,7 +158,7 @@ else:
             fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
 
 
-#: The fraction of a document's time limit that may be spent reading its pages.
+#: The fraction of a document's time limit for reading its pages.
 SHARE = 0.5
 
 _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
@@ -169,7 +166,7 @@ _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
 
 @contextmanager
 def limit_reading(seconds: float) -> Iterator[None]:
-    """Set the deadline for reading pages in this context to SHARE of `seconds` from now."""
+    """Give page reading in this context a deadline of SHARE of `seconds`."""
     token = _until.set(time.monotonic() + SHARE * seconds)
     try:
         yield
@@ -178,13 +175,13 @@ def limit_reading(seconds: float) -> Iterator[None]:
 
 
 def reading_until() -> float:
-    """Return the deadline for reading pages on the `time.monotonic()` clock, or infinity."""
+    """Return the page-reading deadline on the `time.monotonic()` clock, or infinity."""
     return _until.get()
 
 
 #: -P keeps modules in the current folder from shadowing ours.
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.reader_program")
-#: The environment variables that the process inherits. None of them holds a key.
+#: Inherited environment variables. None holds a key.
 _ENVIRONMENT = (
     "PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT",
     "TESSDATA_PREFIX", "TMPDIR", "TEMP",
@@ -196,7 +193,7 @@ class Ended(Exception):
 
 
 class Process:
-    """A reading process. All methods except `kill` may block, so call them in a thread."""
+    """A reading process. All methods except `kill` may block."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -227,7 +224,7 @@ class Process:
             return self._process
 
     def ask(self, request: dict[str, Any], body: bytes) -> dict[str, Any]:
-        """Return the reply to a request. Raises Ended if the process ends or is killed."""
+        """Return the reply to a request. Raises Ended if the process ends."""
         process = self.start()
         try:
             if process.stdin is None or process.stdout is None:
@@ -243,13 +240,13 @@ class Process:
         return reply
 
     def kill(self) -> None:
-        """Kill the process now, or as soon as it starts. A pending `ask` cleans up afterwards."""
+        """Kill the process now, or as soon as it starts."""
         self._killed = True
         if self._process is not None:
             _kill(self._process)
 
     def end(self) -> None:
-        """Kill the process and release its resources. Two threads may call this at once."""
+        """Kill the process and release its resources. This is thread-safe."""
         self.kill()
         with self._lock:
             process = self._process
@@ -261,7 +258,7 @@ class Process:
                 if pipe is not None:
                     pipe.close()
             except (OSError, ValueError):
-                # The last write had no reader, or another thread has closed the pipe.
+                # The pipe lost its reader, or another thread closed it.
                 continue
         process.wait()
 
@@ -276,7 +273,7 @@ WORKERS = 2
 
 #: Seconds for which a killed process may still appear alive.
 DYING_SECONDS = 0.25
-#: Idle processes, with the most recently used last. They outlive event loops.
+#: Idle processes, most recently used last. They outlive event loops.
 _idle: list[Process] = []
 _live: set[Process] = set()
 
@@ -285,8 +282,7 @@ async def read_apart(
     body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float
 ) -> Extracted:
     """Call `read_document` in another process, within `seconds` including waiting time. Also
-    raises TooSlow at the deadline and Unreadable after a crash. The process is killed in both
-    cases, and on cancellation.
+    raises TooSlow at the deadline and Unreadable after a crash.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
@@ -302,8 +298,7 @@ async def read_apart(
             try:
                 return answer(await _ask(waited or _new(), request, body))
             except Ended:
-                # Retry with a new process. The idle one may have been killed earlier, and such a
-                # process accepts requests until it is fully dead.
+                # The idle process may have been killed earlier, yet still accept requests.
                 if waited is None or loop.time() - began > DYING_SECONDS:
                     raise
                 return answer(await _ask(_new(), request, body))
@@ -314,7 +309,7 @@ async def read_apart(
 
 
 def warm() -> None:
-    """Start a background process for the next document, unless one is idle."""
+    """Start a process for the next document, unless one is idle."""
     if not _idle and len(_live) < WORKERS:
         process = _new()
         _idle.append(process)
@@ -325,10 +320,9 @@ async def _ask(process: Process, request: dict[str, Any], body: bytes) -> dict[s
     try:
         reply = await aside(process.ask, request, body)
     except BaseException:
-        # Kill the process even on cancellation, because unfinished work would delay the next
-        # document.
+        # Unfinished work would delay the next document.
         process.kill()
-        # Clean up here, because `ask` does not do so if its reply has just arrived.
+        # `ask` does not clean up if its reply has just arrived.
         begin(process.end)
         raise
     finally:

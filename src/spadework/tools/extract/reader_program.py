@@ -23,14 +23,14 @@ from spadework.tools.extract.process import (
 
 #: The maximum memory of this process in bytes.
 MEMORY = 1_000_000_000
-#: To free memory, the process ends after a document if its peak usage exceeded this many bytes.
+#: Peak memory in bytes above which the process ends after a document.
 SPENT = MEMORY // 2
-#: The process terminates itself this many seconds after a request's deadline.
+#: Seconds past a request's deadline until the process ends itself.
 GRACE = 1.0
 
 
 def main() -> None:
-    """Answer requests until the pipe closes, discarding anything that libraries print."""
+    """Answer requests until the pipe closes, discarding what libraries print."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):

@@ -11,7 +11,7 @@ import lxml.etree as etree
 
 from spadework.errors import TooLarge, Unreadable
 
-#: The maximum number of tags and attributes in a tree. Each takes up to 200 bytes.
+#: Maximum tags and attributes in a tree, at up to 200 bytes each.
 MAX_NODES = 2_000_000
 
 Element = Any  # lxml has no types.
@@ -19,7 +19,7 @@ Element = Any  # lxml has no types.
 
 def xml_tree(xml: bytes, what: str) -> Element:
     """Parse XML, repairing it if necessary. `what` names the document in errors. Raises TooLarge
-    for more than MAX_NODES tags and attributes, and Unreadable if the XML is beyond repair.
+    above MAX_NODES, and Unreadable beyond repair.
     """
     if xml.count(b"<") + xml.count(b"=") > MAX_NODES:
         raise TooLarge(f"The {what} has more than {MAX_NODES:,} tags and attributes.")
@@ -35,13 +35,13 @@ def xml_tree(xml: bytes, what: str) -> Element:
 
 
 def safe_parser(**options: bool) -> Any:
-    """Return a parser that opens no files or connections. libxml2 limits depth and entities."""
+    """Return a parser that opens no files or connections."""
     safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False}
     return etree.XMLParser(remove_pis=True, **safe, **options)
 
 
 def tag(element: Element) -> str:
-    """Return the name of an element without its namespace, or "" for nodes such as entities."""
+    """Return an element's name without its namespace, or "" for nodes such as entities."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
@@ -61,7 +61,7 @@ def below(element: Element, *names: str) -> Iterator[Element]:
 
 
 def child(element: Element | None, *path: str) -> Element | None:
-    """Return the element at the end of a path of child names, or None if one is missing."""
+    """Return the descendant at a path of child names, or None."""
     for name in path:
         children = element if element is not None else ()
         element = next((found for found in children if tag(found) == name), None)
@@ -74,7 +74,7 @@ def number(written: str, *, most: int) -> int:
 
 
 def text(element: Element | None) -> str:
-    """Return the text of an element on one line, or "" for None."""
+    """Return an element's text on one line, or "" for None."""
     return " ".join("".join(element.itertext()).split()) if element is not None else ""
 
 
@@ -91,9 +91,7 @@ _SWALLOWING = re.compile(
 
 
 def as_html(text: str) -> str:
-    """Return an XHTML document as equivalent HTML, and other text unchanged.
-    In malformed XHTML, only self-closed elements that would swallow the rest are changed.
-    """
+    """Return XHTML as equivalent HTML, and other text unchanged."""
     head = text[:_HEAD_CHARS]
     if _NAMESPACE not in head or ("/>" not in text and "<![CDATA[" not in text):
         return text
@@ -107,7 +105,7 @@ def as_html(text: str) -> str:
 
 
 def _well_formed(text: str) -> Any:
-    """Return the root of XML that may contain HTML entities, or None if the XML is malformed."""
+    """Return the root of XML with HTML entities, or None if malformed."""
     named = _ENTITY.sub(
         lambda name: name[0] if name[1] in _OF_XML else html5.get(name[1], name[0]),
         _DECLARATION.sub("", text, count=1),

@@ -1,4 +1,4 @@
-"""Detect bot walls, notices, empty shells and partial pages served instead of the wanted page."""
+"""Detect bot walls, notices, empty shells and partial pages."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import printable_url
 
-#: The maximum length in characters of a page whose text is checked for a wall, such as a login.
+#: Maximum characters of a page whose text is checked for a wall.
 MAX_CHARS = 600
-#: Loose patterns apply only to texts up to this length, because they also match in articles.
+#: Maximum length for loose patterns, because they also match in articles.
 FEW_CHARS = 200
-#: The maximum length in characters of a page whose markup is checked for a wall.
+#: Maximum characters of a page whose markup is checked for a wall.
 MARKED_CHARS = 1_500
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
@@ -59,7 +59,7 @@ _WALLS = {
             r"|at least) (?:18|21)\b",
     }.items()
 }
-#: Patterns that are used only for pages with hardly any other text.
+#: Patterns used only for pages with hardly any other text.
 _LOOSE = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -69,7 +69,7 @@ _LOOSE = {
     }.items()
 }
 # fmt: on
-#: Markup found only on the pages of bot protections, as (kind of wall, product, pattern).
+#: Markup found only on bot protection pages, as (kind, product, pattern).
 # fmt: off
 MARKS = tuple(
     (kind, product, re.compile(pattern, re.IGNORECASE))
@@ -111,7 +111,7 @@ _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*>", re.IGNORECA
 
 
 def wall(text: str) -> str:
-    """Return what kind of wall a text is, such as "a login", or "" if it is not a wall."""
+    """Return the kind of wall, such as "a login", or ""."""
     if len(text) > MAX_CHARS:
         return ""
     text = " ".join(text.lower().split())
@@ -122,9 +122,7 @@ def wall(text: str) -> str:
 
 
 def find_wall(html: str, chars: int) -> tuple[str, str]:
-    """Return the kind and product of a wall, recognized by its markup, or ("", ""). `chars` is the
-    length of the page's text.
-    """
+    """Return a wall's kind and product, or ("", ""). `chars` is the page's text length."""
     if chars > MARKED_CHARS:
         return "", ""
     found = ((kind, product) for kind, product, mark in MARKS if mark.search(html, 0, MAX_HTML))
@@ -132,26 +130,26 @@ def find_wall(html: str, chars: int) -> tuple[str, str]:
 
 
 def is_passable(html: str) -> bool:
-    """Return whether the page is a browser check that a visitor passes by waiting."""
+    """Return whether the page is a browser check passed by waiting."""
     words = first_words(html)
     return (find_wall(html, len(words))[0] or wall(words)) == CHECK
 
 
 def first_words(html: str) -> str:
-    """Return the beginning of a page's text, including text in noscript elements."""
+    """Return the beginning of a page's text, including noscript elements."""
     return " ".join(unescape(_UNSEEN.sub(" ", html[:MAX_HTML])).split())[: MARKED_CHARS + 1]
 
 
-#: A page shorter than this many characters counts as empty.
+#: Minimum characters of a non-empty page.
 MIN_CHARS = 50
-#: A page longer than this many characters is never thin.
+#: Maximum characters of a thin page.
 THIN_CHARS = 600
-#: A short page is thin if scripts make up more than this fraction of its HTML.
+#: Scripts above this share of the HTML make a short page thin.
 SCRIPT_SHARE = 0.8
 #: The lowest fetch level at which scripts run.
 BROWSER = 2
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-# These patterns must match in linear time: backtracking over a hostile page could take hours.
+# These patterns must match in linear time, even on hostile pages.
 _SCRIPT, _SCRIPT_END = (
     re.compile(pattern, re.IGNORECASE) for pattern in (r"<script\b", r"</script\s*+>")
 )
@@ -174,7 +172,7 @@ _NOTHING = re.compile(
 )
 _WAITING = re.compile(r"\bloading\s*(?:\.\.\.|…|,? please)|\bplease wait\b", re.IGNORECASE)
 _MOST = 2_000_000
-#: A page longer than this many characters is not a notice.
+#: Maximum length of a notice, in characters.
 NOTICE_CHARS = 600
 _NOTICES = {
     'a "page not found" notice': r"(?:page|file|document) (?:was )?not found|page"
@@ -189,8 +187,8 @@ _NOTICES = {
 
 
 def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
-    """Raise Blocked if the page is a wall (such as a login) or a notice (such as a domain for
-    sale), and Unreadable if it is empty. Set `turned_away` if a browser may succeed.
+    """Raise Blocked for a wall or notice, and Unreadable for an empty page. Set `turned_away` if a
+    browser may succeed.
     """
     page, chars = printable_url(fetched.url), len(found.markdown.translate(_INVISIBLE).strip())
     empty = chars < MIN_CHARS
@@ -212,7 +210,7 @@ def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
 
 
 def thin(fetched: Fetched, found: Extracted) -> bool:
-    """Return whether the page has little text, and scripts that would probably add more."""
+    """Return whether scripts would probably add to the page's little text."""
     text = found.markdown.strip()
     if len(text) > THIN_CHARS or fetched.level >= BROWSER:
         return False
@@ -270,7 +268,7 @@ def _html(fetched: Fetched) -> str:
 
 
 def notice(text: str) -> str:
-    """Return what kind of notice a text is, such as "a maintenance notice", or ""."""
+    """Return the kind of notice, such as "a maintenance notice", or ""."""
     if len(text) > NOTICE_CHARS:
         return ""
     text = " ".join(text.lower().split())

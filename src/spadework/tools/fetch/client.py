@@ -1,4 +1,4 @@
-"""Fetch web pages, with guarded connections, robots.txt, caching, and retries up to a deadline."""
+"""Fetch web pages with guarded connections, robots.txt, caching and retries."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _LIBRARIES = (
 
 
 class Cleaned:
-    """A cache of extracted documents, keyed by page body and version of the extraction code."""
+    """A cache of extracted documents, keyed by body and extraction code version."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -62,7 +62,7 @@ class Cleaned:
     async def read_once(
         self, fetched: Fetched, read: Callable[[], Awaitable[Extracted]]
     ) -> Extracted:
-        """Return the cached text of a page, or call `read` and cache its result."""
+        """Return a page's cached text, or call `read` and cache its result."""
         key, known = await asyncio.to_thread(self._look, fetched)
         if known is not None:
             return known
@@ -97,7 +97,7 @@ def _readers() -> str:
 MAX_CONNECTIONS = 100
 REDIRECTS = 8
 KEEPALIVE_SECONDS = 15.0
-#: The total number of attempts if a connection breaks or the status is in PASSING.
+#: Maximum attempts if a connection breaks or the status is in PASSING.
 ATTEMPTS = 2
 PASSING = frozenset({500, 502, 504})
 #: The longest Retry-After that is worth waiting for, in seconds.
@@ -112,7 +112,7 @@ def _is_transient(error: BaseException) -> bool:
 
 
 class Web:
-    """A web client. `resolve` looks up the IP addresses of a host."""
+    """A web client. `resolve` looks up a host's IP addresses."""
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings = settings
@@ -120,7 +120,7 @@ class Web:
         store = Store(settings.home / "cache", settings.cache_mb * 1_000_000)
         self._robots = Robots(settings.user_agent, self._robots_txt, store)
         self._cache = HttpCache(store, settings.allow_hosts)
-        #: The level that is tried first for a page.
+        #: The level tried first for a page.
         self.min_level = 0
         self.cleaned = Cleaned(store)
         self._open = AsyncExitStack()
@@ -140,8 +140,8 @@ class Web:
         await self._open.aclose()
 
     async def fetch(self, url: str, *, seconds: float) -> Fetched:
-        """Return the page at `url` after redirects, or a stale copy if its server is down.
-        Raises NotAllowed, Blocked, TooLarge, TooSlow (after `seconds`), Unreadable or Unreachable.
+        """Return the page after redirects, or a stale copy if its server is down. Raises a
+        FetchError, such as TooSlow after `seconds`.
         """
         url, attempts = check_url(url), list[Attempt]()
         try:
@@ -155,7 +155,7 @@ class Web:
         return replace(fetched, attempts=tuple(attempts))
 
     def limited(self, most: int) -> Web:
-        """Return a copy of this client that limits pages to `most` bytes or fewer."""
+        """Return a copy that limits pages to `most` bytes."""
         made, most = copy(self), min(most, self._settings.page_bytes)
         made._settings = self._settings.model_copy(update={"page_bytes": most})
         return made
@@ -239,9 +239,7 @@ class Web:
         deadline: float | None,
         note: Callable[[str], None] = lambda _: None,
     ) -> Answer:
-        """Request a page and follow redirects, keeping cookies.
-        `note` receives each URL that is not cached. Without a deadline, robots.txt is not checked.
-        """
+        """Request a page, following redirects. Without a deadline, robots.txt is ignored."""
         cookies = httpx.Cookies()
         for _ in range(REDIRECTS + 1):
             headers = for_level(level, url, self._settings.user_agent, cookies)
@@ -273,7 +271,7 @@ class Web:
         return await self._visit(url, 0, None)
 
     async def _ask(self, url: str, headers: dict[str, str]) -> Answer:
-        """Send one request as soon as the host has a free slot. All sessions share the slots."""
+        """Send one request as soon as the host has a free slot."""
         limits = self._settings
         async with far_place(urlsplit(url).netloc, id(self), limits.parallel_per_host):
             answer = await exchange(self._pool, url, headers, limits.page_bytes)

@@ -1,4 +1,4 @@
-"""Send one HTTP request, read a body of limited size, find redirects, and explain errors."""
+"""Send an HTTP request, limit its body, find redirects and explain errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from spadework.tools.fetch.unpack import ACCEPT_ENCODING, Unpacker
 from spadework.tools.web.connections import http_date, retry_after
 from spadework.values import Attempt
 
-#: The maximum number of seconds to wait for the next byte of a response.
+#: Maximum seconds to wait for the next byte of a response.
 FIRST_BYTE_SECONDS = 20.0
 
 
@@ -52,7 +52,7 @@ class Fetched:
 
 
 def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
-    """Return the error with `attempts` attached. Its message becomes the last attempt's reason."""
+    """Return the error with `attempts`, the last of which gets its message."""
     last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
     error.attempts = (*attempts[:-1], *last)
     return error
@@ -79,7 +79,7 @@ _BROWSER = {
 def for_level(
     level: int, url: str, user_agent: str, cookies: httpx.Cookies | None = None
 ) -> dict[str, str]:
-    """Return the headers for level 0 (plain) or 1 (a browser coming from the site's front page)."""
+    """Return the headers for level 0 (plain) or 1 (browser)."""
     headers = {"User-Agent": user_agent} | _HONEST
     if level > 0:
         headers |= _BROWSER | {"Referer": urljoin(url, "/")}
@@ -87,7 +87,7 @@ def for_level(
 
 
 def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
-    """Return the Cookie header, or {} if there are no cookies or they are not ASCII."""
+    """Return the Cookie header, or {} without cookies or for non-ASCII ones."""
     request = httpx.Request("GET", url)
     try:
         cookies.set_cookie_header(request)
@@ -110,7 +110,7 @@ _MEANT = (
     ("StreamReset", "the server broke off the response"),
     ("ConnectionTerminated", "the server ended the connection"),
 )
-#: Parts of library error messages that users do not need: code locations, bytes and objects.
+#: Parts of library error messages useless to users: code locations, bytes, objects.
 _INSIDES = re.compile(
     r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
 )
@@ -120,7 +120,7 @@ _HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
 
 
 def name_server(error: FetchError, url: str) -> FetchError:
-    """Return the error with the URL before its message, unless the message names the host."""
+    """Return the error with its URL prepended, unless it names the host."""
     words, host = str(error), _HOST.search(url)
     if host and host[1].lower() in words.lower():
         return error
@@ -147,12 +147,12 @@ def reason(error: BaseException) -> str:
 
 
 def certificate_fault(error: BaseException) -> str:
-    """Describe what is wrong with the server's certificate, or return "" if nothing is."""
+    """Describe a fault in the server's certificate, or return ""."""
     return reason(error) if is_permanent(error) else ""
 
 
 def is_permanent(error: BaseException) -> bool:
-    """Return whether a retry is pointless because the server's certificate is invalid."""
+    """Return whether retrying is pointless because the certificate is invalid."""
     return isinstance(_of_tls(error), ssl.SSLCertVerificationError)
 
 
@@ -163,20 +163,20 @@ def _of_tls(error: BaseException) -> ssl.SSLError | None:
     return cause
 
 
-#: Bytes unpacked at a time. Even a slice of a decompression bomb takes only milliseconds.
+#: Bytes unpacked at a time, in milliseconds even for a decompression bomb.
 SLICE = 16_384
-#: Statuses with which servers refuse clients that do not look like browsers.
+#: Statuses with which servers refuse clients that are not browsers.
 TURNED_AWAY = frozenset({403, 406, 429, 503})
-#: A Content-Range that starts at the first byte. The groups are the last byte and the total size.
+#: A Content-Range from the first byte, with groups for last byte and size.
 _RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})")
-#: Errors that mean a broken connection. TLS errors during a response arrive as OSError.
+#: Errors of a broken connection. TLS errors during a response arrive as OSError.
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A response, whose body is read only if the status is below 300.
-    A cached copy is fresh, revalidated, or `stale` because its server is unreachable.
+    """A response, with a body only if the status is below 300. `stale` means that it was cached
+    and its server is unreachable.
     """
 
     url: str
@@ -198,7 +198,7 @@ class Answer:
 
     @property
     def later(self) -> float | None:
-        """The number of seconds until a retry is allowed, from the Retry-After header."""
+        """The seconds until a retry is allowed, from the Retry-After header."""
         return retry_after(self.headers.get("retry-after", ""))
 
     @property
@@ -208,12 +208,12 @@ class Answer:
 
     @property
     def turned_away(self) -> bool:
-        """True if the server seems to admit only browsers: it refused without a Retry-After."""
+        """True if the server seems to admit only browsers."""
         return self.status in TURNED_AWAY and self.later is None
 
     @property
     def refusal(self) -> str:
-        """The message of the error that `check` would raise, or "" if it would raise none."""
+        """The message of the error that `check` would raise, or ""."""
         try:
             self.check()
         except FetchError as error:
@@ -221,7 +221,7 @@ class Answer:
         return ""
 
     def check(self) -> None:
-        """Raise Blocked, Unreachable or Unreadable if the response is not a complete page."""
+        """Raise Blocked, Unreachable or Unreadable for anything but a complete page."""
         page, known = printable_url(self.url), self.status in set(HTTPStatus)
         if self.status == 206 and not self._whole:
             raise Unreachable(f"{page} returned only part of the page (status 206).")
@@ -246,7 +246,7 @@ class Answer:
 async def exchange(
     pool: httpcore.AsyncConnectionPool, url: str, headers: Mapping[str, str], most_bytes: int
 ) -> Answer:
-    """Send a GET request and return the response, which may be a redirect. Raises FetchError."""
+    """Send a GET request without following redirects. Raises FetchError."""
     page = printable_url(url)
     extensions = {"timeout": dict.fromkeys(("connect", "read", "write"), FIRST_BYTE_SECONDS)}
     request = pool.stream("GET", url, headers=list(headers.items()), extensions=extensions)
@@ -284,7 +284,7 @@ async def _answer(
 
 
 async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int) -> bytes:
-    """Decode the body as it arrives, yielding to the event loop between slices."""
+    """Decode the body, yielding to the event loop between slices."""
     unpacker, received = Unpacker(headers.get("content-encoding", ""), most), 0
     announced = headers.get("content-length", "")
     if announced.isdecimal() and float(announced) > most:
@@ -301,9 +301,7 @@ async def _body(chunks: AsyncIterable[bytes], headers: httpx.Headers, most: int)
 
 
 async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Await `work` and return its result. If cancelled, even twice, wait until `work` has cleaned
-    up, because the connection would otherwise leak.
-    """
+    """Await `work`. When cancelled, wait for its cleanup to prevent connection leaks."""
     task = asyncio.create_task(work)
     try:
         return await asyncio.shield(task)
@@ -320,7 +318,7 @@ async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
 
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
-#: A page larger than this many bytes is not treated as a redirect, even if it has a meta refresh.
+#: Maximum bytes of a page whose meta refresh counts as a redirect.
 SIGNPOST_BYTES = 4_000
 SIGNPOST_SECONDS = 5
 _REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)
@@ -332,7 +330,7 @@ _TARGET = re.compile(
 
 
 def next_url(answer: Answer) -> str | None:
-    """Return the URL to which a response redirects, or None. Raises NotAllowed or Unreachable."""
+    """Return a response's redirect URL, or None. Raises NotAllowed or Unreachable."""
     if answer.status in _STATUSES:
         places = set(answer.headers.get_list("location"))
         if len(places) > 1:

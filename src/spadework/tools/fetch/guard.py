@@ -1,4 +1,4 @@
-"""Decide which addresses may be fetched: public http(s) servers and hosts that the owner allows."""
+"""Decide which addresses may be fetched: public servers and allowed hosts."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _REFUSED_V4 = tuple(IPv4Network(network) for network in (
     "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
 ))
 # fmt: on
-#: The global IPv6 network, and the special ranges in it: Teredo, benchmarking and documentation.
+#: The global IPv6 network and its Teredo, benchmarking and documentation ranges.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
-#: IPv6 networks that embed an IPv4 address, with the number of bits that follow the address.
+#: IPv6 networks that embed IPv4 addresses, and how many bits follow.
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
@@ -49,7 +49,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP address may belong to a public web server. Return False for a name."""
+    """Return whether an IP address may be public, or False for a name."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -73,12 +73,12 @@ def _public_v6(address: IPv6Address) -> bool:
 
 
 def may_connect(host: str, address: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether `address` is public or the owner allows it, directly or by its `host`."""
+    """Return whether `address` is public or allowed by the owner."""
     return is_owned(host, allow_hosts) or is_owned(address, allow_hosts) or is_public(address)
 
 
 def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether the owner allows a host or an address, by name or by network."""
+    """Return whether the owner allows a host or an address."""
     if host in allow_hosts:
         return True
     try:
@@ -89,10 +89,9 @@ def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
 
 
 def check_url(url: str) -> str:
-    """Return the URL as it will be requested. The host is converted to lower-case ASCII and IP
-    addresses to standard notation, and the fragment and default port are removed. Raises
-    NotAllowed for a scheme other than http(s), a missing host, a user name or a URL over
-    MAX_URL_CHARS. Whether the address is public is checked later, when the name is resolved.
+    """Return the URL in normal form, without fragment or default port. Raises NotAllowed if it is
+    not http(s), has a user name or exceeds MAX_URL_CHARS. Whether its address is public is
+    checked later.
     """
     url = url.strip()
     if len(url) > MAX_URL_CHARS:
@@ -129,9 +128,7 @@ def is_http_url(text: str) -> bool:
 
 
 def _literal(host: str) -> str:
-    """Return an IPv6 address in brackets. Addresses with a zone are refused, because a zone has no
-    meaning outside this machine.
-    """
+    """Return a bracketed IPv6 address, refusing machine-local zones."""
     try:
         address = IPv6Address(host)
     except ValueError:
@@ -142,7 +139,7 @@ def _literal(host: str) -> str:
 
 
 def _name(host: str) -> str:
-    """Return the host in normal form: "0x7f.1" and "2130706433" both become "127.0.0.1"."""
+    """Return the host in normal form: "0x7f.1" becomes "127.0.0.1"."""
     try:
         name = host if host.isascii() else idna.encode(host, uts46=True).decode()
         name = name.lower().rstrip(".")
@@ -156,11 +153,11 @@ def _name(host: str) -> str:
 
 
 def printable_url(url: str) -> str:
-    """Return a short form of the URL for messages, without credentials or query string."""
+    """Return a short URL for messages, without credentials or query string."""
     return url.partition("?")[0].rpartition("@")[2].removeprefix("//")[:120]
 
 
-#: Returns a host name's addresses, best first. Raises OSError if it has none.
+#: Returns a host's addresses, best first. Raises OSError if it has none.
 Resolve = Callable[[str], Awaitable[list[str]]]
 MAX_ADDRESSES = 4
 CONNECT_SECONDS = 10.0
@@ -171,7 +168,7 @@ class NoSuchHost(httpcore.ConnectError):
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Connects httpcore to checked addresses. TLS and the Host header still use the host name."""
+    """Connects httpcore to checked addresses, keeping the host name for TLS."""
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str] = ()) -> None:
         self._resolve = resolve
@@ -186,8 +183,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address that answers, or through the configured proxy.
-        Raises NotAllowed if any address is refused.
+        """Connect to the first address that answers, or through the proxy. Raises NotAllowed if
+        any address is refused.
         """
         scheme = "http" if port == 80 else "https"
         if proxy := proxy_for(f"{scheme}://{_url_host(host)}:{port}"):
@@ -205,8 +202,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         raise failure
 
     async def check(self, host: str) -> None:
-        """Check a host that a proxy will resolve, if this machine can resolve it too. Raises
-        NotAllowed for a refused address, and for an unknown name without a dot (internal).
+        """Check a host that a proxy will resolve. Raises NotAllowed for a refused address or an
+        unknown name without a dot.
         """
         try:
             await self._addresses(host)
@@ -215,7 +212,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                 raise NotAllowed(f"{host} is not a public host name.") from None
 
     async def _addresses(self, host: str) -> list[str]:
-        """Return a host's addresses, or raise NotAllowed if any is forbidden (a likely attack)."""
+        """Return a host's addresses. Raises NotAllowed if any is forbidden."""
         try:
             addresses = [host] if is_address(host) else await self._resolve(host)
         except (OSError, UnicodeError) as error:
@@ -237,16 +234,14 @@ def _url_host(host: str) -> str:
 
 
 async def resolve(host: str) -> list[str]:
-    """Return a host's addresses from the system's resolver, IPv4 first.
-    Raises OSError or UnicodeError.
-    """
+    """Return a host's addresses, IPv4 first. Raises OSError or UnicodeError."""
     found = await addresses(host, None, type=socket.SOCK_STREAM)
     ranked = sorted(found, key=lambda entry: entry[0] != socket.AF_INET)
     return list(dict.fromkeys(str(entry[4][0]) for entry in ranked))
 
 
 class Pool(httpcore.AsyncConnectionPool):
-    """A pool of up to `most` connections. `line` holds the other arguments of httpcore's pool."""
+    """A pool of up to `most` connections, passing `line` to httpcore's pool."""
 
     def __init__(self, most: int, **line: Any) -> None:
         super().__init__(max_connections=most, http2=True, **line)
@@ -269,7 +264,7 @@ class Pool(httpcore.AsyncConnectionPool):
 
 class _Connection(httpcore.AsyncHTTPConnection):
     def has_expired(self) -> bool:
-        """Treat a connection with unread bytes as expired: they could be a forged response."""
+        """Count a connection with unread bytes as expired, because they may be forged."""
         parser = getattr(self._connection, "_h11_state", None)  # httpcore has no public API for it
         return super().has_expired() or (
             self.is_idle() and parser is not None and bool(parser.trailing_data[0])
@@ -277,7 +272,7 @@ class _Connection(httpcore.AsyncHTTPConnection):
 
 
 class _Forwarded(_Connection):
-    """A connection to a proxy that forwards plain HTTP requests to one server."""
+    """A connection to a proxy that forwards plain HTTP to one server."""
 
     def __init__(self, remote: httpcore.Origin, proxy: str, line: Mapping[str, Any]) -> None:
         self._remote, self._headers = remote, authorization(proxy)
@@ -286,7 +281,7 @@ class _Forwarded(_Connection):
         self._guarded = guarded
 
     def can_handle_request(self, origin: httpcore.Origin) -> bool:
-        # The pool asks about the remote server, but httpcore asks about the proxy.
+        # The pool asks about the remote server, httpcore about the proxy.
         return origin in (self._remote, self._origin)
 
     async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:

@@ -29,12 +29,11 @@ from spadework.tools.web.background_threads import aside
 from spadework.tools.web.fair_queue import Opening, shared_place
 
 LEVEL_SECONDS, REFUSED_SECONDS = 30 * 86_400.0, 86_400.0
-#: A host that has served pages is blocked after this many consecutive refusals. Any other host is
-#: blocked after one.
+#: Consecutive refusals that block a host which has served pages. Others are blocked after one.
 REFUSALS = 3
-#: The longest pause in seconds that a host can demand, in case a header is wrong.
+#: Maximum pause in seconds, in case a host's header is wrong.
 MOST_SECONDS = 86_400.0
-#: The whole host counts as down after this many consecutive pages with status 503.
+#: Consecutive pages with status 503 after which a host counts as down.
 OUT_OF_ORDER = 2
 MOST_HOSTS = 2_000
 
@@ -50,7 +49,7 @@ class Host(BaseModel):
 
     @property
     def until(self) -> float:
-        """The time when everything known about the host has expired."""
+        """The time when everything known about the host expires."""
         return max(self.level_until, self.blocked_until, self.refused_until)
 
 
@@ -58,21 +57,20 @@ _KNOWN = TypeAdapter(dict[str, Host])
 
 
 class Hosts:
-    """Data about hosts in a file that processes share. A damaged file is ignored."""
+    """Data about hosts, in a file that processes share."""
 
     def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
         self._path, self._clock = path, clock
         self._lock = threading.Lock()
         self._known: dict[str, Host] = {}
-        #: For each host: the pages refused, and the pages with status 503, since the host last
-        #: served a page.
+        #: Pages refused, and with status 503, since the host last served one.
         self._refused: defaultdict[str, set[str]] = defaultdict(set)
         self._out_of_order: defaultdict[str, set[str]] = defaultdict(set)
         self._given: set[str] = set()
 
     @classmethod
     async def open(cls, home: Path) -> Self:
-        """Return the `Hosts` of a home folder, shared by all sessions of the process."""
+        """Return a home folder's `Hosts`, shared by all sessions of the process."""
         path = home / "cache" / "hosts.json"
         hosts = _opened.setdefault(path, cls(path))
         await on_disk(hosts._read)
@@ -84,7 +82,7 @@ class Hosts:
         return known.level if known and self._clock() < known.level_until else 0
 
     def check(self, url: str) -> None:
-        """Raise Blocked if the pause requested for the page or its host is not over yet."""
+        """Raise Blocked while the page or its host has requested a pause."""
         for name in (urlsplit(url).netloc, url):
             known = self._known.get(name)
             if known and self._clock() < known.blocked_until:
@@ -104,7 +102,7 @@ class Hosts:
             raise error
 
     async def gave(self, host: str, level: int) -> None:
-        """Record that the host answered at `level`, with a page or a wall."""
+        """Record the `level` at which a host answered."""
         self._out_of_order.pop(host, None)
         if level > self.level(host):
             until = self._clock() + LEVEL_SECONDS
@@ -118,8 +116,8 @@ class Hosts:
             await self._learn(host, refused_until=0.0)
 
     async def later(self, url: str, status: int, seconds: float) -> None:
-        """Record that the server asked us to wait. A 429 applies to the whole host. A 503 applies
-        only to the page, or to the host once OUT_OF_ORDER pages have returned it.
+        """Record a requested pause. A 429 applies to the whole host. A 503 applies to the page, or
+        to the host after OUT_OF_ORDER pages.
         """
         host, until = urlsplit(url).netloc, self._clock() + min(seconds, MOST_SECONDS)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -130,7 +128,7 @@ class Hosts:
         await self._learn(host, blocked_until=until)
 
     async def refused(self, host: str, url: str, level: int) -> None:
-        """Record that the host, without its subdomains, refused every level up to `level`."""
+        """Record that a host, not its subdomains, refused levels up to `level`."""
         self._refused[host].add(url)
         gives = host in self._given or self.level(host)
         if len(self._refused[host]) >= (REFUSALS if gives else 1):
@@ -164,11 +162,11 @@ def _moment(seconds: float) -> str:
 
 
 _opened: WeakValueDictionary[Path, Hosts] = WeakValueDictionary()
-#: The number of seconds to wait for a robots.txt. This wait delays all pages of the site.
+#: Seconds to wait for a robots.txt, which delays all the site's pages.
 ROBOTS_SECONDS = 5.0
-#: The maximum number of bytes read from a robots.txt. RFC 9309 (2.5) requires at least 500 KiB.
+#: Maximum bytes of a robots.txt. RFC 9309 (2.5) requires at least 500 KiB.
 MAX_BYTES = 512_000
-#: The number of seconds for which other runs may use a robots.txt. RFC 9309 (2.4) allows a day.
+#: Seconds for which other runs may use a robots.txt. RFC 9309 (2.4) allows a day.
 KEPT_SECONDS = 3_600.0
 AGAIN_SECONDS = 60.0
 LONGEST_DELAY = 86_400.0
@@ -178,11 +176,11 @@ _FAILED = Protego.parse("User-agent: *\nDisallow: /")
 
 
 class TooSoon(TooSlow):
-    """The site requires a longer delay than the remaining time allows."""
+    """The site's delay exceeds the remaining time."""
 
 
 class Turns:
-    """The time of the next request to each host with a crawl delay. Thread-safe."""
+    """The next request times of hosts with a crawl delay. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -194,7 +192,7 @@ class Turns:
             self._next = {}
 
     def take(self, host: str, delay: float, until: float) -> float | None:
-        """Take the host's next turn and return its time, or return None if `until` comes first."""
+        """Take and return the host's next turn, or None if `until` comes first."""
         now = time.monotonic()
         with self._lock:
             self._next = {name: moment for name, moment in self._next.items() if moment > now}
@@ -206,7 +204,7 @@ class Turns:
         return turn
 
     def give_back(self, host: str, delay: float, turn: float) -> None:
-        """Give back an unused turn, unless a later turn has been taken."""
+        """Give back an unused turn unless a later one was taken."""
         with self._lock:
             if self._next.get(host) == turn + delay:
                 self._next[host] = turn
@@ -216,7 +214,7 @@ TURNS = Turns()
 
 
 class Robots:
-    """The robots.txt rules of each origin, fetched by `get`. `store` caches them for other runs."""
+    """The robots.txt rules of each origin, cached in `store` for other runs."""
 
     def __init__(self, agent: str, get: Callable[[str], Awaitable[Answer]], store: Store) -> None:
         self._clock = time.monotonic
@@ -227,8 +225,8 @@ class Robots:
         self._asking: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def ask_permission(self, url: str, deadline: float) -> None:
-        """Wait until the page may be fetched, respecting the site's crawl delay.
-        Raises Blocked, or TooSoon if the wait would end after `deadline` (loop time).
+        """Wait until the page may be fetched. Raises Blocked, or TooSoon if the wait would end
+        after `deadline` (loop time).
         """
         rules, host = await self._rules_for(url), urlsplit(url).netloc
         if rules is _FAILED:
@@ -283,7 +281,7 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Wait in the queue of all machines. Raises TooSoon if the turn comes after `deadline`."""
+    """Wait in the queue of all machines. Raises TooSoon."""
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

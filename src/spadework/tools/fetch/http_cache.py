@@ -1,4 +1,4 @@
-"""An HTTP cache (RFC 9111), and the store on disk that it shares with other caches."""
+"""An HTTP cache (RFC 9111), and the disk store that caches share."""
 
 from __future__ import annotations
 
@@ -27,16 +27,15 @@ from spadework.tools.web.connections import http_date
 
 #: The fraction of the size limit to which the store is pruned.
 SWEPT_TO = 0.9
-#: The size is checked each time this fraction of the limit has been written, and at the first
-#: write of each process.
+#: The fraction of the limit written between checks of the size.
 SWEEP_EVERY = 0.05
-#: An entry larger than this fraction of the limit is not stored.
+#: The largest stored entry, as a fraction of the limit.
 LARGEST = 0.1
 
 
 class Store:
-    """Compressed files under `folder`. A damaged file counts as missing.
-    `most_bytes` is the maximum total size. If it is 0, nothing is stored. The methods block.
+    """Compressed files under `folder`, up to `most_bytes` in total. If `most_bytes` is 0, nothing
+    is stored. The methods block.
     """
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
@@ -104,7 +103,7 @@ class Store:
 
 
 Send = Callable[[dict[str, str]], Awaitable[Answer]]
-#: The number of seconds for which a stale copy may be used, unless the server sets stale-if-error.
+#: Seconds for which a stale copy may be used, unless stale-if-error is set.
 STALE_SECONDS = 7 * 86_400
 #: Statuses that are cached: pages and permanent redirects.
 _KEPT = frozenset({200, 203, 301, 308})
@@ -112,9 +111,9 @@ _GONE = frozenset({404, 410})
 _KIND = "http"
 _RULES: hishel.CacheOptions = {"shared": False, "supported_methods": ["GET"]}
 _PRECONDITIONS = ("if-none-match", "if-modified-since")
-#: Request headers that make the response personal, so that it is not cached.
+#: Request headers that make a response personal and so uncacheable.
 _PERSONAL = frozenset({"cookie", "authorization", "proxy-authorization"})
-#: Headers that are not stored: cookies, and headers about the transfer.
+#: Headers not stored: cookies, and headers about the transfer.
 _DROPPED = frozenset(
     (
         *("set-cookie", "set-cookie2", "content-encoding", "content-length", "transfer-encoding"),
@@ -129,7 +128,7 @@ _STALE_IF_ERROR, _MAX_AGE = (
 
 @dataclass(frozen=True)
 class _Copy:
-    """A response and its request headers, whose names are in lower case."""
+    """A response and its request headers, with lower-case names."""
 
     answer: Answer
     asked: dict[str, str]
@@ -168,7 +167,7 @@ class HttpCache:
         self._visitor = ",".join(sorted({host.lower() for host in allow_hosts}))
 
     async def ask(self, url: str, level: int, headers: dict[str, str], send: Send) -> Answer:
-        """Return a fresh cached copy, or call `send` and cache its response if allowed."""
+        """Return a fresh cached copy, or call `send` and cache its response."""
         asked = {name.lower(): value for name, value in headers.items()}
         if asked.keys() & _PERSONAL:
             return await send(headers)
@@ -180,7 +179,7 @@ class HttpCache:
             return usable[0].answer
         answer = await send(headers | _preconditions(state))
         outcome = _keep_state(state.next(_response_of(answer)))
-        # If a 304 is not about the stored copy, request the page again without conditions.
+        # If a 304 is not about the stored copy, ask again without conditions.
         if isinstance(outcome, hishel.CacheMiss):
             answer = await send(headers)
             outcome = _keep_state(outcome.next(_response_of(answer)))
@@ -194,10 +193,10 @@ class HttpCache:
         return answer
 
     async def stale(self, url: str, levels: Collection[int]) -> Answer | None:
-        """Return a usable copy of an unreachable page, marked as stale, or None."""
+        """Return a usable stale copy of an unreachable page, or None."""
         for level in levels:
             copy = await self._load(url, level)
-            # Measure the age from the Date header, because a 304 renews that header.
+            # Use the Date header for the age, because a 304 renews it.
             dated = copy.answer.dated if copy else None
             if copy is None or dated is None or time.time() - dated.timestamp() > _longest(copy):
                 continue
@@ -253,16 +252,14 @@ def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[st
 
 
 def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
-    """Skip states that invalidate old entries, which the next copy overwrites anyway."""
+    """Skip invalidation of old entries, which the next copy overwrites anyway."""
     while isinstance(state, hishel.InvalidateEntries):
         state = state.next_state
     return state
 
 
 def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
-    """Return the headers to store. A Date in the future is replaced, because the copy would
-    otherwise never expire.
-    """
+    """Return the headers to store, replacing a future Date, which never expires."""
     kept = [
         (name, value)
         for name, value in headers.multi_items()
@@ -275,7 +272,7 @@ def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
 
 
 def _longest(copy: _Copy) -> float:
-    """Return how many seconds after its Date a copy may be used (RFC 5861, section 4)."""
+    """Return a copy's maximum age in seconds (RFC 5861, section 4)."""
     rules = copy.answer.headers.get("cache-control", "")
     given = _STALE_IF_ERROR.search(rules)
     if not given:

@@ -14,7 +14,7 @@ C = TypeVar("C")
 R = TypeVar("R")
 Why = Literal["deadline", "stopped", "not needed", "budget"]
 
-#: The maximum number of seconds to wait for one page, over all levels.
+#: Maximum seconds to wait for one page, over all levels.
 PAGE_SECONDS = 60.0
 
 
@@ -60,7 +60,7 @@ class Failed(Generic[C]):
 
 @dataclass(frozen=True)
 class Left(Generic[C]):
-    """A candidate given up: time or budget ran out, reading stopped, or it was not needed."""
+    """A candidate given up for lack of time, budget or need."""
 
     candidate: C
     why: Why
@@ -80,10 +80,9 @@ async def read_many(
 ) -> AsyncGenerator[Outcome[C, R], None]:
     """Read candidates concurrently, best first, and yield outcomes until enough have been read.
 
-    - `read` takes a candidate and its time limit in seconds. After a FetchError, another candidate
-      is read. After BudgetSpent, none is.
-    - At most `limits.per_group` candidates of a `group` (such as a host) are read at once. The
-      group "" has no limit.
+    - `read` takes a candidate and its time limit in seconds. It may raise FetchError or
+      BudgetSpent.
+    - The `group` "" has no concurrency limit.
     - Results with the same `key` count once. Results whose key is None do not count.
 
     Close the iterator (`contextlib.aclosing`) to cancel everything.
@@ -135,7 +134,7 @@ class _Pool(Generic[C, R]):
         return self._limits.wanted - len(self._came)
 
     def start(self) -> Iterator[C]:
-        """Start and yield candidates up to the limit. A slow candidate makes room for another."""
+        """Start and yield candidates. A slow candidate makes room for another."""
         now = self._clock()
         slow = sum(now >= moment for moment in self._slow_at.values())
         wanted = self._pages_missing + min(slow, self._pages_missing)
@@ -149,9 +148,7 @@ class _Pool(Generic[C, R]):
             yield candidate
 
     def _next(self, places: int, now: float) -> C | None:
-        """Take the best candidate whose group may start another read. For each better candidate in
-        a full group, keep a slot free if a read of that group is not slow yet.
-        """
+        """Take the best candidate whose group may start another read."""
         busy = Counter(self._group(candidate) for candidate in self.running.values())
         quick = {self._group(self.running[task]) for task, at in self._slow_at.items() if now < at}
         for place, candidate in enumerate(self._waiting):

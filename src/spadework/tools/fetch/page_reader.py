@@ -1,4 +1,4 @@
-"""Fetch web pages, in a browser if needed, and parse them to text."""
+"""Fetch web pages, using a browser if needed, and parse them."""
 
 from __future__ import annotations
 
@@ -27,29 +27,28 @@ from spadework.values import Attempt
 
 
 class Way(NamedTuple):
-    """An alternative URL of a page. A non-empty `media_type` overrides the server's media type."""
+    """An alternative URL of a page. A non-empty `media_type` overrides the server's."""
 
     url: str
     media_type: str = ""
 
 
-#: Returns a page's alternative URLs, best first, or none if the page is on another site.
+#: Returns a page's alternative URLs, best first, or none for another site.
 Site = Callable[[str], Sequence[Way]]
 _PREPRINT = r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
 _ARXIV = rf"(?P<form>abs|pdf)/(?P<id>{_PREPRINT})(?:\.pdf)?"
 _WIKIPEDIAS = r"[a-z-]{2,12}\.(?:m\.)?wikipedia\.org"
-#: The path of an article. Pages in namespaces such as Special: or Talk:, in any language, do not
-#: match.
+#: The path of an article, not of pages such as Special: or Talk:.
 _ARTICLE = re.compile(r"/wiki/(?!\w+(?: \w+)?:[^_ ])[^/].*")
 _REPOSITORY = r"(?P<owner>[\w-]+)/(?P<name>[\w.-]+)"
-#: First path segments on GitHub that do not name the owner of a repository.
+#: First GitHub path segments that do not name a repository's owner.
 _ITS_OWN = frozenset({"about", "features", "marketplace", "orgs", "settings", "sponsors", "topics"})
 _PACKAGE = r"package/(?P<name>(?:@[\w.~-]+/)?[\w.~-]+)(?:/v/(?P<version>[\w.+-]+))?"
 
 
 def arxiv(url: str, base: str = "https://arxiv.org") -> Sequence[Way]:
-    """Return the URL of an arXiv preprint's HTML and, for an abstract page, also of its PDF.
-    See https://info.arxiv.org/help/arxiv_identifier.html for the identifiers.
+    """Return the URLs of an arXiv preprint's HTML and, for an abstract page, PDF. See
+    https://info.arxiv.org/help/arxiv_identifier.html.
     """
     if not (found := _match(_ARXIV, url, base)):
         return ()
@@ -58,8 +57,8 @@ def arxiv(url: str, base: str = "https://arxiv.org") -> Sequence[Way]:
 
 
 def wikipedia(url: str, hosts: str = _WIKIPEDIAS) -> Sequence[Way]:
-    """Return the URL of an article's `action=render` form, at a path that robots.txt allows.
-    See https://www.mediawiki.org/wiki/Manual:Parameters_to_index.php.
+    """Return the URL of an article's `action=render` form, which robots.txt allows. See
+    https://www.mediawiki.org/wiki/Manual:Parameters_to_index.php.
     """
     try:
         asked = urlsplit(url)
@@ -80,8 +79,8 @@ def github(
     api: str = "https://api.github.com",
     raw: str = "https://raw.githubusercontent.com",
 ) -> Sequence[Way]:
-    """Return the URL of a repository's README in the REST API, or of a raw file.
-    See https://docs.github.com/rest/repos/contents.
+    """Return the API URL of a repository's README, or a raw file's URL. See
+    https://docs.github.com/rest/repos/contents.
     """
     if found := _match(_REPOSITORY, url, base):
         readme = f"{api}/repos/{found['owner']}/{found['name']}/readme"
@@ -95,9 +94,8 @@ def github(
 def npm(
     url: str, base: str = "https://npmjs.com", *, registry: str = "https://registry.npmjs.org"
 ) -> Sequence[Way]:
-    """Return the URLs of an npm package's metadata, which contains its README. The package's own
-    page refuses automated clients. See
-    https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md.
+    """Return the URLs of an npm package's metadata, because its page refuses automated clients.
+    See https://github.com/npm/registry/blob/main/docs/responses/package-metadata.md.
     """
     if not (found := _match(_PACKAGE, url, base)):
         return ()
@@ -110,7 +108,7 @@ SITES: tuple[Site, ...] = (arxiv, wikipedia, github, npm)
 
 
 def ways_to(url: str, sites: Sequence[Site] = SITES) -> Sequence[Way]:
-    """Return a page's alternative URLs, best first, or none if its own URL is best."""
+    """Return a page's alternative URLs, best first, or none."""
     return next((ways for site in sites if (ways := site(url))), ())
 
 
@@ -124,13 +122,11 @@ def _match(pattern: str, url: str, base: str) -> re.Match[str] | None:
     return re.fullmatch(pattern, asked.path.strip("/"))
 
 
-#: Formats that always parse quickly. "" means that the format is unknown.
+#: Formats that always parse quickly. "" means an unknown format.
 HARMLESS = frozenset({"", "text", "code", "markdown"})
-#: A page with more bytes than this needs a separate process, because a regex over a long text
-#: blocks all threads.
+#: Maximum bytes parsed in this process, because regexes over longer text block all threads.
 HARMLESS_BYTES = 50_000
-#: The fraction of the remaining time that an alternative URL may take. The page's own URL may need
-#: the rest.
+#: The fraction of the remaining time that an alternative URL may take.
 WAY_SHARE = 0.5
 VISIT_SECONDS = 45.0
 Read = tuple[Fetched, Extracted]
@@ -143,9 +139,7 @@ async def _at_once(level: int, fetch: Fetch) -> Fetched:
 
 @dataclass
 class _Trip:
-    """The state of one read, which must end by the loop time `until`. `running` holds the current
-    level and the time when it started.
-    """
+    """One read. `running` holds the current level and its start time."""
 
     until: float
     had: Callable[[int, Fetch], Awaitable[Fetched]]
@@ -160,17 +154,17 @@ class _Trip:
 
 
 class Reader:
-    """Reads pages through a `Web` client and, if needed and available, a `Browser`."""
+    """Reads pages through a `Web` client and, if needed, a `Browser`."""
 
     def __init__(
         self, web: Web, browser: Browser | None = None, *, sites: Sequence[Site] = SITES
     ) -> None:
         self._web, self._browser, self._sites = web, browser, sites
-        #: The number of refusals per host. A single refusal may concern only one page.
+        #: Refusals per host. A single one may concern only one page.
         self._refusals: Counter[str] = Counter()
 
     def level_at(self, url: str) -> int:
-        """Return the level that is tried first for a page."""
+        """Return the level tried first for a page."""
         return max(self._web.hosts.level(urlsplit(url).netloc), self._web.min_level)
 
     async def read(
@@ -181,11 +175,9 @@ class Reader:
         level: int | None = None,
         had: Callable[[int, Fetch], Awaitable[Fetched]] = _at_once,
     ) -> Read:
-        """Read the page at `url` within `seconds`, starting at `level`. `had(level, fetch)`
-        returns a stored response, or the result of `fetch`, which it may store. Alternative
-        URLs are read at levels -1, -2 and so on, but their pages keep `url`. Raises what
-        `Web.fetch` raises, plus Blocked for a captcha or login, and Unreadable for a page
-        without text.
+        """Read the page within `seconds`, starting at `level`. `had(level, fetch)` returns a
+        stored response or the result of `fetch`. Alternative URLs have levels -1, -2 and so on.
+        Raises FetchErrors, such as Blocked for a captcha and Unreadable without text.
         """
         url, trip = check_url(url), _Trip(_now() + seconds, had)
         try:
@@ -233,7 +225,7 @@ class Reader:
             return None
 
     async def _levels_up(self, url: str, level: int, trip: _Trip) -> Read:
-        """Read a page over plain HTTP. Use the browser if that may help or the host needs it."""
+        """Read over plain HTTP, or in the browser if that may help."""
         if level >= BROWSER:
             try:
                 return await self._in_browser(url, trip)
@@ -308,7 +300,7 @@ class Reader:
 
 
 async def _document(fetched: Fetched, seconds: float) -> Extracted:
-    # Run this in a thread, because the first call imports the parsers.
+    # Run in a thread, because the first call imports the parsers.
     kind = await aside(kind_of, fetched.body, fetched.media_type, fetched.url)
     said = {"media_type": fetched.media_type, "url": fetched.url, "charset": fetched.charset}
     if kind.reader in HARMLESS and len(fetched.body) <= HARMLESS_BYTES:

@@ -9,13 +9,13 @@ from typing import Protocol
 from spadework.errors import TooLarge, Unreachable, Unreadable
 
 ACCEPT_ENCODING = "gzip, deflate"
-#: The maximum expansion factor beyond RATIO_FREE bytes. Text reaches about 30, bombs 1,000.
+#: Maximum expansion beyond RATIO_FREE bytes. Text reaches about 30, bombs 1,000.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 MAX_LAYERS = 3
-#: The maximum number of bytes to decompress at a time.
+#: Maximum bytes to decompress at a time.
 PIECE = 65_536
-#: The window size that tells zlib to read gzip.
+#: The window size that makes zlib read gzip.
 _GZIP = 16 + zlib.MAX_WBITS
 _GZIP_STARTS = b"\x1f\x8b"
 
@@ -23,7 +23,7 @@ _GZIP_STARTS = b"\x1f\x8b"
 class _Coding(Protocol):
     @property
     def open(self) -> bool:
-        """True until the end of the compressed data has been reached."""
+        """True until the compressed data have ended."""
         ...
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:
@@ -52,7 +52,7 @@ class _Zlib:
 
 
 class _Gzip:
-    """Decodes gzip, including several members in a row. Trailing bytes are ignored."""
+    """Decodes gzip members in a row, ignoring trailing bytes."""
 
     def __init__(self) -> None:
         self._member = _Zlib(_GZIP)
@@ -84,7 +84,7 @@ _CODINGS: dict[str, Callable[[], _Coding]] = {"gzip": _Gzip, "x-gzip": _Gzip, "d
 
 
 class Unpacker:
-    """Decodes a body as it arrives. Each layer may expand to at most `limit` bytes."""
+    """Decodes a body as it arrives, to at most `limit` bytes per layer."""
 
     def __init__(self, encoding: str, limit: int) -> None:
         """Set up the decoders. Raises Unreadable for an unsupported encoding."""
@@ -97,8 +97,8 @@ class Unpacker:
         self._plain = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Decode the next bytes. As in browsers, bytes after the end are ignored. Raises TooLarge
-        for output above the limit or MAX_RATIO, and Unreachable for corrupt data.
+        """Decode the next bytes. Raises TooLarge above the limit or MAX_RATIO, and Unreachable for
+        corrupt data.
         """
         try:
             self._pass_on(chunk, 0)
@@ -106,13 +106,13 @@ class Unpacker:
             raise Unreachable("The response is broken: its compressed body is invalid.") from None
 
     def finish(self) -> bytes:
-        """Return the whole body. Raises Unreachable if the compressed data are incomplete."""
+        """Return the whole body. Raises Unreachable if it is incomplete."""
         if any(layer.cut_short for layer in self._layers):
             raise Unreachable("The response is broken: its compressed body ends early.")
         return bytes(self._plain)
 
     def _pass_on(self, piece: bytes, depth: int) -> None:
-        """Pass a piece through all further layers before the next piece, to limit memory."""
+        """Pass a piece through all layers before the next, to limit memory."""
         if depth < len(self._layers):
             for inner in self._layers[depth].pieces(piece):
                 self._pass_on(inner, depth + 1)
@@ -130,7 +130,7 @@ class _Layer:
 
     @property
     def cut_short(self) -> bool:
-        """True if the stream ended early. An empty body does not count as cut short."""
+        """True if a non-empty stream ended early."""
         return self._packed > 0 and self._coding.open
 
     def pieces(self, chunk: bytes) -> Iterator[bytes]:

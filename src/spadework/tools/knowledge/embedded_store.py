@@ -1,6 +1,5 @@
-"""Store pages without a server, in a catalogue and an index that all processes share. Pages enter
-the catalogue at once, but only the process that holds the lock indexes them. If a process
-cannot get the lock, its pages are indexed by the next process that does.
+"""Store pages without a server, in a catalogue and an index that all processes share. Only the
+process that holds the lock indexes new pages.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ from spadework.tools.stores.session_database import transaction
 from spadework.tools.web.urls import canonical_url, host_of
 from spadework.values import Page
 
-#: The number of seconds to wait while another process writes or creates the tables.
+#: Seconds to wait while another process writes or creates the tables.
 BUSY_SECONDS = 10.0
-#: The version of the tables. Increase it when the tables change.
+#: The table version. Increase it when the tables change.
 FORMAT = 1
 _SCHEMA = """
 CREATE TABLE pages (
@@ -60,7 +59,7 @@ INSERT INTO shelf VALUES (0, 0);
 
 
 class Catalogue:
-    """The catalogue of pages at `path`, up to `most_bytes` compressed. `clock` returns seconds."""
+    """The catalogue of pages, up to `most_bytes` compressed. `clock` returns seconds."""
 
     def __init__(self, path: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
         self._path = path
@@ -92,7 +91,7 @@ class Catalogue:
             yield db
 
     def put(self, db: sqlite3.Connection, entries: Iterable[Entry]) -> int:
-        """Store new pages and newer versions, then make room. Return how many were stored."""
+        """Store new pages and newer versions. Return how many were stored."""
         with transaction(db):
             kept = sum(self._put(db, entry) for entry in entries)
             self._make_room(db)
@@ -134,7 +133,7 @@ class Catalogue:
         return len(numbers)
 
     def use(self, db: sqlite3.Connection, url: str, since: float) -> Entry | None:
-        """Mark a URL's page as used and return it, or None if unknown or older than `since`."""
+        """Return a page, marked as used, or None if unknown or older than `since`."""
         row = db.execute(
             "SELECT record, text, own FROM pages WHERE url = ? AND fetched_at >= ?", (url, since)
         ).fetchone()
@@ -150,7 +149,7 @@ class Catalogue:
 
 
 def entries(db: sqlite3.Connection, numbers: Sequence[int], since: float = 0.0) -> dict[int, Entry]:
-    """Return the pages with these numbers, except those that were fetched before `since`."""
+    """Return pages by number, except those fetched before `since`."""
     marks = ",".join("?" * len(numbers))
     query = f"SELECT id, record, text, own FROM pages WHERE id IN ({marks}) AND fetched_at >= ?"
     return {number: Entry.unpacked(*row) for number, *row in db.execute(query, (*numbers, since))}
@@ -174,19 +173,19 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: Maximum numbers of passages with any term, with all terms, and about a named subject.
+#: Maximum passages with any term, with all terms, and about a named subject.
 _PROPOSED = 40, 20, 10
-#: The number of unrelated passages assumed when computing rarity. Otherwise the subject of a small
-#: store would seem common, and a word that the store lacks would outweigh all others.
+#: Unrelated passages assumed when computing rarity. Without them, the subject of a small store
+#: would seem common.
 _OTHERS = 10_000
 LOCK_SECONDS = 10.0
-#: The index is rebuilt when its deletions exceed both this number and the number of pages kept.
+#: Deletions that trigger a rebuild, if they also exceed the pages kept.
 MOST_REMOVED = 500
 _BATCH = 50
 
 
 class EmbeddedKnowledge:
-    """The store in `folder`, also searched by `meaning` if given. `clock` returns seconds."""
+    """The store in `folder`, also searched by `meaning` if given."""
 
     def __init__(
         self,
@@ -234,7 +233,7 @@ class EmbeddedKnowledge:
         return done
 
     async def forget(self, which: Which) -> int:
-        """Delete pages and rebuild the index, so that none of their words remain."""
+        """Delete pages and their words by rebuilding the index."""
         if not await asyncio.to_thread(lambda: self._catalogue.exists):
             return 0
         return await asyncio.to_thread(self._forgotten, which)
@@ -276,8 +275,7 @@ class EmbeddedKnowledge:
         return [n for n in _numbers(db, "pages ORDER BY id DESC") if n not in known]
 
     def _without_pages(self, db: sqlite3.Connection) -> None:
-        # Read the vectors before the pages, because a page added between the two reads would
-        # otherwise seem deleted.
+        # A page added between the two reads would otherwise seem deleted.
         known = self._vectors.numbers()
         self._vectors.forget(known - {*_numbers(db, "pages")})
 
@@ -328,8 +326,7 @@ class EmbeddedKnowledge:
         if anew or lost or removed + len(gone) > max(MOST_REMOVED, _count(db)):
             self._rebuild(db)
         elif fresh or gone:
-            # Delete the fresh pages first, because an interrupted process may have indexed them
-            # without recording it.
+            # An interrupted process may have indexed the fresh pages without recording it.
             index.write(_in_batches(db, fresh), [*gone, *fresh])
             self._note(db, fresh, gone, "removed = removed + ?", len(gone))
 
@@ -364,7 +361,7 @@ class EmbeddedKnowledge:
         except KnowledgeError:
             if which != Which():
                 raise
-            # The store is damaged, but everything in it was to be deleted anyway.
+            # Everything in the damaged store was to be deleted anyway.
             shutil.rmtree(self.folder, ignore_errors=True)
             return 0
         return count

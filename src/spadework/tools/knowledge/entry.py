@@ -17,16 +17,16 @@ from spadework.tools.web.urls import canonical_url, domain_of, host_of
 from spadework.values import Freshness, Page, Query, Task
 
 LEAST_CHARS = 200
-#: The number of days after which a stored page is stale and is fetched again.
+#: Days after which a stored page is stale and is fetched again.
 KEPT_DAYS = 7.0
-#: The maximum age of a page in hours if recent pages are required.
+#: Maximum age of a page in hours if recent pages are required.
 RECENT_HOURS = 12
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page with its text as Markdown. `own` is set if only the owner may visit the page's host
-    (`allow_hosts`).
+    """A page with its text as Markdown. `own` is set if only `allow_hosts` permits the page's
+    host.
     """
 
     page: Page
@@ -35,21 +35,20 @@ class Entry:
 
     @classmethod
     def unpacked(cls, record: str, packed: bytes, own: int) -> Self:
-        """Build an entry from a row: the page as JSON, its compressed text, and `own`."""
+        """Build an entry from a row: JSON page, compressed text and `own`."""
         text = zstandard.decompress(packed).decode()
         return cls(Page.model_validate_json(record), text, bool(own))
 
     @property
     def key(self) -> str:
-        """The canonical URL of the page."""
+        """The page's canonical URL."""
         return canonical_url(self.page.url)
 
 
 @dataclass(frozen=True)
 class Recalled:
-    """A page that matches a question. `passages` holds its matching spans, merged and in order.
-    `share` is the weighted fraction of needed terms that its title and best passage contain,
-    reduced for short questions.
+    """A page that matches a question, with its matching spans in order. `share` is the weighted
+    fraction of needed terms in its title and best passage.
     """
 
     entry: Entry
@@ -60,7 +59,7 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Which:
-    """Selects pages at `named` URLs or hosts (default: all), fetched before `before` if given."""
+    """Selects pages at `named` URLs or hosts (default: all), fetched before `before`."""
 
     named: tuple[str, ...] = ()
     before: datetime | None = None
@@ -72,22 +71,20 @@ class Which:
 
     @property
     def hosts(self) -> list[str]:
-        """The named hosts, without "www.". Each includes its subdomains."""
+        """The named hosts without "www.", each including its subdomains."""
         hosts = [name.strip().lower() for name in self.named if "://" not in name]
         return [host_of(f"http://{host}").removeprefix("www.") for host in hosts]
 
 
 def worth_keeping(page: Page) -> bool:
-    """Return whether a page is worth storing.
-    The page must be complete, long enough, and newly read from the web.
-    """
+    """Return whether a page is complete, long enough and newly read from the web."""
     web = page.url.startswith(("http://", "https://")) and page.level >= 0
     whole = page.status == 200 and page.chars >= LEAST_CHARS
     return web and whole and not page.stale and not page.known
 
 
 def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[int, int], ...]:
-    """Return spans of text in order, with spans at most `gap` characters apart merged."""
+    """Return spans in order, merging those at most `gap` characters apart."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1] + gap:
@@ -98,15 +95,15 @@ def merge_spans(spans: Sequence[tuple[int, int]], gap: int = 2) -> tuple[tuple[i
 
 
 def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
-    """Return an SQL condition on url, host and fetched_at, and the values for its placeholders.
-    `value` is the placeholder of the SQL dialect.
+    """Return an SQL condition on url, host and fetched_at, and its values. `value` is the SQL
+    dialect's placeholder.
     """
     parts, values = [], list[object]()
     for url in which.urls:
         parts.append(f"url = {value}")
         values.append(url)
     for host in which.hosts:
-        # If the host is shorter than the suffix, the comparison is false.
+        # False if the host is shorter than the suffix.
         end = f"substr(host, length(host) - length({value}) + 1)"
         parts.append(f"host = {value} OR {end} = {value}")
         values += [host, f".{host}", f".{host}"]
@@ -118,7 +115,7 @@ def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
 
 
 class Knowledge(Protocol):
-    """The latest version of each page, by canonical URL. Any method may raise KnowledgeError."""
+    """The latest version of each page. Any method may raise KnowledgeError."""
 
     @property
     def describes(self) -> str:
@@ -130,9 +127,7 @@ class Knowledge(Protocol):
         ...
 
     async def find(self, url: str, *, since: datetime | None = None) -> Entry | None:
-        """Return the page at a URL, or None if it is unknown or older than `since`.
-        The page may be marked as used.
-        """
+        """Return the page at a URL, or None if unknown or older than `since`."""
         ...
 
     async def add(self, entries: Sequence[Entry]) -> int:
@@ -140,7 +135,7 @@ class Knowledge(Protocol):
         ...
 
     async def forget(self, which: Which) -> int:
-        """Delete pages and all their words, and return the number of pages."""
+        """Delete pages and all their words. Return the number of pages."""
         ...
 
     def pages(self, which: Which) -> AsyncIterator[Page]:
@@ -156,16 +151,16 @@ class Knowledge(Protocol):
         ...
 
 
-#: A page is relevant if its title and a passage have at least this fraction of the needed terms.
-#: The value is the lowest in `benchmarks/poison.py` at which no page of an unrelated store passes.
+#: Minimum fraction of needed terms in a relevant page's title and passage. The lowest value in
+#: `benchmarks/poison.py` at which no page of an unrelated store passes.
 RELEVANT = 0.8
-#: Stored pages replace a web search only if relevant ones are from at least this many domains.
+#: Minimum domains of relevant stored pages that replace a web search.
 DOMAINS = 3
 ASPECTS = 0.6
 
 
 def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> datetime | None:
-    """Return the cutoff after which stored pages are fresh enough, or None if none can be."""
+    """Return the cutoff after which stored pages are fresh, or None."""
     wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {"any": KEPT_DAYS, "recent": RECENT_HOURS / 24, "now": 0.0}
     allowed = min((days[freshness] for freshness in wanted), default=0.0)
@@ -173,13 +168,13 @@ def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> dateti
 
 
 def subject(question: str) -> str:
-    """Remove words such as "how many" from a question, because no page needs to contain them."""
+    """Remove words such as "how many", which pages need not contain."""
     count = language(spoken(question)).cues.get("count")
     return count.sub(" ", question) if count else question
 
 
 def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
-    """Return the relevant pages among those found for the question and its topic, best first."""
+    """Return the relevant pages found for a question and its topic, best first."""
     best: dict[str, Recalled] = {}
     for one in (one for pages in found for one in pages if one.share >= RELEVANT):
         known = best.setdefault(one.entry.key, one)
@@ -188,7 +183,7 @@ def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
 
 
 def enough(found: Sequence[Recalled], task: Task) -> bool:
-    """Return whether the pages suffice for a task. They never do for a survey or a later round."""
+    """Return whether the pages suffice, which they never do for surveys or later rounds."""
     many = len({domain_of(one.entry.page.url) for one in found}) >= DOMAINS
     if task.broad or task.round != 1 or not many:
         return False

@@ -24,13 +24,12 @@ from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, 
 from spadework.tools.ranking.vectors import Near
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: A page's `share` is reduced for questions with fewer needed terms than this, because unrelated
-#: pages often contain every word of a short question.
+#: Minimum needed terms for a full `share`, because unrelated pages match short questions.
 FEW_WORDS = 3
 
 
 def document(entry: Entry) -> Document:
-    """Convert a page to the library's document class, for ranking."""
+    """Convert a page to a `Document`, for ranking."""
     return Document(entry.page.url, entry.page.title, entry.text, entry.page.published_at)
 
 
@@ -42,8 +41,8 @@ def answer(
     limit: int,
     near: Sequence[Near] = (),
 ) -> list[Recalled]:
-    """Return at most `limit` of the `known` pages that share words with the query or are close in
-    meaning, best first. `weights` maps each term to its rarity.
+    """Return at most `limit` matching `known` pages, best first. `weights` maps each term to its
+    rarity.
     """
     documents = {number: document(entry) for number, entry in known.items()}
     there = with_near([match for match in matches if match.number in known], near, documents)
@@ -67,14 +66,14 @@ _HEAP_BYTES = 32_000_000
 
 
 class PassageIndex:
-    """The index in `folder`. Many processes may read it. A writer must hold the store's lock."""
+    """The index in `folder`. A writer must hold the store's lock."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._index: tantivy.Index | None = None
 
     def searcher(self) -> tantivy.Searcher | None:
-        """Return a view of the last commit, or None if there is no index yet."""
+        """Return a view of the last commit, or None without an index."""
         if self._index is None and not (self.folder / "meta.json").exists():
             return None
         self._index = self._index or open_index(self.folder)
@@ -90,7 +89,7 @@ class PassageIndex:
             return False
 
     def write(self, entries: Iterable[tuple[int, Entry]], gone: Iterable[int] = ()) -> None:
-        """Index pages by number and delete the pages in `gone`, in one commit."""
+        """Index pages by number and delete those in `gone`, in one commit."""
         private_folder(self.folder)
         writer = open_writer(open_index(self.folder), _HEAP_BYTES)
         dropped = tantivy.Query.term_set_query(schema(), "document", list(gone))
@@ -104,7 +103,7 @@ class PassageIndex:
         close_files(self.folder)
 
     def remove(self) -> None:
-        """Delete the files of the index. Current readers keep their view."""
+        """Delete the index files. Current readers keep their view."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -112,12 +111,12 @@ class PassageIndex:
 _LAST = 16_383
 # PostgreSQL's weight letters for title, heading and body.
 TITLE, HEADING, BODY = "A", "B", "D"
-#: PostgreSQL's weights for D, C, B and A, proportional to the BOOSTS of the full-text index.
+#: PostgreSQL's weights for D, C, B and A, proportional to BOOSTS.
 WEIGHTS = [0.5, 0.5, 0.6, 0.75]
 
 
 class Passage(NamedTuple):
-    """A passage: its position in the page, and its words as a tsvector."""
+    """A passage's position in the page and its words as a tsvector."""
 
     begins: int
     ends: int
@@ -125,7 +124,7 @@ class Passage(NamedTuple):
 
 
 def passages_of(entry: Entry, owner: str) -> list[Passage]:
-    """Return a page's passages, each with the owner's mark added to its words."""
+    """Return a page's passages, with the owner's mark among their words."""
     title = all_terms(entry.page.title)
     made = []
     for piece in pieces(document(entry)):
@@ -146,7 +145,7 @@ def lexemes_of(term: Term) -> list[str]:
 
 
 def mark(owner: str) -> str:
-    """Return the lexeme that marks an owner's passages. It starts with "@", which no word does."""
+    """Return the lexeme that marks an owner's passages. No word starts with "@"."""
     return lexeme(f"@{owner}")
 
 

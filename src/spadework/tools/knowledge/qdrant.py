@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 PAGE, PASSAGE = "page", "passage"
-#: A passage's vectors: a sparse one for its words and, if there is an embedder, a dense one.
+#: Names of a passage's sparse vector and, with an embedder, its dense vector.
 WORDS, MEANING = "words", "meaning"
 
 
@@ -43,15 +43,15 @@ def page_id(key: str) -> str:
 
 
 def texts_of(entry: Entry) -> list[str]:
-    """Return the texts to embed for an entry: its passages, each with its headings."""
+    """Return the texts to embed: an entry's passages with their headings."""
     return [passage.text for passage in passages(0, document(entry))]
 
 
 def points_of(
     entry: Entry, meanings: Sequence[list[float]] = ()
 ) -> tuple[list[models.PointStruct], models.PointStruct]:
-    """Return the points of an entry's passages, and the point of its page, which must be written
-    last. `meanings` are the embeddings of `texts_of(entry)`.
+    """Return an entry's passage points and its page point. Write the page point last. `meanings`
+    are the embeddings of `texts_of(entry)`.
     """
     from qdrant_client import models
 
@@ -82,7 +82,7 @@ def _hosts(url: str) -> list[str]:
 
 
 def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) -> models.Filter:
-    """Return a filter for the points of selected pages, optionally by `kind` and fetch time."""
+    """Return a filter for points of the selected pages."""
     from qdrant_client import models
 
     must: list[models.Condition] = []
@@ -102,7 +102,7 @@ def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) ->
 
 
 def passages_of_other_states(entry: Entry) -> models.Filter:
-    """Return a filter for passages of other versions of the same page."""
+    """Return a filter for passages of a page's other versions."""
     from qdrant_client import models
 
     same = models.FieldCondition(key="url", match=models.MatchValue(value=entry.key))
@@ -115,12 +115,12 @@ def passages_of_other_states(entry: Entry) -> models.Filter:
 
 #: Usual BM25 constants.
 K1, B = 1.2, 0.75
-#: The assumed average number of words in a passage. The true average is unknown.
+#: Assumed words per passage. The true average is unknown.
 AVERAGE_WORDS = 200
 
 
 def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list[float]]:
-    """Return the indices and values of a passage's sparse vector of BM25 weights."""
+    """Return the indices and values of a passage's BM25 vector."""
     words = all_terms(body)
     counts = Counter([*words, *all_terms(heading), *all_terms(title)])
     norm = K1 * (1 - B + B * len(words) / AVERAGE_WORDS)
@@ -129,7 +129,7 @@ def passage_vector(title: str, heading: str, body: str) -> tuple[list[int], list
 
 
 def query_vector(words: Iterable[tuple[str, float]]) -> tuple[list[int], list[float]]:
-    """Return the indices and values of a query's sparse vector of word weights."""
+    """Return the indices and values of a query's sparse vector."""
     return _pack_weights(dict(words))
 
 
@@ -175,7 +175,7 @@ def in_one_sentence(where: str) -> Iterator[None]:
 
 @contextmanager
 def nothing_there() -> Iterator[None]:
-    """Skip the rest of the block if the collection does not exist."""
+    """Skip the rest of the block if the collection is missing."""
     from qdrant_client.http.exceptions import UnexpectedResponse
 
     try:
@@ -188,18 +188,15 @@ def nothing_there() -> Iterator[None]:
             raise
 
 
-#: The maximum number of passages retrieved for a question, and the weight of an optional word.
+#: Maximum number of passages retrieved, and the weight of an optional word.
 PROPOSED, OPTIONAL = 60, 0.3
 BATCH = 64
-#: The number of seconds allowed for a whole response: a slow trickle never hits the read timeout.
+#: Limit for a whole response, because a slow trickle never hits the read timeout.
 WHOLE_SECONDS = 10.0
 
 
 class QdrantKnowledge:
-    """A knowledge store in a Qdrant collection on the server `where`. `connect` creates the
-    client. With an embedder, embeddings are searched too, and results are fused by RRF. Each
-    model has its own collection, because embeddings of different models cannot be compared.
-    """
+    """A knowledge store in a Qdrant collection. Each embedding model needs its own collection."""
 
     def __init__(
         self,
@@ -218,7 +215,7 @@ class QdrantKnowledge:
 
     @property
     def describes(self) -> str:
-        """A description of the store and its location, for messages."""
+        """A description of the store for messages."""
         return f"the knowledge store {self._collection} in Qdrant at {self._where}"
 
     async def search(self, text: str, *, limit: int, since: datetime) -> list[Recalled]:
@@ -239,7 +236,7 @@ class QdrantKnowledge:
             and known[key].page.content_hash == point.payload["hash"]
         ]
         pages = {numbers[key]: entry for key, entry in known.items()}
-        # The server does not report how rare a word is, so all needed words count equally.
+        # Words count equally, because the server does not report how rare they are.
         weights = {term.text: 1.0 for term in question.terms}
         return await asyncio.to_thread(answer, matches, pages, question, weights, limit)
 
@@ -318,8 +315,7 @@ class QdrantKnowledge:
         install_resolver()
         async with self._connecting:
             if self._client is None:
-                # Import the client in a background thread. The import takes seconds, and waiting
-                # for it could delay the end of a run.
+                # Connect in a background thread, because importing the client takes seconds.
                 self._client = await aside(_without_warnings, self._connect)
         return self._client
 
@@ -376,9 +372,7 @@ class QdrantKnowledge:
 def client_of(
     url: str, key: str, seconds: float, whole: float = WHOLE_SECONDS
 ) -> Callable[[], AsyncQdrantClient]:
-    """Return a function that connects to Qdrant. A request times out after `seconds` without data,
-    or after `whole` seconds in total.
-    """
+    """Return a function that connects to Qdrant with the given read and total timeouts."""
 
     def connect() -> AsyncQdrantClient:
         from qdrant_client import AsyncQdrantClient
@@ -398,9 +392,7 @@ async def _with_timeout(seconds: float, request: Any, send: Callable[[Any], Awai
 
 
 def _without_warnings(connect: Callable[[], AsyncQdrantClient]) -> AsyncQdrantClient:
-    """Connect without warnings, such as the one about a key sent over plain HTTP. The server's
-    owner decides whether to allow that.
-    """
+    """Connect without warnings, such as those about plain HTTP."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return connect()

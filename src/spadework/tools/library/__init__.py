@@ -1,1 +1,1 @@
-"""The library: an index of the user's folders, or of the documentation installed with Python."""
+"""An index of the user's folders or of the installed Python documentation."""

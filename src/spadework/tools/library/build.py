@@ -1,6 +1,5 @@
-"""Build a library's index in a child process: `python -m spadework.tools.library.build`. It reads
-a JSON request from standard input and writes JSON lines: {"done": 3, "of": 150} for progress,
-{"error": "…"} for failure. A child can be killed at any time, which frees its memory.
+"""Build an index in a child process, which can be killed at any time. It reads a JSON request and
+writes JSON lines: {"done": 3, "of": 150} or {"error": "…"}.
 """
 
 from __future__ import annotations
@@ -61,13 +60,13 @@ from spadework.tools.library.source_reader import (
 )
 from spadework.tools.stores.private_files import private_folder
 
-#: Commit after this many passages or seconds, to limit what is lost if the process is killed.
+#: Commit after this many passages or seconds, to limit what a killed process loses.
 COMMIT_PASSAGES, COMMIT_SECONDS = 50_000, 20.0
 _HEAP_BYTES = 64_000_000
 
 
 class StoreWriter:
-    """A context manager that writes a new or unfinished index folder, as its only writer."""
+    """A context manager that writes a new or unfinished index folder."""
 
     def __init__(self, folder: Path) -> None:
         (folder / "index").mkdir(parents=True, exist_ok=True)
@@ -88,7 +87,7 @@ class StoreWriter:
         self._settle(max(last, self._indexed))
 
     def add(self, cut: Cut, source: str = "") -> int | None:
-        """Store and index a document. Return its number, or None if its URL is already stored."""
+        """Store a document and return its number, or None for a duplicate URL."""
         document = cut.document
         names = " ".join(cut.used), " ".join(cut.defined)
         made = (cut.sketch, *names, source or document.url, self._batch)
@@ -109,7 +108,7 @@ class StoreWriter:
         digest: str = "",
         skipped: Iterable[Skipped] = (),
     ) -> None:
-        """Record that a source was read, and which parts of it were skipped."""
+        """Record that a source was read, and what was skipped."""
         self._db.execute(
             "insert or replace into sources values (?, ?, ?, ?)", (source, size, mtime, digest)
         )
@@ -136,7 +135,7 @@ class StoreWriter:
         self._db.execute("drop table kept")
 
     def source(self, name: str) -> tuple[int, int, str] | None:
-        """Return a source's size, mtime (ns) and digest when last read, or None if unknown."""
+        """Return a source's last known size, mtime (ns) and digest, or None."""
         row: tuple[int, int, str] | None = self._db.execute(
             "select size, mtime, digest from sources where name = ?", (name,)
         ).fetchone()
@@ -185,7 +184,7 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count how often documents use names that others define, then finalize the folder."""
+        """Count how often defined names are used, and finalize the folder."""
         self._note_uses()
         self.commit()
         self._db.execute("commit")
@@ -236,15 +235,15 @@ def index_passages(
         yield entry
 
 
-#: The number of seconds to wait for another process that is building the same library.
+#: Seconds to wait for another process building the same library.
 WAIT_SECONDS = 1_200
-#: The number of older index folders to keep. Other processes may still be reading them.
+#: Number of older index folders kept for other processes that may be reading them.
 _KEPT = 2
 _ABANDONED_SECONDS = 86_400
 
 
 def build(plan: Plan) -> None:
-    """Build the index folder of a plan, or wait for another process that is building it."""
+    """Build a plan's index folder, or wait for another process building it."""
     private_folder(plan.shelf)
     with _exclusive(plan):
         if plan.folder.exists():
@@ -319,9 +318,7 @@ def _link(source: str, target: str) -> None:
 
 
 def _fill_from_packages(plan: Plan, store: StoreWriter) -> None:
-    """Read the packages that are not stored yet. Stored documents stay valid, because the name of
-    a source includes the package version.
-    """
+    """Read the packages whose current versions are not stored yet."""
 
     def is_whole(place: Path | None) -> bool:
         named = plan.named is None or package_name(place) in plan.named
@@ -387,7 +384,7 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Hide standard output from workers: a worker outliving this process would keep it open."""
+    """Hide standard output from workers, which could keep it open too long."""
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
@@ -399,7 +396,7 @@ def _tell_fault(kind: type[BaseException], error: BaseException, trace: object) 
 
 
 def main() -> int:
-    """Build the library requested on standard input, and return the exit code."""
+    """Build the library requested on standard input. Return the exit code."""
     gc.disable()
     _keep_output()
     sys.excepthook = _tell_fault

@@ -1,4 +1,4 @@
-"""Convert Python docstrings to Markdown. The source is parsed with `ast`, and no code runs."""
+"""Convert Python docstrings to Markdown without running any code."""
 
 from __future__ import annotations
 
@@ -25,16 +25,14 @@ class _Field(NamedTuple):
 
 
 class _Record(NamedTuple):
-    """The fields of a class, whose `kind` is "dataclass", "tuple" or (for pydantic) "model"."""
+    """A class's fields. `kind` is "dataclass", "tuple" or "model" (pydantic)."""
 
     kind: str
     fields: dict[str, _Field]
 
 
 def signature(node: Function, *, method: bool) -> str:
-    """Return the arguments of a function, with defaults but without annotations.
-    A long list ends with "…".
-    """
+    """Return a function's arguments with defaults. A long list ends with "…"."""
     given = node.args
     names = [*given.posonlyargs, *given.args]
     defaults = [None] * (len(names) - len(given.defaults)) + list(given.defaults)
@@ -51,8 +49,8 @@ def signature(node: Function, *, method: bool) -> str:
 
 
 def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> str:
-    """Return the fields of a dataclass, NamedTuple or pydantic model as constructor arguments.
-    Include fields inherited from other `classes` of the module. Return "" for any other class.
+    """Return the constructor arguments of a dataclass, NamedTuple or pydantic model, or "". Base
+    classes are looked up in `classes`.
     """
     record = _record(node, classes, {})
     if record is None or not record.fields:
@@ -66,7 +64,6 @@ def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> 
 def _record(
     node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], known: dict[str, _Record | None]
 ) -> _Record | None:
-    """Return a class's fields, including inherited ones. `known` caches them and breaks cycles."""
     if node.name not in known:
         known[node.name] = None
         known[node.name] = _make_record(node, classes, known)
@@ -152,14 +149,14 @@ def _argument(name: str, default: ast.expr | None) -> str:
     return f"{name}={value if len(value) <= 30 else '…'}"
 
 
-#: Minimum length of a docstring. Shorter ones just repeat the name (benchmarks/installed.py).
+#: Shorter docstrings just repeat the name (benchmarks/installed.py).
 MIN_CHARS = 24
 _CHANGES = frozenset(("setter", "deleter"))
 
 
 @dataclass(frozen=True)
 class ModuleText:
-    """The documentation of a module. `names` are the documented public names, in order."""
+    """A module's documentation, with its documented public names in order."""
 
     markdown: str
     summary: str
@@ -169,9 +166,8 @@ class ModuleText:
 def module_markdown(
     tree: ast.Module, module: str, public: Mapping[str, str] | None = None
 ) -> ModuleText:
-    """Return the documentation of a module, whose dotted name is `module`. Headings look like `##
-    class pkg.Client(url, timeout=5)` and `### Client.get(path)`. `public` maps names in this
-    module to their public dotted names. In a private module, only these names are documented.
+    """Return a module's documentation. `public` maps its names to public dotted names. In a
+    private module, only these names are documented.
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))
@@ -197,9 +193,6 @@ def module_markdown(
 
 
 def _definitions(body: list[ast.stmt]) -> dict[str, Function | ast.ClassDef]:
-    """Return classes and functions by name, including those under `if` and `try`. The last
-    documented definition of a name wins, unless it is a property setter or deleter.
-    """
     found: dict[str, Function | ast.ClassDef] = {}
     for node in _flat(body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -237,7 +230,7 @@ def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -
         if (text := _function(method, f"{node.name}.{method.name}", 3))
     ]
     if len(own) < MIN_CHARS and not inner:
-        # Leave out undocumented classes, because most are generated or documented elsewhere.
+        # Most undocumented classes are generated or documented elsewhere.
         return ""
     values = _values(node.body, node.name, 3)
     made = signature(init, method=True) if init else field_signature(node, classes)
@@ -288,7 +281,6 @@ def _assigned_docstring(tree: ast.Module) -> str:
 
 
 def _summary(text: str, module: str) -> str:
-    """Return the docstring's first sentence, skipping paragraphs that only name the module."""
     for part in text.split("\n\n"):
         lines = [line.strip() for line in part.split("\n")]
         first = " ".join(words(line) for line in lines if re.search(r"\w", line)).replace("`", "")

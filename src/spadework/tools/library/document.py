@@ -1,4 +1,4 @@
-"""Split documents into passages for the index, and store them in tables."""
+"""Split documents into passages, and store documents in a database."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from spadework.tools.ranking.statements import resemblance as similarity
 from spadework.tools.text.markdown import blocks
 from spadework.tools.text.passages import cut
 
-#: The maximum number of characters in a passage, except for code and tables.
+#: Maximum number of characters in a passage, except for code and tables.
 PASSAGE_CHARS = 1_500
 _VERSION = re.compile(r"-v?\d[^-]*$")
 _DEPTH = 12
@@ -50,7 +50,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Part:
-    """A document to be read. `read` returns None for an empty one, and may raise any exception."""
+    """An unread document. `read` returns None if it is empty, and may raise any exception."""
 
     url: str
     read: Callable[[], Document | None]
@@ -58,7 +58,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file, document or package that could not be read, and the reason."""
+    """A file, document or package that could not be read."""
 
     url: str
     reason: str
@@ -69,7 +69,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Piece:
-    """A passage `start:end` of a document's Markdown, with the headings above it."""
+    """A passage `start:end` of a document, with the headings above it."""
 
     start: int
     end: int
@@ -78,7 +78,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Cut:
-    """A document, its passages, the names its code uses and defines, and a sketch of its text."""
+    """A document prepared for the index."""
 
     document: Document
     passages: list[Piece]
@@ -88,7 +88,7 @@ class Cut:
 
 
 def cut_document(document: Document) -> Cut:
-    """Prepare a document for the index, replacing lone surrogates, which cannot be stored."""
+    """Prepare a document for the index, replacing lone surrogates."""
     title, text = _storable(document.title), _storable(document.markdown)
     document = replace(document, title=title, markdown=text)
     names = used_names(text), tuple(defined_names(text))
@@ -100,9 +100,7 @@ def _storable(text: str) -> str:
 
 
 def pieces(document: Document, max_chars: int = PASSAGE_CHARS) -> list[Piece]:
-    """Split a document into passages of at most `max_chars`, except for code and tables. Small
-    passages are merged with a neighbour.
-    """
+    """Split a document into passages. Code and tables may exceed `max_chars`."""
     joined: list[Piece] = []
     spans = cut(document.markdown, max_chars)
     for (start, end), path in zip(spans, _paths(document.markdown, spans), strict=True):
@@ -140,7 +138,7 @@ def _near(above: str, below: str) -> bool:
 
 
 def packages_of(url: str) -> set[str]:
-    """Return the distribution and import names in a URL, or an empty set if it has no version."""
+    """Return a package URL's distribution and import names, or an empty set."""
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)
@@ -156,8 +154,7 @@ def plain_name(name: str) -> str:
 
 def places(url: str) -> list[str]:
     """Return the places that contain a URL, for filters. library://Notes/Soup/Onion.md is in
-    notes, /soup and /soup/onion.md. The places of a package include its name without the
-    version, and those of a saved site include its parent domains.
+    notes, /soup and /soup/onion.md.
     """
     site, _, path = unquote(url.partition("://")[2]).lower().partition("/")
     parts = path.split("/")
@@ -168,8 +165,8 @@ def places(url: str) -> list[str]:
     return [*dict.fromkeys([site, name, *above]), *("/" + "/".join(parts[:end]) for end in ends)]
 
 
-#: A `source` is a file or package, and `batch` numbers the commit that wrote a row. Rows with a
-#: batch after `state.indexed` are not in the full-text index yet.
+#: A `source` is a file or package. Batches after `state.indexed` are not in the full-text index
+#: yet.
 _TABLES = """
 create table if not exists documents (
     id integer primary key autoincrement, url text unique not null, title text not null,
@@ -196,7 +193,7 @@ create table if not exists removed (document integer not null, batch integer not
 create table if not exists state (indexed integer not null);
 insert into state select 0 where not exists (select * from state);
 """
-#: Exceptions that may be raised by reading a damaged index folder.
+#: Exceptions raised by reading a damaged index folder.
 DAMAGED = (sqlite3.DatabaseError, ValueError, zstandard.ZstdError)
 _SECONDS = 30
 COLUMNS = "url, title, markdown, published_at, uses, kind, changed_at, author"
@@ -206,9 +203,7 @@ _COMPRESSION = 1
 
 
 def open_to_write(folder: Path) -> sqlite3.Connection:
-    """Open the database in `folder`, creating its tables if missing. Commits survive a crash of
-    the process.
-    """
+    """Open the database in `folder`, creating missing tables."""
     db = sqlite3.connect(folder / "documents.db", isolation_level=None, timeout=_SECONDS)
     db.executescript("pragma journal_mode=wal; pragma synchronous=normal;" + _TABLES)
     return db
@@ -238,10 +233,10 @@ def _moment(text: str | None) -> datetime | None:
 
 
 class StoreReader:
-    """Reads the documents of a finished folder. Thread-safe."""
+    """A thread-safe reader of a finished folder's documents."""
 
     def __init__(self, folder: Path) -> None:
-        # Open the file as immutable, because a finished folder never changes.
+        # A finished folder never changes.
         address = f"{(folder / 'documents.db').absolute().as_uri()}?mode=ro&immutable=1"
         self._db = sqlite3.connect(address, uri=True, check_same_thread=False)
         self._lock = threading.Lock()
@@ -256,7 +251,7 @@ class StoreReader:
         return document_of(rows[0]) if rows else None
 
     def by_numbers(self, numbers: Sequence[int]) -> dict[int, tuple[Document, bytes]]:
-        """Return documents by number, each with its sketch."""
+        """Return documents and their sketches by number."""
         marks = ",".join("?" * len(numbers))
         rows = self._rows(
             f"select id, sketch, {COLUMNS} from documents where id in ({marks})", *numbers
@@ -268,7 +263,7 @@ class StoreReader:
         return [number for (number,) in self._rows("select id from documents")]
 
     def most_used(self, packages: Collection[str], most: int) -> list[int]:
-        """Return the numbers of at most `most` documents of these packages, most used first."""
+        """Return up to `most` document numbers from the packages, most used first."""
         marks = ",".join("?" * len(packages))
         query = (
             f"select distinct document from used where package in ({marks}) order by uses desc"
@@ -291,22 +286,22 @@ class StoreReader:
             return self._db.execute(query, values).fetchall()
 
 
-#: Characters that end a clause. Texts are compared by clauses of at least _CLAUSE letters.
+#: Characters that end a clause. Texts are compared by clauses.
 _ENDS = b".!?,;:()\n"
 _AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
 _LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)
 _CLAUSE = 12
-#: The number of hashes kept per text, and the minimum number needed for a comparison. The smallest
-#: hashes form an unbiased sample (Broder 1997).
+#: Hashes kept per text, and hashes needed for a comparison. The smallest hashes form an unbiased
+#: sample (Broder 1997).
 _SAMPLE, _LEAST = 48, 4
-#: The fraction of their clauses that two texts must share to count as copies.
+#: Texts that share at least this fraction of their clauses are copies.
 COPY = 0.7
 
 T = TypeVar("T")
 
 
 def sketch(text: str) -> bytes:
-    """Return the smallest hashes of a text's clauses, sorted, as 4 bytes each."""
+    """Return a text's smallest clause hashes, sorted, as 4 bytes each."""
     clauses = set(
         text.lower().encode(errors="replace").translate(_AS_LINES, _LEFT_OUT).split(b"\n")
     )
@@ -315,13 +310,13 @@ def sketch(text: str) -> bytes:
 
 
 def resemblance(one: bytes, other: bytes) -> float:
-    """Estimate two texts' similarity (0..1) from their sketches. Return 0 for short texts."""
+    """Estimate the similarity (0..1) of two sketches. Short texts get 0."""
     a, b = frozenset(array("I", one)), frozenset(array("I", other))
     return similarity(a, b, _SAMPLE) if min(len(a), len(b)) >= _LEAST else 0.0
 
 
 def without_copies(ranked: Iterable[T], sketch_of: Callable[[T], bytes], most: int) -> list[T]:
-    """Return the first `most` items that are not copies of an earlier one."""
+    """Return the first `most` items, leaving out copies."""
     kept: list[T] = []
     sketches: list[bytes] = []
     for item in ranked:

@@ -18,20 +18,19 @@ from spadework.tools.library.source_reader import KINDS
 from spadework.tools.ranking.query_operators import Only
 from spadework.tools.ranking.relevance import query_terms
 
-#: Terms whose symbols matter: C++, C#, .NET. For speed, the patterns start with the symbol.
+#: Patterns for .NET, C++ and C#. For speed, they start with the symbol.
 _DOT_FIRST = re.compile(r"\.(?<![\w.]\.)[A-Za-z]{2,}\b")
 _SIGNS_LAST = (re.compile(r"\+\+(?!\w)"), re.compile(r"#(?!\w)"))
-#: A capital letter that starts a word inside a name. It is faster to match the letter first and
-#: then check its context.
+#: A capital letter that starts a word inside a name. Matching the letter before its context is
+#: faster.
 _CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
-#: Characters of scripts without spaces. Each of them is indexed as a word.
+#: Characters of scripts without spaces, each indexed as a word.
 _UNSPACED = re.compile(
     r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])"
 )
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile("[\u3400-\u9fff]+")
-#: Stems that are not a prefix of their words, such as die for dying. Stems that differ only in the
-#: last letter, such as happi for happy, are not listed.
+#: Stems that share only their first letter with some words: die, dying.
 _IRREGULAR = frozenset(("die", "lie", "tie"))
 _NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
 
@@ -41,10 +40,10 @@ BOOSTS = {"title": 1.5, "heading": 1.2, "body": 1.0}
 @lru_cache(maxsize=1)
 def schema() -> tantivy.Schema:
     """Return the schema of an indexed passage, whose text is stored elsewhere.
-    - `names`: the words of title, URL and headings as written.
-    - `signed`: the terms whose symbols matter, such as C++.
-    - `subject`: the title as one term, on the first passage of a document only.
-    - `places`, `kind`, `day` (`date.toordinal`): for filters.
+    - `names`: title, URL and headings as written.
+    - `signed`: terms whose symbols matter, such as C++.
+    - `subject`: the title as one term, on first passages only.
+    - `day`: a `date.toordinal`.
     """
     builder = tantivy.SchemaBuilder()
     for name in BOOSTS:
@@ -63,7 +62,7 @@ def schema() -> tantivy.Schema:
 
 @lru_cache(maxsize=1)
 def word_analyzer() -> tantivy.TextAnalyzer:
-    """Return an analyzer that reduces words to English stems and ignores case and accents."""
+    """Return an analyzer that stems English words and ignores case and accents."""
     only = tantivy.Filter
     filters = only.lowercase(), only.ascii_fold(), only.remove_long(60), only.stemmer("english")
     return _analyzer(tantivy.Tokenizer.simple(), *filters)
@@ -71,7 +70,7 @@ def word_analyzer() -> tantivy.TextAnalyzer:
 
 @lru_cache(maxsize=1)
 def name_analyzer() -> tantivy.TextAnalyzer:
-    """Return an analyzer that keeps names whole and converts them to lower case."""
+    """Return an analyzer that keeps names whole, in lower case."""
     return _analyzer(tantivy.Tokenizer.regex(_NAME), tantivy.Filter.lowercase())
 
 
@@ -84,7 +83,7 @@ def _analyzer(tokenizer: tantivy.Tokenizer, *filters: tantivy.Filter) -> tantivy
 
 @contextmanager
 def no_panic() -> Iterator[None]:
-    """Raise ValueError if tantivy panics on a damaged index, since a panic is not an Exception."""
+    """Convert a tantivy panic, which is not an Exception, to ValueError."""
     try:
         yield
     except BaseException as error:
@@ -94,7 +93,7 @@ def no_panic() -> Iterator[None]:
 
 
 def open_index(folder: Path) -> tantivy.Index:
-    """Open the index in `folder`, creating it if missing. Raises ValueError if it is damaged."""
+    """Open or create the index in `folder`. Raises ValueError if it is damaged."""
     with no_panic():
         index = tantivy.Index(schema(), path=str(folder))
     index.register_tokenizer("words", word_analyzer())
@@ -105,9 +104,8 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """Open an index's only writer, with a dummy deletion as its first operation. In tantivy 0.27,
-    a merge before the next commit loses a writer's first deletion, because it has the same
-    number as the last commit.
+    """Open an index's only writer with a dummy deletion, because a merge in tantivy 0.27 can lose
+    the first deletion.
     """
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
@@ -120,13 +118,13 @@ def space_signs(text: str) -> str:
 
 
 def spread(text: str) -> str:
-    """Append the words inside names to the text, so that "async client" finds AsyncClient."""
+    """Append the words inside names, so that "async client" finds AsyncClient."""
     apart = _CAMEL.sub(r" \g<0>", text)
     return space_signs(text if apart == text else f"{text} {apart}")
 
 
 def stems(text: str) -> set[str]:
-    """Return the distinct stems of a text, like `word_analyzer` but faster."""
+    """Return a text's distinct stems, like `word_analyzer` but faster."""
     if not text.isascii():
         plain, odd = _split_ascii(text)
         return set(word_analyzer().analyze(space_signs(odd))) | stems(plain)
@@ -134,14 +132,14 @@ def stems(text: str) -> set[str]:
 
 
 class StemFinder:
-    """Finds a few stems in many texts quickly, by stemming only words with a matching prefix."""
+    """A fast finder of a few stems in many texts."""
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self._wanted = frozenset(wanted)
         self._words = [(stem, _stem_pattern(stem)) for stem in self._wanted if stem.isascii()]
 
     def find(self, text: str) -> set[str]:
-        """Return the wanted stems that occur in a text."""
+        """Return the wanted stems in a text."""
         if text.isascii():
             lower = text.lower()
             return {
@@ -161,7 +159,6 @@ def _split_ascii(text: str) -> tuple[str, str]:
 
 
 def _stem_pattern(stem: str) -> re.Pattern[str]:
-    """Return a pattern for words that may have this stem. For speed, it starts with letters."""
     letters = re.escape(stem[:1] if stem in _IRREGULAR else stem[: max(2, len(stem) - 1)])
     return re.compile(rf"{letters}(?<![a-z0-9]{letters})[a-z0-9]*")
 
@@ -173,17 +170,17 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def subject(title: str) -> str:
-    """Return a document's subject: the stems of its title, up to a colon."""
+    """Return a title's stems up to the first colon."""
     return " ".join(word_analyzer().analyze(space_signs(title.partition(": ")[0])))
 
 
 def all_terms(text: str) -> list[str]:
-    """Return a text's stems in order, including those inside names, then terms such as C++."""
+    """Return a text's stems in order, followed by terms such as C++."""
     return [*word_analyzer().analyze(spread(text)), *signed_terms(text)]
 
 
 def signed_terms(text: str) -> list[str]:
-    """Return the terms whose symbols matter, such as C++, in lower case."""
+    """Return terms whose symbols matter, such as C++, in lower case."""
     found = _DOT_FIRST.findall(text)
     for pattern in _SIGNS_LAST:
         for sign in pattern.finditer(text):
@@ -195,7 +192,7 @@ def signed_terms(text: str) -> list[str]:
     return [term.lower() for term in found]
 
 
-#: Words about the kind of answer wanted. They affect the ranking, but are optional.
+#: Optional words about the kind of answer wanted.
 _INTENT_WORDS = """
 advantages answer basic basics benefits best better case cases choose code common compare
 comparison concept concepts define definition describe detail details difference
@@ -212,11 +209,10 @@ _HOW = re.compile(r"\bhow (?:do|to|can|should)\b|\b(?:examples?|usage|tutorial|c
 _COMPARES = re.compile(
     r"\b(?:compar\w*|versus|vs|differ\w*|between|better|or|alternatives?)\b", re.I
 )
-#: The maximum number of characters read from a question. Its subject usually comes first.
+#: Number of characters read from a question. Its subject usually comes first.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
-#: The maximum number of terms. Only the rarest are kept, because each term costs a lookup in four
-#: fields of every matching passage.
+#: Only the rarest terms are kept, because each costs a lookup in four fields per passage.
 MOST_TERMS = 14
 _MAX_SUBJECT = 5
 _INTENT_WEIGHT = 0.3
@@ -225,7 +221,7 @@ _NAME_BOOST = 2.0
 
 @dataclass(frozen=True)
 class Term:
-    """A query term in lower case, with its stems. Passages should contain all `needed` terms."""
+    """A query term with its stems. Passages should contain all `needed` terms."""
 
     text: str
     words: tuple[str, ...]
@@ -250,7 +246,7 @@ class Asked:
 
 
 def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked:
-    """Parse a question. Words in `understood` are optional if the question has other words."""
+    """Parse a question, treating words in `understood` as optional."""
     text = text.encode(errors="replace").decode()[:MAX_CHARS]
     words = word_analyzer().analyze(space_signs(text))
     optional = _INTENT | understood
@@ -277,7 +273,7 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
 
 
 def rarest_terms(question: Asked, weights: Mapping[str, float]) -> Asked:
-    """Limit a question to MOST_TERMS terms, preferring needed terms and then the rarest."""
+    """Keep at most MOST_TERMS terms, needed and rare ones first."""
     if len(question.terms) <= MOST_TERMS:
         return question
     rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))
@@ -286,7 +282,7 @@ def rarest_terms(question: Asked, weights: Mapping[str, float]) -> Asked:
 
 
 def _pieces(term: str) -> list[str]:
-    """Split Chinese characters into overlapping pairs, because it is unknown where words end."""
+    """Split Chinese terms into overlapping pairs, because word boundaries are unknown."""
     pairs = [term[n : n + 2] for n in range(len(term) - 1)]
     return pairs if pairs and _HAN.fullmatch(term) else [term]
 
@@ -297,14 +293,14 @@ def _term(text: str, needed: bool) -> Term:
 
 
 def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages with any of the terms. Passages with more terms score higher."""
+    """Return a query for passages with any term. More terms score higher."""
     weighed = ((_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in terms)
     parts = [tantivy.Query.boost_query(*each) for each in weighed]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts])
 
 
 def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages with all needed terms, scored as in `any_of`."""
+    """Return a query for passages with all needed terms."""
     musts = [(tantivy.Occur.Must, _either(term)) for term in terms if term.needed]
     others = (_either(term) for term in terms if not term.needed)
     weighed = (tantivy.Query.boost_query(other, _INTENT_WEIGHT) for other in others)
@@ -312,13 +308,13 @@ def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for first passages of documents about the subjects, scored as in `any_of`."""
+    """Return a query for first passages of documents about the subjects."""
     named = _kept_to("subject", sorted(subjects))
     return tantivy.Query.boolean_query([named, (tantivy.Occur.Should, any_of(terms))])
 
 
 def query_documents(documents: list[int], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages of the given documents that contain any of the terms."""
+    """Return a query for the documents' passages that contain any term."""
     chosen = _kept_to("document", documents)
     return tantivy.Query.boolean_query([chosen, (tantivy.Occur.Must, any_of(terms))])
 
@@ -349,7 +345,7 @@ Limits = list[tuple[tantivy.Occur, tantivy.Query]]
 
 
 def kept_to(only: Only) -> Limits:
-    """Convert query filters to tantivy queries. Raises SearchError for an unknown file kind."""
+    """Convert query filters to tantivy queries. Raises SearchError for an unknown kind."""
     limits = [_any("places", named) for named in (only.sites, only.paths) if named]
     limits += [_any("kind", _kinds(only.kinds))] if only.kinds else []
     limits += [_days(only)] if only.after or only.before else []

@@ -1,6 +1,4 @@
-"""Find the packages and documentation installed with Python. Also document the language reference
-and C modules, which have no Python source.
-"""
+"""Find the documentation installed with Python, including the language reference and C modules."""
 
 from __future__ import annotations
 
@@ -37,16 +35,15 @@ from spadework.tools.text.passages import headings
 from spadework.tools.text.tokens import is_ordinary
 
 MAX_DESCRIPTION = 300_000
-#: This package is left out: its README quotes questions and would be the top hit for them.
+#: This package is left out, because its README quotes questions.
 OURS = "spadework"
-#: The metadata folder of a distribution (None: the standard library), and whether to read the
-#: whole package or only its description.
+#: A distribution's metadata folder (None: the standard library), and whether to read it in full.
 Wanted = tuple[Path | None, bool]
 
 
 @dataclass(frozen=True)
 class Package:
-    """A distribution or the standard library. `files` are paths relative to `root`."""
+    """A distribution or the standard library. `files` are relative to `root`."""
 
     name: str
     version: str
@@ -58,12 +55,12 @@ class Package:
 
     @property
     def collection(self) -> str:
-        """The collection name at the start of the URLs of the package's documents."""
+        """The collection name at the start of the package's URLs."""
         return f"{self.name}-{self.version}"
 
 
 def installed_packages() -> list[Path]:
-    """Return the metadata folders of all distributions except ours and type stubs, by name."""
+    """Return the metadata folders of distributions, except ours and type stubs."""
     found: dict[str, Path] = {}
     for place in map(Path, sys.path):
         if place.is_dir():
@@ -73,20 +70,19 @@ def installed_packages() -> list[Path]:
 
 
 def package_name(place: Path | None) -> str:
-    """Return the distribution name of a metadata folder, or "python" for None."""
+    """Return a metadata folder's distribution name, or "python" for None."""
     return place.stem.partition("-")[0].lower().replace("_", "-") if place else "python"
 
 
 def packages_in(text: str) -> frozenset[str]:
-    """Return the installed packages that a text names, and those whose names extend a named one
-    ("langgraph-sdk"). Include "python" if the text contains that word, or if it names no
-    package but mentions a standard module as code.
+    """Return the installed packages that a text names or whose names extend a named one. "python"
+    is the standard library.
     """
     installed = [package_name(place) for place in installed_packages()]
     words = re.sub(r"[\W_]+", " ", text.lower())
     spelled = {name: f" {re.sub(r'[^a-z0-9]+', ' ', name)} " for name in installed}
     said = [name for name in installed if spelled[name] in f" {words} "]
-    # In a text about Python, "requests" more likely means the package than the word.
+    # In a text about Python, "requests" more likely means the package.
     python = "python" in words.split()
     named = [name for name in said if python or not is_ordinary(name) or _is_name(text, name)]
     family = tuple(f"{name}-" for name in named)
@@ -102,21 +98,19 @@ def _is_name(text: str, word: str) -> bool:
 
 
 def _is_code(text: str, name: str) -> bool:
-    """Return whether a name is in backticks, before a dot, or next to a word like "package"."""
     kind = "(?:package|library|module|install|import)"
     forms = rf"`{name}\b|\b{name}`|\b{name}\.\w|\b{kind} {name}\b|\b{name} {kind}\b"
     return re.search(forms, text, re.I) is not None
 
 
 def package_at(place: Path | None) -> Package:
-    """Return the distribution whose metadata is at `place`, or the standard library for None."""
+    """Return the distribution described at `place`, or the standard library for None."""
     if place is None:
         root = Path(sysconfig.get_path("stdlib"))
         files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
         return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))
     distribution = importlib.metadata.Distribution.at(place)
-    # Convert the metadata to a dict, because in future versions of Python, `metadata` will raise
-    # an error for a missing key.
+    # A dict, because future versions of `metadata` will raise an error for a missing key.
     said = {name: str(value) for name, value in distribution.metadata.json.items()}
     return Package(
         name=(said.get("name") or place.stem.partition("-")[0]).lower(),
@@ -150,7 +144,7 @@ MIN_CHARS = 80
 
 
 def parts_of(package: Package) -> Iterator[Part]:
-    """Yield a package's documents: description, text files, and docstrings of public modules."""
+    """Yield a package's description, text files and public modules' docstrings."""
     if package.name == "python":
         yield from language_reference(package.root, package.collection)
         yield from compiled_modules(package.collection)
@@ -182,7 +176,7 @@ def _guess_format(description: str) -> str:
 
 
 def without_history(markdown: str) -> str:
-    """Remove sections about changes or credits, and any version sections that follow them."""
+    """Remove change logs and credits from Markdown."""
     kept: list[str] = []
     at = 0
     cutting = 0
@@ -243,7 +237,6 @@ def _module(url: str, module: Module, public: Mapping[str, str] | None) -> Docum
 
 
 def _title(module: Module, text: ModuleText) -> str:
-    """Return the title: `pkg.module: its purpose` or, if private, `pkg.Client, Other`."""
     names = [name.rpartition(".")[2] for name in text.names[:4]]
     if module.private:
         return ", ".join([text.names[0], *names[1:]])
@@ -262,7 +255,7 @@ _NO_SIGNATURE = (ValueError, TypeError, AttributeError, NameError, LookupError, 
 
 
 def language_reference(root: Path, collection: str) -> Iterator[Part]:
-    """Yield the chapters of the language reference, which Python ships for `help()`."""
+    """Yield the language reference's chapters, which Python ships for `help()`."""
     try:
         tree = ast.parse((root / "pydoc_data" / "topics.py").read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError):
@@ -281,7 +274,7 @@ def _chapter(url: str, text: str) -> Document:
 
 
 def compiled_modules(collection: str) -> Iterator[Part]:
-    """Yield the public standard modules without Python source, documented by introspection."""
+    """Yield public standard modules without Python source, documented by introspection."""
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
         if not name.startswith("_") and _is_compiled(name):
             url = _url(collection, name)
@@ -298,7 +291,7 @@ def _read_compiled(url: str, name: str) -> Document | None:
 
 
 def borrowed_names(collection: str, modules: Iterable[Module]) -> Iterator[Part]:
-    """Yield the names that Python modules re-export from C modules, such as `collections.deque`."""
+    """Yield names that Python modules re-export from C modules, such as `collections.deque`."""
     for module in modules:
         if not module.private:
             url = _url(collection, module.name)

@@ -1,4 +1,4 @@
-"""Open the library: documents in the user's folders, or the documentation installed with Python."""
+"""Open the user's folders or the installed documentation as a library."""
 
 from __future__ import annotations
 
@@ -30,16 +30,15 @@ from spadework.tools.ranking.vectors import Passage, Vectors
 from spadework.tools.web.background_threads import kill_group
 from spadework.values import Hit, SourceKind
 
-#: The version of the index format. Increase it when stored data, parsing or splitting changes.
+#: Increase this when stored data, parsing or splitting changes.
 FORMAT = 5
 _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A library to open: the documents in `paths`, or the installed documentation. `family`
-    identifies its sources, `state` their content, and `words` describes it to users. Only the
-    packages in `named` (None: all) are read in full. Of the rest, only the description is read.
+    """A library to open. `family` identifies its sources, `state` their content. Only packages in
+    `named` (None: all) are read in full.
     """
 
     paths: tuple[Path, ...]
@@ -51,12 +50,12 @@ class Plan:
 
     @property
     def folder(self) -> Path:
-        """The folder of the index, which may not exist yet."""
+        """The index folder, which may not exist yet."""
         return self.shelf / f"{self.family}-{self.state}"
 
     @property
     def draft(self) -> Path:
-        """The folder of an unfinished build, which a later process may continue."""
+        """The folder of an unfinished build, which can be continued."""
         return self.shelf / f".draft-{self.family}"
 
     @property
@@ -76,8 +75,8 @@ class Plan:
 
 
 def plan(paths: Sequence[Path], home: Path) -> Plan:
-    """Return a plan for the current content of these paths, or of the installed documentation.
-    Raises SettingsError if a path is missing or unreadable.
+    """Return a plan for the paths, or for the installed documentation. Raises SettingsError if a
+    path is missing or unreadable.
     """
     shelf = home / "library"
     if not paths:
@@ -95,7 +94,7 @@ def plan(paths: Sequence[Path], home: Path) -> Plan:
 
 
 def narrowed(whole: Plan, named: frozenset[str]) -> Plan:
-    """Return a plan of the installed documentation that reads only the `named` packages in full."""
+    """Return a plan that reads only the `named` packages in full."""
     words = f"{whole.words} (full text only of packages named in the question)"
     state = _digest([whole.state, *sorted(named)])
     return replace(whole, state=state, words=words, named=named)
@@ -109,17 +108,15 @@ def _digest(lines: Iterable[str]) -> str:
 
 
 BUILD_SECONDS = 1_800
-#: The number of attempts to read more packages in full before the open index is kept as it is.
+#: Number of attempts to read more packages in full.
 TRIES = 2
 PAUSE_SECONDS = 10.0
 
 
 async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
-    """Build the index folder of a plan in a child process, which never outlives this call. Raises
-    SettingsError.
-    """
-    # -P keeps the current folder off the module search path. PYTHONPATH lets the child import the
-    # same modules.
+    """Build a plan's index folder in a child process. Raises SettingsError."""
+    # -P keeps the current folder off the search path. PYTHONPATH lets the child import the same
+    # modules.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "spadework.tools.library.build"),
@@ -194,10 +191,9 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan, building it if it is missing. With `lazily`, a missing index
-        of folders is left for `built` to build, and one of packages gets only their
-        descriptions. A damaged index is rebuilt unless `rebuilds` is False. Raises SearchError
-        if the index stays damaged, or SettingsError if it cannot be written.
+        """Open the index of a plan, building it if it is missing. With `lazily`, folders are left
+        for `built` to index, and packages get only their descriptions. Raises SearchError if
+        the index stays damaged, or SettingsError if it cannot be written.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
@@ -213,8 +209,7 @@ class Shelved:
         return shelved
 
     async def built(self) -> Searcher:
-        """Return the searcher of the index, building the index first if it is missing. Callers
-        share one build, which continues even if they are cancelled. Raises SettingsError if the
+        """Return the searcher of the index, which is built if missing. Raises SettingsError if the
         index cannot be written, or SearchError if it stays damaged.
         """
         if self.searcher:
@@ -250,13 +245,12 @@ class Shelved:
 
     @property
     def kind(self) -> SourceKind:
-        """The source kind of the documents: "own" if they are the user's, otherwise ""."""
+        """The documents' source kind: "own" for the user's files, otherwise ""."""
         return "own" if self._plan.paths else ""
 
     async def widen(self, text: str) -> None:
         """Read in full the packages named by a text, or all if no text has named any so far.
-        Callers share one build, which continues even if they are cancelled. Raises
-        SettingsError or SearchError.
+        Raises SettingsError or SearchError.
         """
         if self._plan.named is None:
             return
@@ -283,7 +277,7 @@ class Shelved:
             self.searcher, self._plan = searcher, wanted
 
     async def close(self) -> None:
-        """Close the current index and all earlier ones, and cancel a running build."""
+        """Close the current and earlier indexes, and cancel a running build."""
         for task in filter(None, (self._building, self._widening)):
             if task.cancel():  # A finished task may belong to an event loop that is closed.
                 await asyncio.gather(task, return_exceptions=True)
@@ -291,8 +285,8 @@ class Shelved:
             searcher.store.close()
 
     async def ask(self, work: Callable[[Searcher], T]) -> T:
-        """Run `work` on the index in a thread. If the index is damaged, it is rebuilt and `work`
-        runs again. Raises SearchError if the index is still damaged.
+        """Run `work` on the index in a thread, and again if a damaged index had to be rebuilt.
+        Raises SearchError if it stays damaged.
         """
         searcher = await self.built()
         try:
@@ -309,7 +303,6 @@ class Shelved:
             raise self._given_up() from error
 
     async def _made_anew(self, wanted: Plan, damage: Exception) -> Searcher:
-        """Rebuild a damaged index. Its folder is moved aside for a later build to delete."""
         if self._anew:
             raise self._given_up() from damage
         with suppress(FileNotFoundError):  # another process has moved it
@@ -331,7 +324,7 @@ SCHEME = "library://"
 
 
 class Library:
-    """An open library. It ignores new files, but if opened lazily, it may read more packages."""
+    """An open library, which ignores files added later."""
 
     def __init__(self, index: Shelved, dense: Dense | None = None) -> None:
         self._index = index
@@ -339,7 +332,7 @@ class Library:
 
     @property
     def documents(self) -> int:
-        """The number of documents in the index, or 0 until it is built."""
+        """The number of indexed documents, or 0 until the index is built."""
         return self._index.searcher.documents if self._index.searcher else 0
 
     @property
@@ -349,7 +342,7 @@ class Library:
 
     @property
     def skipped(self) -> Sequence[Skipped]:
-        """The files and packages that could not be read."""
+        """Files and packages that could not be read."""
         return self._index.searcher.skipped if self._index.searcher else ()
 
     @classmethod
@@ -362,11 +355,10 @@ class Library:
         meaning: Meaning | None = None,
         lazily: bool = False,
     ) -> Library:
-        """Open the library of `paths`, or of the installed documentation.
+        """Open the library of `paths`, or of the installed documentation, and build its index.
 
-        Its index is built if needed. If opened `lazily`, an index of folders waits for `build` or
-        the first search, and packages are read in full only when a search names them. With
-        `meaning`, vectors made by `embed` are searched too. `progress` receives status messages.
+        If opened `lazily`, folders are indexed by `build` or the first search, and packages are
+        read in full only when a search names them. `progress` receives status messages.
 
         Raises SettingsError if a path is missing or unreadable, or the index cannot be written.
         """
@@ -379,9 +371,8 @@ class Library:
 
     @classmethod
     async def open_built(cls, paths: Sequence[Path], *, home: Path) -> tuple[str, Library | None]:
-        """Return a description of the library, and the library as it was last built. The library
-        is None if its index must be built or updated. Raises the same errors as `open`, and
-        SearchError if the index is damaged.
+        """Return a description of the library, and the library, or None if its index is missing or
+        outdated. Raises the same errors as `open`, and SearchError if the index is damaged.
         """
         wanted = await asyncio.to_thread(plan, paths, home)
         if not await asyncio.to_thread(wanted.folder.exists):
@@ -393,15 +384,15 @@ class Library:
         return wanted.words, cls(await Shelved.open(wanted, None, rebuilds=False))
 
     async def build(self) -> None:
-        """Build the index of a library opened `lazily`. Raises the same errors as `open`."""
+        """Build a lazily opened library's index. Raises the same errors as `open`."""
         await self._index.built()
 
     async def widen(self, text: str) -> None:
-        """Read in full the packages that a text names. Raises SettingsError or SearchError."""
+        """Read in full the packages named in a text. Raises SettingsError or SearchError."""
         await self._index.widen(text)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
-        """Return at most `limit` documents, best first, as hits with a relevance from 0 to 1."""
+        """Return at most `limit` documents, best first, with relevances from 0 to 1."""
         await self._index.widen(text)
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else no_passages
         found = await self._index.ask(lambda searcher: searcher.search(text, limit, nearest))
@@ -421,8 +412,8 @@ class Library:
         ]
 
     async def embed(self, progress: Callable[[int], None] = lambda documents: None) -> int:
-        """Embed all new passages, and return the number of texts sent to the model. `progress`
-        receives the number of documents done. Raises ModelError, but keeps finished vectors.
+        """Embed new passages and return how many texts the model received. `progress` receives the
+        number of documents done. Raises ModelError, but keeps finished vectors.
         """
         if self._dense is None:
             return 0
@@ -440,8 +431,8 @@ class Library:
         return asked
 
     async def document(self, url: str) -> Document:
-        """Return the document at a library URL.
-        Raises NotAllowed for other URLs, and Unreadable if the document is missing.
+        """Return the document at a library URL. Raises NotAllowed for other URLs, and Unreadable
+        for a missing document.
         """
         if not url.startswith(SCHEME):
             raise NotAllowed(f"{url[:200]} is not the address of a document in the library.")
@@ -452,7 +443,7 @@ class Library:
         return found
 
     async def some(self, most: int) -> list[Document]:
-        """Return at most `most` documents, spread evenly over the library."""
+        """Return up to `most` documents, spread evenly over the library."""
 
         def spread(searcher: Searcher) -> list[Document]:
             numbers = searcher.store.numbers()

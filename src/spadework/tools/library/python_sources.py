@@ -1,6 +1,5 @@
-"""Read a package's Python sources on demand, and find its public names.
-Most private modules are never read. A class defined in `pkg/_client.py` and imported by
-`pkg/__init__.py` is public as `pkg.Client`.
+"""Read a package's Python sources on demand, and find its public names. A class from
+`pkg/_client.py` imported by `pkg/__init__.py` is public as `pkg.Client`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-#: A source with more characters than this is skipped, because it is probably generated.
+#: A longer source is skipped, because it is probably generated.
 MAX_CHARS = 2_000_000
 
 
@@ -21,7 +20,7 @@ MAX_CHARS = 2_000_000
 class Module:
     """The names that a module defines and re-exports.
     - `imports`: maps names to (module, name).
-    - `stars`: the modules imported with `*`.
+    - `stars`: modules imported with `*`.
     """
 
     name: str
@@ -34,7 +33,7 @@ class Module:
 
     @property
     def private(self) -> bool:
-        """True if any part of the module's name starts with an underscore."""
+        """True if any part of the name starts with an underscore."""
         return is_private(self.name)
 
 
@@ -59,7 +58,7 @@ def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
 
 
 class Sources:
-    """A package's modules by dotted name. A stub stands in for a module without Python source."""
+    """A package's modules by dotted name. Stubs replace missing Python sources."""
 
     def __init__(self, root: Path, files: Iterable[str]) -> None:
         self.root = root
@@ -80,7 +79,7 @@ class Sources:
                 yield module
 
     def get(self, name: str) -> Module | None:
-        """Return a module, or None if it is missing, cannot be parsed or has no docstrings."""
+        """Return a module, or None if it is missing, unparsable or undocumented."""
         if name not in self._read:
             file = self.files.get(name)
             self._read[name] = self._survey(name, file) if file else None
@@ -141,7 +140,7 @@ def _note_all(module: Module, node: ast.Assign | ast.AnnAssign | ast.AugAssign) 
         return
     parts = list(ast.walk(node.value))
     if any(isinstance(part, ast.Name | ast.Attribute) for part in parts):
-        # Names taken from the `__all__` of another module are found through the imports.
+        # Names from another module's `__all__` are found through the imports.
         return
     constants = {part.value for part in parts if isinstance(part, ast.Constant)}
     names = {value for value in constants if isinstance(value, str)}
@@ -152,7 +151,7 @@ _MAX_HOPS = 5
 
 
 def public_names(sources: Sources) -> dict[tuple[str, str], str]:
-    """Map re-exported names, as (module, name), to their shortest public dotted names."""
+    """Map re-exported (module, name) pairs to their shortest public dotted names."""
     found: dict[tuple[str, str], str] = {}
     for module in sources.public():
         for name in _passed_on(module, sources):
@@ -165,9 +164,6 @@ def public_names(sources: Sources) -> dict[tuple[str, str], str]:
 
 
 def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
-    """Yield the public names that a module re-exports. Without `__all__`, imports count as
-    re-exports only in packages.
-    """
     if module.listed is not None:
         yield from module.listed - module.defined
         return
@@ -181,7 +177,7 @@ def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
 
 
 def _origin(sources: Sources, where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
-    """Return the (module, name) defining `where.name`, or None if it is outside the package."""
+    """Return the (module, name) defining `where.name`, or None if outside the package."""
     module = sources.get(where)
     if module is None or hops > _MAX_HOPS:
         return None
@@ -200,7 +196,7 @@ _DEFINED = re.compile(r"^## (?:class |async )?([A-Za-z_]\w*(?:\.\w+)+)", re.M)
 
 
 def used_names(markdown: str) -> frozenset[str]:
-    """Return the dotted names that the Python code in a document uses or imports."""
+    """Return the dotted names used by Python code in a document."""
     return frozenset(
         name
         for match in _FENCE.finditer(markdown)
@@ -224,8 +220,8 @@ def defined_names(markdown: str) -> list[str]:
 def count_uses(
     documents: Iterable[tuple[int, Sequence[str], frozenset[str]]],
 ) -> Iterator[tuple[int, int]]:
-    """Yield (uses, number) for each document whose names other documents use. A name counts once
-    per document that uses it. Each document is given as (number, defined names, used names).
+    """Yield (uses, number) for documents whose names other documents use. Documents are given as
+    (number, defined names, used names).
     """
     users: Counter[str] = Counter()
     defining = []

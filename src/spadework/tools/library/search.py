@@ -1,4 +1,4 @@
-"""Search a built library by words and, if it has vectors, by meaning."""
+"""Search a library by words and, if it has vectors, by meaning."""
 
 from __future__ import annotations
 
@@ -46,28 +46,26 @@ from spadework.tools.ranking.vectors import MOST_PLACES, Near, Passage, Vectors
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: The fraction of its full-text score that every passage keeps (benchmarks/installed.py).
+#: Fraction of the full-text score that every passage keeps (benchmarks/installed.py).
 _FLOOR = 0.1
-#: The rest of the score is multiplied by the fraction of needed words that the passage contains,
-#: raised to this power.
+#: Exponent of the fraction of needed words found, which scales the rest of the score.
 _POWER = 3
-#: If a question has at most this many needed terms, documents with all of them come first.
+#: With at most this many needed terms, documents with all of them come first.
 _FEW = 2
 _WHOLE = 1 - 1e-9
-#: Score factors for documents whose subject or package the question names.
+#: Score factors when the question names a document's subject or package.
 _SUBJECT = 1.4
 _PACKAGE = 1.3
-#: A document about one side of a comparison is treated as answering at least this fraction of the
-#: question.
+#: Minimum share of a comparison answered by a document about one side.
 _SIDE = 0.75
-#: The weight of a document's passages other than the best one.
+#: The weight of a document's passages after the best one.
 _FURTHER = 0.05
-#: Score factors for documents with code (if the question asks how to do something), for outdated
-#: documents, and for the standard library (benchmarks/installed.py).
+#: Score factors for documents with code (in how-to questions), outdated documents and the standard
+#: library (benchmarks/installed.py).
 _CODE = 1.2
 _OUTDATED = 0.75
 _STANDARD = 1.2
-#: The score gain per doubling of a document's uses in other documents, and the maximum gain.
+#: Score gain per doubling of a document's uses, and the maximum gain.
 _USED = 0.1
 _MOST_USED = 0.5
 
@@ -79,7 +77,7 @@ _MODULE = re.compile(r"^library://[^/]+/(?:compiled/)?(\w+)(?:/__init__\.pyi?|\.
 
 @dataclass(frozen=True)
 class Match:
-    """A passage `start:end` of document `number` that the index found, with its score."""
+    """A found passage `start:end` of document `number`, with its score."""
 
     number: int
     start: int
@@ -90,9 +88,8 @@ class Match:
 @dataclass(frozen=True)
 class Ranked:
     """A document with its best passage and score. `own` (0..1) is the weighted fraction of needed
-    terms that the title and best passage contain. `share` is the same, but may be raised for
-    one side of a comparison. `introduces` is true for a README, top-level module or page whose
-    exact title is in the question.
+    terms found. `share` may be higher for one side of a comparison. `introduces` is true for a
+    README, a top-level module or a page whose exact title is in the question.
     """
 
     document: Document
@@ -109,7 +106,7 @@ def rank(
     question: Asked,
     weights: Mapping[str, float],
 ) -> list[Ranked]:
-    """Rank documents by their matches, best first. `weights` maps each term to its rarity."""
+    """Rank documents by their matches, best first. `weights` are the terms' rarities."""
     grouped: dict[int, dict[int, Match]] = {}
     for match in matches:
         grouped.setdefault(match.number, {})[match.start] = match
@@ -131,9 +128,7 @@ def rank(
 
 
 def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
-    """Scale scores so that the best document on each side of a comparison scores the same.
-    Otherwise, the side with the rarer name would win.
-    """
+    """Balance scores, because the side with the rarer name would win."""
     sides = {each.document.url: _side(each, question) for each in ranked}
     best: dict[str, float] = {}
     for each in ranked:
@@ -156,9 +151,7 @@ def _side(each: Ranked, question: Asked) -> str:
 
 
 def _only_named(ranked: list[Ranked], question: Asked) -> bool:
-    """Return whether the question consists only of subjects that documents introduce. Several
-    subjects together may cover a comparison, but any other question must be covered by one.
-    """
+    """Return whether the question consists only of subjects that documents introduce."""
     named = [set(subject(each.document.title).split()) for each in ranked if each.introduces]
     covers = [set[str]().union(*named)] if question.comparing else named
     needed = {word for term in question.terms if term.needed for word in term.words}
@@ -206,9 +199,6 @@ class _Judge:
         return prior * (_PACKAGE if self.names.intersection(packages_of(document.url)) else 1.0)
 
     def _named(self, document: Document) -> bool:
-        """Return whether the question names the subject of a document. A package must be named
-        exactly: `request` does not match requests.
-        """
         about = subject(document.title)
         if about not in self.question.subjects:
             return False
@@ -225,15 +215,13 @@ def _weigh_match(match: Match, share: float) -> float:
 
 MAX_CHARS = 300
 _SENTENCES = 6
-#: Characters of Markdown markup. A text without any of them is already plain.
+#: Markdown markup. A text without these characters is already plain.
 _MARKED = re.compile(r"[*_`\[\]<>\\&~!|#]")
 
 
 def snippet(passage: str, words: set[str]) -> str:
-    """Return at most 300 characters of a passage as plain text, chosen to contain as many of the
-    stems in `words` as possible.
-
-    Code and tables are shown from the start.
+    """Return at most 300 plain characters of a passage with as many of the stems in `words` as
+    possible.
     """
     shown = [_flat(passage[start:end]) for start, end in sentences(passage)] or [
         _flat(_body(passage))
@@ -269,12 +257,10 @@ def _flat(text: str) -> str:
     return " ".join((plain(text) if _MARKED.search(text) else text).split())
 
 
-#: The maximum number of passages found by vectors, and the weight of the vector ranking. The word
-#: ranking has a weight of 1.
+#: Maximum number of passages found by vectors, and the weight of their ranking (words: 1).
 PROPOSED, WEIGHT = 120, 0.7
 
-#: A function that returns the passages nearest to a question. It takes the word matches and the
-#: documents to search (None: all).
+#: A function from word matches and documents to search (None: all) to the nearest passages.
 Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]
 
 
@@ -285,18 +271,14 @@ def no_passages(matches: Sequence[Match], within: Collection[int] | None) -> lis
 
 @dataclass(frozen=True)
 class Dense:
-    """The vectors of an index, and the model that embeds questions.
-    `remedy` says how to create the vectors.
-    """
+    """An index's vectors and embedding model. `remedy` says how to create vectors."""
 
     vectors: Vectors
     meaning: Meaning
     remedy: str = ""
 
     async def nearest(self, question: str) -> Nearest:
-        """Return a function that finds the passages nearest to a question. If an error occurs, it
-        is reported and the function finds no passages.
-        """
+        """Return a function that finds a question's nearest passages, or none after an error."""
         try:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
         except ModelError as error:
@@ -331,7 +313,7 @@ class Dense:
 
 
 def passages(number: int, document: Document) -> list[Passage]:
-    """Return a document's passages for embedding, each with its headings."""
+    """Return a document's passages for embedding, with their headings."""
     found = []
     for piece in pieces(document):
         body = document.markdown[piece.start : piece.end]
@@ -343,7 +325,7 @@ def passages(number: int, document: Document) -> list[Passage]:
 def with_near(
     matches: Sequence[Match], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Match]:
-    """Add the nearest passage of each document that has no word matches, with a score of 0."""
+    """Add the nearest passage of each document without word matches, scored 0."""
     known = {match.number for match in matches}
     nearest: dict[int, Near] = {}
     for one in near:
@@ -355,13 +337,13 @@ def with_near(
 def blend_rankings(
     ranked: list[Ranked], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Ranked]:
-    """Fuse the rankings by words and by vectors. Without near passages, return `ranked`."""
+    """Fuse the rankings by words and by vectors."""
     if not near:
         return ranked
     by_words = [each.best.number for each in ranked if each.best.score]
     by_meaning = dict.fromkeys(one.number for one in near if _stands(one, documents))
     scores = rank_scores([by_words, by_meaning], weights=[1.0, WEIGHT])
-    # Documents found only by their subject are in neither ranking, so their score is 0.
+    # Documents found only by their subject are in neither ranking and score 0.
     return sorted(ranked, key=lambda each: -scores.get(each.best.number, 0.0))
 
 
@@ -369,17 +351,17 @@ def _stands(one: Near, documents: Mapping[int, Document]) -> bool:
     return one.number in documents and one.stands_in(documents[one.number].markdown)
 
 
-#: Maximum numbers of passages with any term, with all needed terms, and about a named subject.
+#: Maximum passages with any term, with all needed terms, and about a named subject.
 _PROPOSED = (120, 60, 20)
-#: Search up to this many documents of named packages separately, starting with the most used.
+#: Number of named packages' most used documents that are searched separately.
 _CENTRAL = 6
-#: The maximum number of passages taken from the documents of named packages.
+#: Maximum number of passages from documents of named packages.
 _WITHIN = 40
 
 
 @dataclass(frozen=True)
 class Found:
-    """A document that answers a question, a snippet of its best passage, and a score (0..1)."""
+    """A document that answers a question, with a snippet and score (0..1)."""
 
     document: Document
     snippet: str
@@ -387,9 +369,7 @@ class Found:
 
 
 class Searcher:
-    """Searches a built index folder. Thread-safe. `documents` is the number of documents, and
-    `skipped` lists what could not be read.
-    """
+    """A thread-safe searcher of a built index folder. `skipped` lists what could not be read."""
 
     def __init__(self, folder: Path, understood: frozenset[str] = frozenset()) -> None:
         self.store = StoreReader(folder)
@@ -404,9 +384,8 @@ class Searcher:
         return int(self._searcher.num_docs)
 
     def search(self, text: str, limit: int, nearest: Nearest = no_passages) -> list[Found]:
-        """Return at most `limit` documents that contain a word of the question or are close to it
-        in meaning, best first. Copies are dropped. Operators in the text are filters (see
-        `Only`). An invalid operator raises SearchError.
+        """Return at most `limit` documents, best first and without copies. Operators in the text
+        are filters (see `Only`). Raises SearchError for an invalid operator.
         """
         question = parse_question(without_operators(text), self._understood)
         within = kept_to(only(text))
@@ -444,8 +423,8 @@ class Searcher:
 def propose_passages(
     searcher: tantivy.Searcher, question: Asked, most: tuple[int, int, int], kept: Limits
 ) -> Iterator[Match]:
-    """Yield passages in three groups: with any term, with all needed terms, and about a named
-    subject. `most` holds the maximum size of each group.
+    """Yield passages with any term, with all needed terms, and about a named subject. `most` holds
+    one limit for each.
     """
     yield from find_passages(searcher, any_of(question.terms), most[0], kept)
     if sum(term.needed for term in question.terms) > 1:
@@ -458,7 +437,7 @@ def propose_passages(
 def find_passages(
     searcher: tantivy.Searcher, query: tantivy.Query, most: int, kept: Limits
 ) -> Iterator[Match]:
-    """Yield at most `most` passages that match a query and the filters `kept`, best first."""
+    """Yield at most `most` matching passages that pass the filters, best first."""
     must = (tantivy.Occur.Must, query)
     wanted = tantivy.Query.boolean_query([must, *kept]) if kept else query
     hits = searcher.search(wanted, most, count=False).hits
@@ -471,8 +450,8 @@ def find_passages(
 
 
 def rarity(searcher: tantivy.Searcher, term: Term, others: int = 0) -> float:
-    """Return the rarity of a term, which is BM25's inverse document frequency. `others` is the
-    number of additional passages, none of which contains the term.
+    """Return a term's rarity, which is BM25's inverse document frequency. `others` adds passages
+    without the term.
     """
     counts = [searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
     count = min(counts, default=searcher.doc_freq("signed", term.text))

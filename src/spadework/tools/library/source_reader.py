@@ -43,15 +43,15 @@ MEDIA_TYPES = {
     ".csv": "text/csv", ".tsv": "text/tab-separated-values",
     ".ipynb": "application/x-ipynb+json", ".eml": "message/rfc822",
 }  # fmt: skip
-#: The file kinds for filters such as `kind:pdf`, by extension. A kind is the first extension
-#: listed for a media type.
+#: The file kinds for filters such as `kind:pdf`, by extension. Extensions of one media type share
+#: a kind.
 KINDS = {
     suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:]
     for suffix, kind in MEDIA_TYPES.items()
 }
-#: Folders without documents, or with only the sources of HTML pages (Sphinx).
+#: Folders without documents, or with sources of HTML pages (Sphinx).
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
-#: Extensions of HTML pages and their sources. A source beside a page of the same name is skipped.
+#: Extensions of HTML pages and of their sources, which are skipped beside a page.
 _PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
 #: Names of text files without an extension.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
@@ -62,7 +62,7 @@ _SIGNS = re.compile(r"[^\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file to read. `mtime` is in nanoseconds, and `kind` is one of `KINDS`."""
+    """A file to read. `mtime` is in nanoseconds."""
 
     path: str
     url: str
@@ -77,9 +77,8 @@ class File:
 
 
 def collections(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return the paths in the given order, keyed by unique name. A path is named after its folder,
-    preceded by the parent's name if several folders share a name. Raises SettingsError if a
-    path is missing or unreadable.
+    """Return the paths in order, keyed by unique names made from their folders. Raises
+    SettingsError if a path is missing or unreadable.
     """
     found: dict[str, Path] = {}
     given = dict.fromkeys(Path(each).expanduser().absolute() for each in paths)
@@ -117,9 +116,8 @@ def _check(path: Path) -> None:
 
 
 def files(paths: Sequence[Path]) -> Iterator[File]:
-    """Yield every document in the paths, ordered by name. Hidden files and folders, links that
-    lead outside, and text sources of HTML pages (files of the same name) are skipped. Raises
-    the same errors as `collections`.
+    """Yield every document in the paths, without hidden files, links that lead outside and sources
+    of HTML pages. Raises the same errors as `collections`.
     """
     return _files(collections(paths))
 
@@ -134,7 +132,7 @@ def _files(named: dict[str, Path]) -> Iterator[File]:
 
 
 def _walk(folder: str, url: str, root: Path) -> Iterator[File]:
-    """Yield a folder's files. Keep this fast: it may visit a million files at each start."""
+    """Yield a folder's files. Keep this fast for millions of files."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except (PermissionError, FileNotFoundError):
@@ -160,7 +158,7 @@ def _is_left_out(name: str, pages: Collection[str]) -> bool:
 
 
 def _quoted(name: str) -> str:
-    """Escape a file name for a URL, byte by byte, because it may not be valid UTF-8."""
+    """Escape a file name by bytes, because it may be invalid UTF-8."""
     return name if _PLAIN(name) else quote(os.fsencode(name))
 
 
@@ -177,7 +175,7 @@ def _file(name: str, path: str, url: str, state: os.stat_result) -> File | None:
 
 
 MAX_FILE_BYTES = 50_000_000
-#: The number of seconds after which a file is skipped.
+#: Seconds after which a file is skipped.
 FILE_SECONDS = 60
 
 T = TypeVar("T")
@@ -197,19 +195,19 @@ class SourceText:
 
     @classmethod
     def lost(cls, url: str, reason: str, digest: str = "") -> SourceText:
-        """Return a result with no documents and the reason why the source could not be read."""
+        """Return a result without documents, for a source that could not be read."""
         return cls([], [Skipped(url, reason)], digest)
 
 
 def start_worker() -> None:
-    """Disable garbage collection in a worker process. Syntax trees have no cycles, yet searching
-    for cycles would take half of the run time.
+    """Disable garbage collection in a worker. It would take half the run time, but syntax trees
+    have no cycles.
     """
     gc.disable()
 
 
 def cut_package(wanted: Wanted) -> SourceText:
-    """Return the documents of a package, or only its description. Never raises."""
+    """Return a package's documents, or only its description. Never raises."""
     place, whole = wanted
     most = None if whole else 1  # the description comes first
     parts = _try_reading(lambda: list(islice(parts_of(package_at(place)), most)))
@@ -226,7 +224,7 @@ def cut_package(wanted: Wanted) -> SourceText:
 
 
 def package_url(place: Path | None) -> str:
-    """Return the prefix of the URLs of a package's documents."""
+    """Return the URL prefix of a package's documents."""
     name = place.stem if place else "python-" + ".".join(map(str, sys.version_info[:3]))
     return f"library://{name}"
 
@@ -238,7 +236,7 @@ def _cut_part(part: Part) -> Cut | None:
 
 
 def cut_file(file: File, known: str = "") -> SourceText:
-    """Read a file into a document, unless the file's digest equals `known`. Never raises."""
+    """Read a file unless its digest equals `known`. Never raises."""
     if file.size > MAX_FILE_BYTES:
         return SourceText.lost(file.url, f"larger than {MAX_FILE_BYTES // 1_000_000} MB")
     try:
@@ -292,7 +290,7 @@ def _try_reading(read: Callable[[], T]) -> T | str:
 
 @contextlib.contextmanager
 def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
-    """End this process if the block takes too long. faulthandler can stop even a stuck parser."""
+    """End this process if the block is too slow, even if stuck."""
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:
@@ -302,10 +300,10 @@ def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
 
 
 WORKERS = 2
-#: The maximum number of submitted sources: enough to keep workers busy without a backlog.
+#: Maximum number of submitted sources, which keeps workers busy without a backlog.
 _AT_ONCE = 8 * WORKERS
-#: The maximum size and the types of texts that are read in this process, not in a worker. They
-#: cannot crash the process, and starting a worker takes a second.
+#: Small texts of these types are read in this process. They cannot crash it, and a worker takes a
+#: second to start.
 PLAIN_BYTES, PLAIN = 50_000, frozenset(("text/plain", "text/markdown"))
 _SPAWN = multiprocessing.get_context("spawn")
 _BROKEN = "the reader crashed or took too long"
@@ -320,7 +318,7 @@ def workers(count: int = WORKERS) -> ProcessPoolExecutor:
 
 
 def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, SourceText]]:
-    """Read files, each given with its last known digest ("" if it has none)."""
+    """Read files, each given with its last known digest or ""."""
     waiting = deque[tuple[File, str]]()
     for file, known in files:
         if file.media_type in PLAIN and file.size <= PLAIN_BYTES:
@@ -343,15 +341,13 @@ def _cut_known(asked: tuple[File, str]) -> SourceText:
 
 @dataclass(frozen=True)
 class Reader(Generic[Source, Text]):
-    """Reads sources in worker processes. A source that kills its worker is passed to `lost`."""
+    """A reader in worker processes. Sources that kill a worker go to `lost`."""
 
     cut: Callable[[Source], Text]
     lost: Callable[[Source, str], Text]
 
     def read(self, waiting: deque[Source]) -> Iterator[tuple[Source, Text]]:
-        """Read all sources, in any order.
-        If a worker dies, the sources that it may have been reading are retried one by one.
-        """
+        """Read all sources, in any order. Sources in a worker that dies are retried one by one."""
         under_way: dict[Future[Text], Source] = {}
         while waiting or under_way:
             try:

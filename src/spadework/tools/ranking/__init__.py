@@ -1,3 +1,3 @@
-"""Rank hits and pages, find duplicates and contradictions, and estimate trust.
-Embed passages and questions, and search for nearest neighbours.
+"""Rank hits and pages, find duplicates and contradictions, estimate trust, and search by
+embeddings.
 """

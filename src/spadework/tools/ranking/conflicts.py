@@ -1,9 +1,6 @@
 """Find evidence that contradicts other evidence, and weigh both sides.
 
-Contradictions are different values with the same unit near a common word, different names in the
-same relation, and denials. Only statements with a common index key are compared, so that the run
-time grows linearly. The weight of a side is the sum over its independent pages, including pages
-that were read but not quoted. Copies of a page or of a long sentence add nothing.
+Only statements with a common index key are compared, so that the time grows linearly.
 """
 
 from __future__ import annotations
@@ -39,21 +36,20 @@ from spadework.values import Conflict, Evidence, Side
 
 Kind = Literal["number", "date", "negation", "value", ""]
 
-#: Two statements are about the same thing if they share at least this fraction of the shorter
-#: statement's content words, and at least this many words.
+#: Two statements are about one thing if they share this fraction of the shorter one's words, and
+#: this many words.
 SAME, LEAST = 0.6, 2
-#: A sentence and its denial share at least this fraction of the longer sentence's words.
+#: Fraction of the longer sentence's words that a denial shares.
 SAME_BUT_DENIED = 0.8
-#: A statement is about a title if it contains at least this fraction of the title's words.
+#: Fraction of a title's words that a statement about it contains.
 TITLED = 0.5
 
 
 def disagreement(
     one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
 ) -> Kind:
-    """Return the kind of disagreement between two statements, or "" if there is none. Values that
-    differ near a stem in `asked` are a disagreement even if the statements share few words.
-    `titles` are the titles of the two pages.
+    """Return the kind of disagreement between two statements, or "" if there is none. Stems in
+    `asked` make values comparable even if the statements share few words.
     """
     code = spoken(one, other)
     sought = frozenset(asked)
@@ -70,7 +66,7 @@ def compare(
     asked: frozenset[str] = frozenset(),
     titles: tuple[str, str] = ("", ""),
 ) -> Kind:
-    """Return the kind of disagreement between two sentences, as in `disagreement`."""
+    """Return the kind of disagreement between two sentences, or ""."""
     kind: Kind = ""
     if not (a.is_sentence and b.is_sentence):
         return ""
@@ -84,8 +80,8 @@ def compare(
 
 
 def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | None:
-    """Return a pair of figures, as written, that differ between two statements, or None. If
-    `years` is true, dates are compared instead.
+    """Return two figures (or dates, if `years` is true) that differ between the statements, as
+    written, or None.
     """
     code = spoken(one, other)
     for a, b in product(statements(one, code), statements(other, code)):
@@ -96,15 +92,15 @@ def figures_apart(one: str, other: str, *, years: bool) -> tuple[str, str] | Non
 
 
 def agree(one: str, other: str) -> bool:
-    """Return whether two statements contain the same figure or date, in the same unit."""
+    """Return whether two statements contain the same figure or date."""
     code = spoken(one, other)
     pairs = product(statements(one, code), statements(other, code))
     return any(not _differ(x, y) for a, b in pairs for x, y in _likes(a, b))
 
 
 def keys(statement: Statement) -> Iterator[tuple[tuple[str, ...], Hashable]]:
-    """Yield a statement's index keys, each with a value. Statements that disagree share a key but
-    have different values for it.
+    """Yield a statement's index keys and values. Statements that disagree share a key but not its
+    value.
     """
     for value in statement.values:
         for word in value.near - statement.names:
@@ -116,7 +112,7 @@ def keys(statement: Statement) -> Iterator[tuple[tuple[str, ...], Hashable]]:
 
 
 def about_the_same(one: str, other: str) -> bool:
-    """Return whether two statements share most of the shorter statement's words."""
+    """Return whether two statements share most of the shorter one's words."""
     code = spoken(one, other)
     a, b = content_stems(one, code), content_stems(other, code)
     return bool(a and b) and len(a & b) >= SAME * min(len(a), len(b))
@@ -128,10 +124,7 @@ def _names_others(a: Statement, b: Statement) -> bool:
 
 
 def _pages_are_of_others(a: Statement, b: Statement, titles: tuple[str, str]) -> bool:
-    """Return whether page titles show that two statements are about different things. The titles
-    must differ, and either each statement starts with its own page's title, or neither mentions
-    the other page's title.
-    """
+    """Return whether page titles show that the statements are about different things."""
     first, second = (_title_stems(title, a.code) for title in titles)
     if not first or not second:
         return False
@@ -155,9 +148,7 @@ def _opens(statement: Statement, title: str) -> bool:
 def _values_apart(
     a: Statement, b: Statement, asked: frozenset[str]
 ) -> Literal["date", "number", ""]:
-    """Return the kind of value on which two statements about one thing, or about what was asked,
-    differ, or "" if none. Ignore values found in both, and figures for different years.
-    """
+    """Return the kind of value on which two statements differ, or ""."""
     alike = _is_alike(a, b)
     likes = [(x, y, _differ(x, y)) for x, y in _likes(a, b)]
     agreed = {value for x, y, apart in likes if not apart for value in (x, y)}
@@ -209,9 +200,8 @@ def _overlap(one: tuple[Quantity, Quantity], other: tuple[Quantity, Quantity]) -
 
 
 def _contrast(a: Statement, b: Statement) -> bool:
-    """Return whether a word that differs in two parallel sentences shows that they are about
-    different things ("adults pay", "children pay"). Ignore a verb that differs before a figure,
-    and words far after the last value.
+    """Return whether parallel sentences are about different things ("adults pay", "children
+    pay").
     """
     values = [n for n, word in enumerate(a.frame) if word in (DATE, FIGURE)]
     last = max(values, default=len(a.frame)) + 2
@@ -232,20 +222,19 @@ def _denies(a: Statement, b: Statement) -> bool:
     return alike and a.denied != b.denied
 
 
-#: Statements with at least this many words and this similarity count only once, even if their
-#: sources are independent.
+#: Statements with this many words and this similarity count once, even from independent sources.
 REPEATED_WORDS, REPEATED = 8, 0.8
-#: The weight of an unread page, and the weight factor for a page with injected instructions.
+#: The weight of an unread page, and the factor for a page with injected instructions.
 UNKNOWN, SUSPECT = 0.25, 0.25
-#: More than MOST_VALUES values near one word are treated as a list, and are not compared. At most
-#: MOST_COMPARED statements are compared per value.
+#: More than MOST_VALUES values near a word are treated as a list. At most MOST_COMPARED statements
+#: are compared per value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 
 
 @dataclass(frozen=True)
 class Heard:
-    """A page that was read, with a weight of 0..1. `origin` is the page that it copies."""
+    """A page that was read. `origin` is the page that it copies."""
 
     origin: str
     weight: float
@@ -270,7 +259,7 @@ def conflicts(
     heard: Mapping[str, Heard] | None = None,
     late: Late = lambda: False,
 ) -> list[Conflict]:
-    """Return the disagreements within each topic, without repetition, each heavier side first.
+    """Return the disagreements within each topic, heavier side first.
 
     - `heard`: the pages that were read, by URL.
     - `asked`: the stems that a factual question asks for.
@@ -316,9 +305,7 @@ def _find_conflicts(
 def _side_by_side(
     entries: Collection[Evidence], texts: Mapping[str, str]
 ) -> Iterator[tuple[_Told, _Told]]:
-    """Yield pairs of statements on the same topic that have different values for an index key.
-    Only a few statements per value are compared.
-    """
+    """Yield pairs of statements with different values for an index key."""
     index: dict[tuple[str, ...], dict[Hashable, list[_Told]]] = {}
     usual, numbered = spoken(*texts.values()), count()
     for entry in entries:
@@ -364,9 +351,7 @@ class _Weighing:
     late: Late
 
     def weigh(self, topic: str, kind: Kind, sides: Sequence[Sequence[Evidence]]) -> Conflict:
-        """Return a disagreement, heaviest side first, with weights that sum to 1. A side whose
-        pages are all newer near-copies of pages on other sides comes last.
-        """
+        """Return a disagreement, heaviest side first, with weights that sum to 1."""
         voices = [[self._voice(e.url, e.origin, plain(e.quote)) for e in side] for side in sides]
         claims = [max(own, key=lambda voice: voice.weight).said for own in voices]
         quoted = {e.url for side in sides for e in side}
@@ -394,9 +379,8 @@ class _Weighing:
         return _Voice(origin, page.weight * (SUSPECT if injection_spans(page.text) else 1.0), said)
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
-        """Return the positions of the claims that a page supports, each with a sentence that
-        agrees with that claim and contradicts another one. Read only lines that contain a
-        figure or name on which the claims differ.
+        """Return supported claims' positions, each with a sentence that contradicts another
+        claim.
         """
         of = numbers if kind in ("number", "date") else names
         told: list[set[str]] = [of(claim) for claim in claims]

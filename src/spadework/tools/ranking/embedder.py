@@ -26,7 +26,7 @@ from spadework.tools.web.connections import (
 from spadework.tools.web.fair_queue import far_place
 from spadework.values import Problem
 
-#: Maximum number of texts per request. Every known server accepts this many.
+#: Maximum number of texts per request, which every known server accepts.
 BATCH = 64
 _BATCH_SECONDS = 60.0
 #: Maximum characters per text. Models accept about 8,000 tokens.
@@ -58,7 +58,7 @@ class Answer(BaseModel):
 
 
 class Passing(ModelError):
-    """A transient fault, to be retried after `after` seconds (True: with exponential backoff)."""
+    """A transient fault. Retry after `after` seconds (True: with exponential backoff)."""
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)
@@ -66,8 +66,8 @@ class Passing(ModelError):
 
 
 class EndpointEmbedder:
-    """The embedding model `name` at `url`, which is OpenAI's by default. `requests` and `tokens`
-    count the usage so far. `spend` is called with each request's usage.
+    """The embedding model `name` at `url` (default: OpenAI). `spend` is called with the requests
+    and tokens used.
     """
 
     def __init__(self, name: str, url: str = "", key: str = "", *, seconds: float = 60.0) -> None:
@@ -117,8 +117,8 @@ class EndpointEmbedder:
             raise
         tokens = answer.usage.total_tokens if answer.usage else 0
         self.tokens += tokens
-        # Record the cost before the vectors are stored, because a resumed run skips stored vectors
-        # and would never record their cost.
+        # Record the cost before the vectors are stored, because a resumed run skips stored
+        # vectors.
         await self.spend(1, tokens)
         return answer
 
@@ -149,8 +149,8 @@ class EndpointEmbedder:
 
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
-    """Return the embedder that the settings name, or None if they name none. Raises SettingsError
-    if numpy or the embedder's key is missing.
+    """Return the embedder named in the settings, or None. Raises SettingsError if numpy or the key
+    is missing.
     """
     name = settings.embeddings.strip().removeprefix("openai:")
     if not name:
@@ -161,7 +161,7 @@ def embedder(settings: Settings) -> EndpointEmbedder | None:
             hint=f"To install it, run {how_to_install('embeddings')}.",
         )
     own = settings.embeddings_url
-    # Do not send the OpenAI key to `embeddings_url`, which may be another server.
+    # `embeddings_url` may be another server, which must not receive the OpenAI key.
     secret = settings.embeddings_api_key or (None if own else settings.openai_api_key)
     url = own or settings.openai_base_url
     if not url and not secret:
@@ -201,7 +201,6 @@ def _words(reply: httpx.Response) -> str:
 
 
 def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
-    """Return the vectors in order, scaled to unit length. Raises ModelError if one is unusable."""
     found = {each.index: each.embedding for each in answer.data}
     if set(found) != set(range(count)) or len({len(vector) for vector in found.values()}) != 1:
         raise ModelError(f"The endpoint of {name} returned {len(found)} vectors for {count} texts.")
@@ -212,7 +211,7 @@ def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
 
 
 QUESTION_SECONDS = 2.0
-#: Seconds to wait for further questions, so that they can share a request.
+#: Seconds to wait for further questions, which share one request.
 TOGETHER_SECONDS = 0.01
 
 
@@ -234,7 +233,7 @@ class Meaning:
         return list(self._problems.values())
 
     async def of(self, question: str) -> list[float] | None:
-        """Return a question's vector, or None after a fault. Repeated questions cost nothing."""
+        """Return a question's vector, or None after a fault. Repeated questions are free."""
         if self.broken:
             return None
         if question not in self._asked:
@@ -281,12 +280,12 @@ class Meaning:
 
 
 def meaning_of(settings: Settings) -> Meaning | None:
-    """Return the embedding model that the settings name, or None. Raises SettingsError."""
+    """Return the embedding model named in the settings, or None. Raises SettingsError."""
     embeds = embedder(settings)
     return Meaning(embeds) if embeds else None
 
 
-#: The minimum number of passages per batch: enough to fill all parallel requests.
+#: Minimum passages per batch: enough to fill all parallel requests.
 LEAST = BATCH * PARALLEL
 
 
@@ -296,8 +295,8 @@ async def fill(
     documents: Iterable[Sequence[Passage]],
     tell: Callable[[int], None] = lambda documents: None,
 ) -> int:
-    """Embed and store the passages of documents, and return the number of texts embedded.
-    `tell` receives the number of documents done. Vectors stored before a ModelError are kept.
+    """Embed and store passages, and return the number of texts embedded. `tell` receives the
+    number of documents done. Vectors stored before a ModelError are kept.
     """
     asked = done = 0
     waiting = _batches(documents)
@@ -312,7 +311,7 @@ async def fill(
 
 
 def _batches(documents: Iterable[Sequence[Passage]]) -> Iterator[list[Passage]]:
-    """Yield batches of whole documents, so that no document is stored in part."""
+    """Yield batches of whole documents, which are never stored in part."""
     batch: list[Passage] = []
     for passages in documents:
         batch += passages

@@ -12,7 +12,7 @@ from spadework.errors import SearchError
 from spadework.tools.web.urls import addresses
 from spadework.values import Freshness, Query
 
-#: An operator at the start of a word. Its value follows directly, in quotes if it has spaces.
+#: An operator at the start of a word. Quotes enclose a value with spaces.
 _OPERATOR = re.compile(
     r"(?<!\S)(-?)(site|path|kind|after|before):(?:\"([^\"]+)\"|([^\s\"]\S*))", re.I
 )
@@ -23,9 +23,8 @@ _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 @dataclass(frozen=True)
 class Only:
-    """The filters of a query, in lower case. Empty means no filter. Hits must be on one of
-    `sites`, below one of `paths`, of one of `kinds`, and dated on or after `after` and before
-    `before`. Paths start with a slash and do not end with one.
+    """The filters of a query, in lower case. Empty means no filter. Dates are on or after `after`
+    and before `before`. Paths start with a slash and do not end with one.
     """
 
     sites: tuple[str, ...] = ()
@@ -39,8 +38,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query consists of words alone, without addresses or operators. A page may
-    have planted those in a model's query to get certain pages visited.
+    """Return whether a query has no addresses or operators, which a page may have planted to
+    attract visits.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
@@ -52,13 +51,12 @@ def without_operators(query: str) -> str:
 
 
 def only(query: str) -> Only:
-    """Return the filters that a query's operators set. Raises SearchError for an invalid date."""
+    """Return the filters set by a query's operators. Raises SearchError for an invalid date."""
     found: dict[str, list[str]] = {}
     dates: dict[str, date] = {}
     for minus, name, quoted, plain in _OPERATOR.findall(query):
         name, value = name.lower(), (quoted or plain).strip().lower()
         if name in ("after", "before"):
-            # A negated `after:` means `before:`, and vice versa.
             meant = {"after": "before", "before": "after"}[name] if minus else name
             dates[meant] = _day(name, value)
         else:
@@ -81,7 +79,7 @@ def _day(name: str, value: str) -> date:
         ) from None
 
 
-#: The maximum age of pages in days: a month for "now", and a year for "recent".
+#: Maximum age of pages in days.
 DAYS: dict[Freshness, int] = {"now": 30, "recent": 365}
 
 Reach = Literal["day", "week", "month", "year"]
@@ -95,18 +93,18 @@ _NOW = re.compile(
 
 
 def about_now(text: str) -> bool:
-    """Return whether a query is about current events, such as "latest news about Aldermere"."""
+    """Return whether a query is about current events ("latest news")."""
     return _NOW.search(text) is not None
 
 
 def freshness_of(query: Query) -> Freshness:
-    """Return how recent pages must be: as planned, or else as the query's wording suggests."""
+    """Return the planned freshness, or what the query's wording suggests."""
     return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
 
 
 def period(query: Query) -> tuple[date | None, date | None]:
-    """Return the earliest and latest dates that pages may have, with None for an open end.
-    Requested dates take precedence over freshness.
+    """Return the earliest and latest dates for pages, each None if open. Requested dates take
+    precedence over freshness.
     """
     if query.since or query.until:
         return query.since, query.until
@@ -114,17 +112,17 @@ def period(query: Query) -> tuple[date | None, date | None]:
 
 
 def is_dated(query: Query) -> bool:
-    """Return whether the query requests dates, which take precedence over freshness."""
+    """Return whether the query requests dates, which override freshness."""
     return bool(query.since or query.until)
 
 
 def news_wanted(query: Query) -> bool:
-    """Return whether the query requests news, or is about current events and requests no dates."""
+    """Return whether the query requests news or concerns undated current events."""
     return query.news or (freshness_of(query) == "now" and not is_dated(query))
 
 
 def reach(query: Query, today: date | None = None) -> Reach | None:
-    """Return the shortest range ending today that covers the query's period, or None."""
+    """Return the shortest range ending today that covers the period, or None."""
     first, _ = period(query)
     if first is None:
         return None
@@ -133,6 +131,6 @@ def reach(query: Query, today: date | None = None) -> Reach | None:
 
 
 def since(freshness: Freshness, today: date | None = None) -> date | None:
-    """Return the earliest date for pages, or None for all time. `today` is in UTC."""
+    """Return the earliest date for pages, or None. `today` is in UTC."""
     days = DAYS.get(freshness)
     return None if days is None else (today or deadline.today().date()) - timedelta(days=days)

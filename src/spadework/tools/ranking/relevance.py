@@ -1,5 +1,5 @@
-"""Score a hit's relevance by position, title and snippet, and fuse ranked lists.
-Lists are fused by reciprocal rank (Cormack, Clarke, Büttcher, SIGIR 2009).
+"""Score hits by position, title and snippet, and fuse lists by reciprocal rank (Cormack, Clarke,
+Büttcher, SIGIR 2009).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MIN_TERM_CHARS = 3
 
 STOP_WORDS = language(DEFAULT).stop
 # fmt: off
-#: Terms of two or three letters that count regardless of case.
+#: Terms of two or three letters that count in any case.
 SHORT_TERMS = frozenset((
     "ai", "ci", "cd", "cv", "db", "eu", "ev", "hr", "ip", "js", "llm", "ml", "nlp", "os", "pc",
     "pr", "qa", "rl", "tv", "ts", "ui", "uk", "un", "ux", "vm", "vr",
@@ -35,17 +35,16 @@ SHORT_TERMS = frozenset((
 
 _TOKEN = re.compile(r"(?:(?<![\w.])\.(?=[^\W\d_]))?\w(?:[\w.+#&'\u2019/-]*[\w+#])?")
 _SPLIT = re.compile(r"[/&#]|\.{2,}|-{2,}|\+(?=[^+\d])")
-#: The endings of possessives and contractions. The rest of "don't" or "we're" is a stop word.
+#: Endings of possessives and contractions. The rest of "don't" is a stop word.
 _ENDING = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
 Key = TypeVar("Key", bound=Hashable)
 
 
 def query_terms(query: str) -> list[str]:
-    """Return the distinct significant words of a query, in order and in lower case. Stop words,
-    punctuation, operators such as `site:` and words under three characters are dropped.
-    Technical terms and acronyms stay whole (`c++`, `.net`, `gpt-5`, `tcp/ip`). Short terms are
-    kept if they are known (`ai`), have a digit (`s3`) or symbol (`c#`), or are in capitals
-    (`IT`) in a query with lower-case letters. Text without spaces is segmented.
+    """Return the distinct significant words of a query, in order and in lower case. Technical
+    terms stay whole (`c++`, `.net`, `gpt-5`, `tcp/ip`). Short terms are kept if they are known
+    (`ai`), have a digit (`s3`) or symbol (`c#`), or are in capitals (`IT`) in a mixed-case
+    query.
     """
     query = without_operators(query)
     known = language(spoken(query))
@@ -58,11 +57,9 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
     """Return a hit's relevance (0..1, rounded to 3 decimals).
 
     It is 0.40 position + 0.30 title + 0.30 snippet, where title and snippet are the fractions of
-    terms found in them. Without terms, the relevance is the position score.
+    terms found in them. Without terms, it is the position score.
 
-    Terms match whole words in any case, English plurals and hyphenation variants (`gpt-5`, `GPT
-    5`), but `java` does not match `javascript`. In scripts without spaces, a term scores the
-    fraction of its character pairs that match.
+    Whole words match in any case, as English plurals or hyphenation variants (`gpt-5`, `GPT 5`).
     """
     place = position_score(position)
     if not terms:
@@ -72,8 +69,8 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
 
 
 def priority(domain: float, relevance: float, cached: bool, quality: float) -> float:
-    """Return a hit's reading priority when time is short (0..1, rounded to 3 decimals). It is 0.4
-    domain trust + 0.3 relevance + 0.2 if cached + 0.1 quality of the known text.
+    """Return a hit's reading priority (0..1): 0.4 domain trust + 0.3 relevance + 0.2 if cached +
+    0.1 quality of the known text.
     """
     parts = {"domain": domain, "relevance": relevance, "cached": cached, "quality": quality}
     return round(sum(PRIORITY[name] * part for name, part in parts.items()), 3)
@@ -82,7 +79,7 @@ def priority(domain: float, relevance: float, cached: bool, quality: float) -> f
 def relevance_parts(
     title: str, snippet: str, position: int, terms: Sequence[str]
 ) -> dict[str, float]:
-    """Return the unweighted parts of `relevance`. Without terms, return only the position."""
+    """Return the unweighted parts of `relevance`, or only the position without terms."""
     parts = {"position": position_score(position)}
     if terms:
         parts |= {"title": _share(title, terms), "snippet": _share(snippet, terms)}
@@ -90,7 +87,7 @@ def relevance_parts(
 
 
 def position_score(position: int) -> float:
-    """Return 1.0 for position 1, falling to 0.1 at position 10 and then slowly to 0.05."""
+    """Return 1.0 for position 1, falling to 0.1 at 10 and slowly to 0.05."""
     position = max(1, position)
     return (11 - position) / 10 if position <= 10 else max(0.05, 0.1 - 0.01 * (position - 10))
 
@@ -101,7 +98,6 @@ def _cut(query: str, known: Language) -> str:
 
 
 def _terms(token: str, mixed: bool, known: Language) -> Iterator[str]:
-    """Yield the terms in a token, without stop words. Symbols between words split the token."""
     whole = token.isupper() or not _SPLIT.search(token)
     for part in [token] if whole else _SPLIT.split(token):
         word = _ENDING.sub("", part.replace("\u2019", "'"))
@@ -150,7 +146,7 @@ B = 0.75
 
 
 class Bm25:
-    """Scores texts with BM25. `languages` holds each text's language code, English by default."""
+    """A BM25 scorer of texts. `languages` are their codes, English by default."""
 
     def __init__(self, texts: Sequence[str], languages: Iterable[str] = ()) -> None:
         self._languages = [*languages] or [DEFAULT] * len(texts)
@@ -163,10 +159,10 @@ class Bm25:
         self._holding = Counter(word for document in self._documents for word in document)
 
     def scores(self, query: str) -> list[float]:
-        """Return the BM25 score of each text, in order. A text without matching words scores 0.
-        The query is tokenized in the language of each text. Repeated words count once.
+        """Return the BM25 score of each text, in order. The query is tokenized in each text's
+        language.
         """
-        # Keep the words in the query's order, because a sum of floats depends on the order.
+        # Keep the query's word order, because a sum of floats depends on it.
         asked = {code: [*dict.fromkeys(terms(query, code))] for code in set(self._languages)}
         words = {word for own in asked.values() for word in own}
         rare = {word: self._rarity(word) for word in words}
@@ -185,7 +181,7 @@ class Bm25:
 def rank_scores(
     lists: Sequence[Iterable[Key]], k: int = 60, weights: Sequence[float] | None = None
 ) -> dict[Key, float]:
-    """Return each key's score: the sum of weight / (k + rank) over the lists that contain it."""
+    """Return each key's score: the sum of weight / (k + rank) over its lists."""
     parts: dict[Key, list[float]] = {}
     weights = [1.0] * len(lists) if weights is None else weights
     for ranked, weight in zip(lists, weights, strict=True):

@@ -1,5 +1,5 @@
-"""Select the hits to read, with a reserve in case some fail, and explain each choice. Use the
-links on pages already read to choose the next pages and to estimate trust.
+"""Select the hits to read, with a reserve, and explain each choice. Use links on read pages to
+find more and to estimate trust.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from spadework.tools.web.urls import canonical_url, domain_of, host_of, is_offic
 from spadework.values import Evidence, Found, Hit, Page, Query, SourceKind
 
 WEIGHTS = {"authority": 0.4, "consistency": 0.3, "publisher": 0.2, "recency": 0.1}
-#: The authority of a page by its domain suffix. Other suffixes have the authority MIDDLE.
+#: A page's authority by domain suffix. Other suffixes have MIDDLE.
 PRIORS = {".gov": 0.9, ".edu": 0.85, ".ac.uk": 0.85, ".int": 0.85, ".mil": 0.8, ".org": 0.6}
 MIDDLE = 0.5
-#: The highest PageRank closes this fraction of the gap between a page's authority and 1.
+#: Fraction of the gap between authority and 1 that the highest PageRank closes.
 LINKED = 0.6
 HALF_LIFE_DAYS = 730.0
 
@@ -38,14 +38,12 @@ HALF_LIFE_DAYS = 730.0
 def trust(
     page: Page, quotes: Sequence[Evidence], disputed: Sequence[str], *, now: datetime | None = None
 ) -> dict[str, float]:
-    """Return the parts of a page's trust and their weighted sum "trust", 0..1.
-    `quotes` are the quotes from the page, and `disputed` are the ids of contradicted evidence.
+    """Return the parts of a page's trust and their weighted sum "trust", 0..1. `disputed` are the
+    ids of contradicted evidence.
     """
     prior = domain_prior(page.url)
     parts = {
-        # Links from other pages raise authority towards 1.
         "authority": prior + LINKED * page.linked * (1 - prior),
-        # The fraction of the page's evidence that is not disputed.
         "consistency": sum(e.id not in disputed for e in quotes) / len(quotes)
         if quotes
         else MIDDLE,
@@ -58,7 +56,7 @@ def trust(
 
 
 def by_page(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
-    """Group quotes by the URL of their page. For a page without quotes, the list is empty."""
+    """Group quotes by page URL. Pages without quotes have an empty list."""
     found: dict[str, list[Evidence]] = defaultdict(list)
     for e in evidence:
         found[e.url].append(e)
@@ -72,8 +70,8 @@ def domain_prior(url: str) -> float:
 
 
 def source_kind(hit: Hit, page: Page) -> SourceKind:
-    """Return the kind of source, or "" if unknown. A paper is always "paper". Otherwise, an
-    official domain takes precedence over the kind that the search or page states.
+    """Return the kind of source, or "" if unknown. Papers and official domains take precedence
+    over a stated kind.
     """
     said = {hit.kind, page.kind}
     if "paper" in said:
@@ -89,7 +87,7 @@ def _recency(page: Page, now: datetime) -> float:
     return math.pow(0.5, max(0.0, days) / HALF_LIFE_DAYS)
 
 
-#: The minimum relevance of a page (0..1), and the maximum number of pages.
+#: The minimum relevance (0..1) and the maximum number of pages.
 Preset = tuple[float, int]
 PRESETS: dict[str, Preset] = {
     "default": (0.3, 10),
@@ -97,31 +95,29 @@ PRESETS: dict[str, Preset] = {
     "balanced": (0.3, 8),
     "recall": (0.1, 12),
 }
-#: The relevance threshold is lowered in steps of STEP until ENOUGH hits pass.
+#: The relevance threshold drops by STEP until ENOUGH hits pass.
 ENOUGH = 3
 STEP = 0.1
 LOCAL = "library://"
-#: A page is always read if its title equals the query and it ranks this high or higher.
+#: Lowest rank at which a page titled like the query is always read.
 NAMED_RANK = 5
 KNOWLEDGE = "knowledge"
-#: The number of top hits for the original question that are always read.
+#: Number of top hits for the original question that are always read.
 ASKED_HITS = 5
-#: The site name or kind that follows the actual name in a page title.
+#: The site name or kind after the name in a page title.
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
-#: The number of pages per domain and topic whose fused scores count in full, and the factor
-#: applied to the scores of any further pages.
+#: Number of pages per domain and topic that count in full, and the score factor for further ones.
 PAGES_PER_DOMAIN = 3
 CROWDED = 0.25
-#: The minimum number of pages to read when time is short, and the snippet length in characters
-#: that counts as full quality.
+#: Minimum number of pages read when time is short, and the snippet length (characters) of full
+#: quality.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The hits to read and the reserve, best first. `note` is set if the relevance threshold was
-    lowered to `threshold`. `crowded` holds URLs that are in reserve because their domain had
-    enough pages.
+    """The hits to read and the reserve, best first. `note` explains a lowered threshold. `crowded`
+    holds reserve URLs whose domain had enough pages.
     """
 
     chosen: tuple[Hit, ...]
@@ -154,7 +150,7 @@ def select(
     ranked, named = _first_of(sorted(hits, key=lambda hit: -hit.rrf), asked)
     bent = _threshold(ranked, max(0.0, round(floor - STEP * steps, 3)), min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, bent)]
-    # A page that the query names is not displaced by other pages of its domain.
+    # Other pages of a domain never displace one that the query names.
     free = sum(1 for n in fit if n < named)
     spread = _spread([ranked[n] for n in fit[free:]], most - free)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
@@ -175,7 +171,7 @@ def select(
 
 
 def preset_of(settings: Settings) -> Preset:
-    """Return the preset named in the settings, with their minimum relevance if they set one."""
+    """Return the settings' preset, with their minimum relevance if set."""
     floor, most = _preset(settings.preset)
     return (floor if settings.min_relevance is None else settings.min_relevance), most
 
@@ -187,15 +183,15 @@ def _preset(name: str) -> Preset:
 
 
 def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
-    """Keep all `paid` hits and at most `most` others. The rest go to the front of the reserve."""
+    """Keep all `paid` hits and at most `most` others. The rest lead the reserve."""
     dear = [hit for hit in made.chosen if hit.url not in paid][most:]
     kept = tuple(hit for hit in made.chosen if hit not in dear)
     return replace(made, chosen=kept, reserve=(*dear, *made.reserve))
 
 
 def halve_selection(made: Selection, cached: Collection[str] = ()) -> Selection:
-    """Keep the more urgent half when time is short, moving the rest to the front of the reserve.
-    `cached` are the URLs of pages that are already available.
+    """Keep the more urgent half when time is short. The rest lead the reserve. `cached` are URLs
+    of available pages.
     """
     ranked = sorted(made.chosen, key=lambda hit: -_priority(hit, cached))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]
@@ -209,9 +205,7 @@ def _priority(hit: Hit, cached: Collection[str]) -> float:
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
-    """Move hits whose title equals a query, and the top hits for `asked`, to the front. Return all
-    hits and the number of hits that were moved.
-    """
+    """Return all hits, named and top ones first, and how many moved."""
     found: dict[str, int] = {}
     own: set[int] = set()
     for n, hit in enumerate(ranked):
@@ -227,14 +221,12 @@ def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
 
 
 def bare(title: str) -> str:
-    """Return a page's title without the site name or kind that follows it."""
+    """Return a page title without the site name or kind after it."""
     return _BESIDE.sub("", title)
 
 
 def fits(hit: Hit, least: float) -> bool:
-    """Return whether a hit is worth reading. A library document always is, because reading it
-    costs nothing.
-    """
+    """Return whether a hit is worth reading, as library documents always are."""
     return hit.relevance >= least or hit.url.startswith(LOCAL)
 
 
@@ -247,9 +239,7 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
 
 
 def _spread(hits: Sequence[Hit], most: int) -> list[int]:
-    """Return the positions of the selected hits, in order. Hits beyond the limit per domain are
-    weighted less. Library documents are exempt, because a collection is not one publisher.
-    """
+    """Return selected positions. Domain limits exempt libraries, which are not one publisher."""
     taken: Counter[str] = Counter()
     worth: list[float] = []
     for hit in hits:
@@ -288,10 +278,10 @@ def _fit(hit: Hit, made: Selection) -> str:
     return f"its relevance of {hit.relevance:.2f} is below the threshold of {made.threshold:.2f}"
 
 
-#: The maximum number of links kept per page: the first ones, mostly from running text.
+#: Only the first links of a page are kept, mostly from running text.
 MOST_KEPT = 400
-#: The maximum number of links followed per task, and the minimum fraction of a query's terms that
-#: a link's text must contain.
+#: Maximum number of links followed per task, and minimum fraction of a query's terms in a link's
+#: text.
 MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
 PROVIDER = "links"
 #: PageRank's damping factor (Brin and Page 1998), and enough iterations for a stable order.
@@ -299,7 +289,7 @@ DAMPING, ROUNDS = 0.85, 40
 
 
 class LinkStore:
-    """The links of pages, as one JSON file per page in `folder`. Long link texts are truncated."""
+    """A store of page links, as one JSON file per page in `folder`."""
 
     def __init__(self, folder: Path, most_chars: int = 200) -> None:
         self.folder, self._most_chars = folder, most_chars
@@ -325,9 +315,7 @@ class LinkStore:
 def follow_links(
     links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip: Collection[str]
 ) -> list[Hit]:
-    """Return hits for the links that best match the queries. `skip` holds canonical URLs to leave
-    out.
-    """
+    """Return hits for the links that best match the queries, except canonical URLs in `skip`."""
     best: dict[str, tuple[float, Link, Query]] = {}
     for query in queries:
         terms = query_terms(query.text)
@@ -346,8 +334,8 @@ def follow_links(
 
 
 def page_rank(links: Mapping[str, Collection[str]]) -> dict[str, float]:
-    """Return each page's PageRank (Brin and Page 1998), scaled to 0..1. If there are no links, all
-    ranks are 0. Pages without links spread their rank evenly.
+    """Return each page's PageRank (Brin and Page 1998), scaled to 0..1. Without links, all ranks
+    are 0.
     """
     out = {
         page: {target for target in targets if target in links and target != page}

@@ -1,8 +1,8 @@
-"""Prepare sentences for comparison: extract names, dates, and figures with units and nearby words.
-A figure in a name ("season 9", "PEP 440") is part of the subject, not a value. NEAR and DATED
-were chosen with `benchmarks/disagreements.py`.
+"""Prepare sentences for comparison: extract names, dates, and figures with units. A figure in a
+name ("season 9", "PEP 440") is not a value. NEAR and DATED were chosen with
+`benchmarks/disagreements.py`.
 
-Also find near-duplicates: copies and excerpts, even with changed numbers or reordered text.
+Also find copies and excerpts, even with changed numbers or reordered text.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from spadework.tools.text.facts import Figure, Quantity, figures, is_negated, st
 from spadework.tools.text.language import DEFAULT, language
 from spadework.tools.text.sentences import sentences
 
-#: The number of words on each side of a figure that may say what it measures.
+#: Number of words on each side of a figure that may say what it measures.
 NEAR = 2
-#: Number of characters that count as one word in scripts without spaces.
+#: Characters that count as one word in scripts without spaces.
 SIGNS = 4
-#: The maximum number of words between a figure and its date. A date that starts the sentence
-#: applies to all figures in it.
+#: Maximum number of words between a figure and its date. A date that starts the sentence applies
+#: to all figures.
 DATED = 4
 MOST_CHARS, MOST_WORDS = 1_000, 120
-#: The maximum number of figures and dates kept per sentence. More than that suggest a list.
+#: Maximum number of figures and dates per sentence. More suggest a list.
 MOST_VALUES = 8
 # Placeholders in a statement's frame.
 DATE, FIGURE = "@", "#"
@@ -44,14 +44,14 @@ _UNITS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "%": "percen
 _MORE = re.compile(r"\b(?:over|(?<!no )more than|at least|above|exceed\w*)\W+$", re.IGNORECASE)
 _LESS = re.compile(r"\b(?:under|(?:less|no more) than|at most|below|up to)\W+$", re.IGNORECASE)
 _UNTIL = re.compile(r" ?(?:-|–|to|bis|à|a) ?$")
-#: Stems ignored in comparisons: "planned for 3 May" and "moved to 5 May" differ in the date only.
+#: Ignored stems: "planned for 3 May" and "moved to 5 May" differ only in the date.
 _SCHEDULED = frozenset(stems("planned scheduled expected due moved postponed delayed rescheduled"))
 
 
 class Value(NamedTuple):
-    """A figure or date as written, with its unit and the words beside it. `ranges` are a figure's
-    possible readings, as (low, high). `bound` is "more" ("at least 5"), "less" ("up to 5") or
-    "". `date` is (year, month, day), with 0 for a missing part.
+    """A figure or date, with its unit and nearby words. `ranges` are a figure's possible readings,
+    as (low, high). `bound` is "more" ("at least 5"), "less" ("up to 5") or "". `date` is (year,
+    month, day), with 0 for a missing part.
     """
 
     text: str
@@ -60,14 +60,14 @@ class Value(NamedTuple):
     ranges: tuple[tuple[Quantity, Quantity], ...] = ()
     bound: str = ""
     date: tuple[int, int, int] = (0, 0, 0)
-    #: True if a date in the statement may belong to the figure.
+    #: A date in the statement may belong to the figure.
     dated: bool = False
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence prepared for comparison. `frame` holds all words in order, with placeholders for
-    values. `labels` are names with a number, such as "section 4.2".
+    """A sentence prepared for comparison. `frame` has placeholders for values. `labels` are names
+    with a number, such as "section 4.2".
     """
 
     text: str
@@ -132,15 +132,12 @@ class _Reader:
         )
 
     def _is_sentence(self) -> bool:
-        """Return whether the text is a sentence rather than a heading, table cell or list."""
         words = (token.text.lower() for token in self.tokens)
         ended = self.text.rstrip().endswith(_ENDED)
         return self.known.unspaced or (ended and not self.known.stop.isdisjoint(words))
 
     def _label(self, figure: Figure) -> str:
-        """Return the name that contains the figure ("section 4.2"), or "" if the figure is a
-        value: it has a unit or does not follow a name.
-        """
+        """Return the name containing the figure ("section 4.2"), or "" for values."""
         before = next((t for t in reversed(self.telling) if t.end == figure.start - 1), None)
         measured = any(reading.dimension for reading in figure.readings)
         signs = self.text[figure.start - 1 : figure.start] + self.text[figure.end : figure.end + 1]
@@ -151,7 +148,7 @@ class _Reader:
         return "" if counted and not named else f"{before.text.lower()} {figure.text}"
 
     def _is_part(self, figure: Figure) -> bool:
-        """Return whether a figure is part of a score or time of day ("2 / 2", "7:40")."""
+        """Return whether the figure is part of a score or time ("7:40")."""
         before, after = self.text[: figure.start].rstrip(), self.text[figure.end :].lstrip()
         clock = after[:1] == ":" and after[1:2].isdigit()
         return before.endswith(("/", ":")) or after[:1] == "/" or clock
@@ -228,7 +225,7 @@ class _Reader:
 
 def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...]:
     ends = [one for one in last.readings if one.dimension] or last.readings
-    # A version such as 1.2.3 is a figure that cannot be read as a number.
+    # A version such as 1.2.3 is a figure but not a number.
     if first is last or not (first.readings and last.readings and last.readings[0].value):
         return tuple((one, one) for one in ends)
     share = first.readings[0].value / last.readings[0].value
@@ -236,7 +233,7 @@ def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...
 
 
 def content_stems(text: str, code: str) -> frozenset[str]:
-    """Return the stems of content words, except figures, months and words such as "planned"."""
+    """Return stems of content words, without figures, months and "planned"."""
     return frozenset(
         word
         for word in stems(text, code)
@@ -280,7 +277,7 @@ def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int
 
 @lru_cache(maxsize=16)
 def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a date pattern, and month numbers by name. "May" is a month only if capitalized."""
+    """Return a date pattern and month numbers. "May" needs its capital."""
     known = language(code)
     months = {**language(DEFAULT).months, **known.months}
     names = [name if name in known.months and code != DEFAULT else name.title() for name in months]
@@ -298,17 +295,16 @@ def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
     ), months
 
 
-#: The number of words in a shingle.
+#: Words in a shingle.
 SHINGLE = 5
-#: The minimum fraction of shingles that two copies share.
+#: Minimum fraction of shingles that two copies share.
 COPY = 0.6
-#: The minimum fraction of an excerpt's shingles that the other text contains. It is only estimated
-#: if at least EXCERPT_LEAST shingles can be compared.
+#: Minimum fraction of an excerpt's shingles in the other text, if EXCERPT_LEAST shingles can be
+#: compared.
 EXCERPT, EXCERPT_LEAST = 0.8, 20
-#: The minimum number of words in a scrambled (reordered) copy, and the minimum Jaccard similarity
-#: of the two texts' words, with repeats counted separately.
+#: Minimum number of words in a reordered copy, and minimum Jaccard similarity of the texts' words.
 SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
-#: The number of shingles kept per text. The smallest hashes form an unbiased sample (Broder 1997).
+#: Shingles kept per text. The smallest hashes form an unbiased sample (Broder 1997).
 SAMPLE = 400
 
 Sketch = frozenset[int]
@@ -316,8 +312,8 @@ _WORD, _DIGITS = re.compile(r"\w+"), re.compile(r"\d+")
 
 
 def sketch(text: str) -> Sketch:
-    """Return the smallest hashes of a text's shingles. All numbers are treated as equal, because a
-    copy may have changed them.
+    """Return the smallest hashes of a text's shingles. All numbers are equal, because copies may
+    change them.
     """
     words = _words(text)
     return _sample(
@@ -326,7 +322,7 @@ def sketch(text: str) -> Sketch:
 
 
 def bag(text: str) -> Sketch:
-    """Return the smallest hashes of a text's words (repeats numbered); none for short texts."""
+    """Return the smallest hashes of a text's words, or none for short texts."""
     words = _words(text)
     if len(words) < SCRAMBLED_WORDS:
         return frozenset()
@@ -335,25 +331,25 @@ def bag(text: str) -> Sketch:
 
 
 def resemblance(a: Sketch, b: Sketch, sample: int = SAMPLE) -> float:
-    """Estimate the Jaccard similarity of two texts from their sketches, 0..1."""
+    """Estimate two texts' Jaccard similarity (0..1) from their sketches."""
     smallest = set(sorted(a | b)[:sample])
     return len(smallest & a & b) / len(smallest) if smallest else 1.0
 
 
 def containment(part: Sketch, whole: Sketch) -> float:
-    """Estimate the fraction of `part` in `whole`. Return 0 if too few shingles are comparable."""
+    """Estimate the fraction of `part` in `whole`. Too few shingles give 0."""
     last = max(whole, default=0)
     seen = {shingle for shingle in part if len(whole) < SAMPLE or shingle <= last}
     return len(seen & whole) / len(seen) if len(seen) >= EXCERPT_LEAST else 0.0
 
 
 def group_near_duplicates(texts: Mapping[str, str], late: Late = lambda: False) -> dict[str, str]:
-    """Map the key of each copy or excerpt to the key of the first text it repeats, and every other
-    key to itself. Stop comparing once `late` returns True.
+    """Map each copy or excerpt to the first text it repeats, and every other key to itself.
+    Comparing stops once `late` returns True.
     """
     found = {key: key for key in texts}
     firsts: list[tuple[str, Sketch, Sketch]] = []
-    # Index the originals by hash, so that only texts with enough in common are compared.
+    # Index originals by hash, so that only texts with enough in common are compared.
     shingles, words = (defaultdict[int, list[int]](list) for _ in "ab")
     for key, text in texts.items():
         if late():

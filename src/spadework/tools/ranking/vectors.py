@@ -1,6 +1,5 @@
-"""Store passage vectors in a SQLite file that processes share. A vector's key is a digest of its
-model and text, so that equal passages share one vector. A place locates a passage in an index,
-named by its `mark`, and has a checksum that shows whether the passage has changed.
+"""Store passage vectors in a shared SQLite file, keyed by a digest of model and text. A place
+locates a passage in an index, named by its `mark`.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-#: Seconds to wait while another process writes to the tables or creates them.
+#: Seconds to wait while another process writes or creates the tables.
 BUSY_SECONDS = 10.0
 _SCHEMA = """
 CREATE TABLE vectors (id INTEGER PRIMARY KEY, digest BLOB UNIQUE NOT NULL, vector BLOB NOT NULL);
@@ -47,7 +46,7 @@ PRAGMA user_version = 1;
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """Open the file, or yield None if it does not exist. Raises ModelError if it is unusable."""
+    """Open the file, or yield None if it is missing. Raises ModelError."""
     if not path.exists():
         yield None
         return
@@ -57,8 +56,8 @@ def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open or create the file in autocommit mode. Raises ModelError if the file is unusable, and
-    deletes a damaged file.
+    """Open or create the file in autocommit mode. Raises ModelError if it is unusable, and deletes
+    damaged files.
     """
     try:
         private_file(path)
@@ -70,8 +69,7 @@ def open_to_write(path: Path) -> Iterator[sqlite3.Connection]:
     except (sqlite3.Error, OSError) as error:
         said = error.strerror if isinstance(error, OSError) else str(error)
         said = said or type(error).__name__
-        # The file is damaged or not a database. Delete it, because the vectors can be computed
-        # again.
+        # Delete a damaged file, because the vectors can be computed again.
         if type(error) is sqlite3.DatabaseError:
             for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
                 path.with_name(name).unlink(missing_ok=True)
@@ -84,18 +82,18 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
         return
     with FileLock(path.with_name(f".{path.stem}.making"), BUSY_SECONDS, 0o600):
         if db.execute("PRAGMA user_version").fetchone() == (0,):
-            # The page size and auto_vacuum must be set before the first table exists.
+            # Both must be set before the first table exists.
             db.execute("PRAGMA page_size = 16384")
             db.execute("PRAGMA auto_vacuum = FULL")
             db.execute("PRAGMA journal_mode = WAL")
             db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
 
-#: Maximum number of passages to compare. In a larger index, only word matches are compared.
+#: Maximum number of passages to compare. Larger indexes compare only word matches.
 MOST_PLACES = 100_000
-#: Maximum duration of a scan in seconds. Hits found by words must wait until it ends.
+#: Maximum duration of a scan, for which word matches must wait.
 SCAN_SECONDS = 2.0
-#: Number of vectors compared at a time, so that they fit into a CPU cache.
+#: Number of vectors that fit into a CPU cache together.
 _BLOCK = 256
 _JOINED = "FROM places JOIN vectors ON id = places.vector"
 _Row = tuple[int, int, int, int, bytes]
@@ -103,7 +101,7 @@ _Row = tuple[int, int, int, int, bytes]
 
 @dataclass(frozen=True)
 class Passage:
-    """The passage `start:end` of document `number`. `text` is the `body` with its headings."""
+    """The passage `start:end` of document `number`. `text` is the `body` with headings."""
 
     number: int
     start: int
@@ -114,7 +112,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Near:
-    """The passage `start:end` of document `number`, with its cosine similarity to a question."""
+    """The passage `start:end` of document `number`, with its similarity to a question."""
 
     number: int
     start: int
@@ -123,13 +121,13 @@ class Near:
     cosine: float
 
     def stands_in(self, text: str) -> bool:
-        """Return whether the passage is unchanged in its document's current `text`."""
+        """Return whether the passage is unchanged in the document's current text."""
         return _checksum(text[self.start : self.end]) == self.checksum
 
 
 class Vectors:
-    """The vectors of `model` for the index `mark`, in the file at `path`. All methods are
-    thread-safe. Any of them may raise ModelError if the file is unusable.
+    """A thread-safe store of the vectors of `model` for the index `mark`. All methods may raise
+    ModelError.
     """
 
     def __init__(self, path: Path, mark: str, model: str) -> None:
@@ -138,13 +136,13 @@ class Vectors:
         self._key = (mark, model)
 
     def count(self, most: int) -> int:
-        """Return the number of passages that have vectors, counting only up to `most`."""
+        """Return the number of passages with vectors, counting up to `most`."""
         query = "SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE mark = ? AND model = ? LIMIT ?)"
         with open_to_read(self.path) as db:
             return int(db.execute(query, (*self._key, most)).fetchone()[0]) if db else 0
 
     def numbers(self) -> set[int]:
-        """Return the numbers of the documents whose passages have vectors."""
+        """Return the numbers of documents whose passages have vectors."""
         query = "SELECT DISTINCT number FROM places WHERE mark = ? AND model = ?"
         with open_to_read(self.path) as db:
             return {number for (number,) in db.execute(query, self._key)} if db else set()
@@ -159,9 +157,9 @@ class Vectors:
             ]
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
-        """Store the vectors in `made` (keyed by text) and the places of the passages in one
-        transaction. If another process has deleted a vector that a document needs, skip the
-        document, which is embedded later. Raises ModelError if the vectors differ in size.
+        """Store passages with the vectors in `made` (keyed by text) in one transaction. Documents
+        that lost a vector to another process are skipped. Raises ModelError if the vectors
+        differ in size.
         """
         with open_to_write(self.path) as db, transaction(db):
             size = self._size(db)
@@ -190,8 +188,8 @@ class Vectors:
         within: Collection[int] | None = None,
     ) -> list[Near]:
         """Return at most `most` passages, nearest first. `among` limits them to places (document,
-        start), and `within` to documents. Raises ModelError if the vector has the wrong size,
-        or if the scan exceeds SCAN_SECONDS.
+        start), and `within` to documents. Raises ModelError for a vector of the wrong size, or
+        after SCAN_SECONDS.
         """
         import numpy as np
 
@@ -224,13 +222,13 @@ class Vectors:
         ]
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Delete documents from this index for all models, and any vectors no longer used."""
+        """Delete documents from this index for all models, with unused vectors."""
         if gone := list(numbers):
             which = "mark = ? AND number IN (SELECT value FROM json_each(?))"
             self._forget(which, (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
-        """Delete all indexes except `marks`, and any vectors no longer used."""
+        """Delete all indexes except `marks`, and vectors no longer used."""
         self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
 
     def _forget(self, which: str, values: tuple[str, ...]) -> None:
@@ -288,8 +286,8 @@ def _checksum(body: str) -> int:
 
 
 def pack_vector(vector: Sequence[float]) -> bytes:
-    """Pack a vector into a float32 factor and one signed byte per number.
-    The error is at most 1/254 of the largest number. Bytes load faster than float16.
+    """Pack a vector into a float32 factor and one signed byte per number. The error is at most
+    1/254 of the largest number.
     """
     import numpy as np
 
@@ -299,7 +297,7 @@ def pack_vector(vector: Sequence[float]) -> bytes:
 
 
 def cosines(vectors: Sequence[bytes], question: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the cosine similarity of each stored vector to a question's vector."""
+    """Return each stored vector's cosine similarity to a question's vector."""
     import numpy as np
 
     rows = np.frombuffer(

@@ -1,5 +1,5 @@
-"""Search the web with DuckDuckGo, which needs no key. The package `ddgs` blocks and may hang, so
-each search runs in a child process with a deadline. The child reads JSON from standard input.
+"""Search the web with DuckDuckGo, without a key. The package `ddgs` may hang, so each search runs
+in a child process.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class DuckDuckGo:
     describes = "the web, through DuckDuckGo"
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the first page, about 10 results. For current events, search the news instead."""
+        """Return the first page, about 10 results, from the web or news."""
         asked: dict[str, Any] = {"query": with_sites(query), "limit": limit}
         asked |= {"since": _span(query), "news": news_wanted(query)}
         if place := region(query.country, tongue(query)):
@@ -64,7 +64,7 @@ class DuckDuckGo:
         return hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: news, time, and country or language if a region fits."""
+        """Return the supported filters: news, time, and perhaps country or language."""
         place = region(query.country, query.language)
         met: list[Wish] = ["news", "time"]
         if place and query.country:
@@ -82,7 +82,7 @@ def _span(query: Query) -> str | None:
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Convert the child's `{"results": […]}` to hits. Raises SearchError for any other output."""
+    """Convert the child's `{"results": […]}` to hits. Raises SearchError for other output."""
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise _error(str(answer.get("error", "")) if isinstance(answer, dict) else "")
@@ -96,9 +96,7 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
 
 
 def _error(text: str) -> SearchError:
-    """Convert an error message of the ddgs library to a SearchError. "No results" may also mean
-    that requests are being rate-limited.
-    """
+    """Convert a ddgs error. "No results" may also mean rate limiting."""
     if "Ratelimit" in text:
         return QuotaSpent("DuckDuckGo received too many requests.", busy=True)
     if "No results" in text:
@@ -144,7 +142,7 @@ def _answer(
 
 
 def _main() -> None:
-    """Run one search in a child process. Exit soon after the deadline, even if the parent died."""
+    """Run one search. Exit soon after the deadline, even without a parent."""
     asked = json.load(sys.stdin)
     watch = threading.Timer(asked["seconds"] + 1, os._exit, (1,))
     watch.daemon = True

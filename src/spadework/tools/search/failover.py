@@ -1,5 +1,5 @@
-"""Search with several providers within their rate limits, skipping those that fail. Cache hits in
-a SQLite file that all sessions and processes share. A damaged file does not stop a search.
+"""Search with several providers within rate limits, skipping those that fail. All processes share
+a cache in a SQLite file.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from spadework.tools.web.connections import install_resolver
 from spadework.values import Freshness, Hit, Query
 
 T = TypeVar("T")
-#: Hours to keep results on recent topics, and minutes for empty results and current events.
+#: Lifetime of results on recent topics, and of empty results and current events.
 RECENT_HOURS, NOW_MINUTES = 12, 15
 BUSY_SECONDS = 3.0
-#: Days to keep all other results, and the maximum size of the file in bytes.
+#: Days to keep all other results, and maximum file size.
 KEPT_DAYS, MOST_BYTES = 7, 50_000_000
-#: Fraction of the results kept when an oversized file is pruned. The oldest results go first.
+#: Fraction of results kept when an oversized file is pruned, oldest first.
 SWEPT_TO = 0.8
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 _SCHEMA = """
@@ -55,9 +55,8 @@ _SIZE = (
 
 
 class SearchCache:
-    """Cached hits by provider and query, in a file of at most `most_bytes` (0 disables the cache).
-    `keep` maps freshness to lifetime in seconds. `scope` separates providers with the same
-    name, such as two SearXNG servers. Cache keys are hashes, and no API key is part of them.
+    """Cached hits by provider and query. `keep` maps freshness to lifetime in seconds. `scope`
+    separates providers with the same name, such as two SearXNG servers.
     """
 
     def __init__(
@@ -77,7 +76,7 @@ class SearchCache:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Return the cache in `cache/searches.sqlite` under the settings' home."""
+        """Return the cache in the settings' home."""
         keep: dict[Freshness, float] = {
             "any": KEPT_DAYS * 86_400,
             "recent": RECENT_HOURS * 3_600,
@@ -100,7 +99,7 @@ class SearchCache:
             return None
 
     async def put(self, provider: str, query: Query, limit: int, hits: list[Hit]) -> None:
-        """Cache the hits. An empty list expires after NOW_MINUTES, like hits on current events."""
+        """Cache the hits. An empty list expires after NOW_MINUTES."""
         seconds = min(self._keep[freshness_of(query)], self._keep["any" if hits else "now"])
         if not self._most or not seconds:
             return
@@ -115,9 +114,6 @@ class SearchCache:
         return hashlib.sha256(subject.encode()).hexdigest()
 
     def _on_file(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Return the result of `work` on the database, or None if the file cannot be used.
-        A file that is not a database is deleted.
-        """
         with self._lock:
             try:
                 return self._opened(work)
@@ -167,7 +163,7 @@ class SearchCache:
 #: Consecutive failures after which a provider is skipped for PAUSE_SECONDS.
 FAILURES = 3
 PAUSE_SECONDS = 60.0
-#: Seconds that a provider may overrun its deadline before it is cancelled.
+#: Seconds past its deadline before a provider is cancelled.
 GRACE_SECONDS = 1.0
 CLOSING_SECONDS = 10.0
 
@@ -180,8 +176,8 @@ class _Breaker:
 
 @dataclass(frozen=True)
 class Manners:
-    """The rules for searching: rate limits, caching and retries. `kept` names the providers whose
-    results are cached. `asks` is the maximum number of attempts to query a busy provider.
+    """The rules for searching. `kept` names the providers whose results are cached. `asks` is the
+    maximum number of attempts when busy.
     """
 
     limiters: RateLimiters = RATE_LIMITERS
@@ -192,7 +188,7 @@ class Manners:
 
 
 class Search:
-    """The providers of a run and their state. `clock` returns seconds."""
+    """A run's providers and their state. `clock` returns seconds."""
 
     def __init__(
         self,
@@ -225,9 +221,8 @@ class Search:
         seconds: float,
         charge: Callable[[], None] = lambda: None,
     ) -> list[Hit]:
-        """Return a provider's hits within the query's domains and dates. `charge` is called before
-        each attempt. The caller passes the hits to `keep` once they are recorded. Raises
-        SearchError, or Throttled if the rate limit allows no search in time.
+        """Return a provider's hits. `charge` is called before each attempt. Pass the hits to
+        `keep` once they are recorded. Raises SearchError or Throttled.
         """
         if seconds <= 0:
             raise SearchError(f"{provider.name} was not queried because there was no time left.")
@@ -250,7 +245,7 @@ class Search:
     async def replay(
         self, provider: Provider, query: Query, *, limit: int, seconds: float
     ) -> list[Hit]:
-        """Return the hits from recorded responses, without any rate limit. Raises SearchError."""
+        """Return hits from recorded responses without a rate limit. Raises SearchError."""
         self.unmet.add(provider, query)
         found = await provider.search(query, limit=limit, seconds=seconds)
         return [hit for hit in found if fits(query, hit)]
@@ -272,11 +267,9 @@ class Search:
     async def _in_turn(
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
-        """Wait for a turn and search. Retry after QuotaSpent while there is time. A busy provider
-        gets `Manners.asks` attempts. Other providers get two if they say how long to wait.
-        """
+        """Wait for a turn and search, retrying after QuotaSpent while time allows."""
         name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
-        # The name of the queue that machines share, or "" if only this machine uses the provider.
+        # The queue that machines share, or "" if only this machine uses the provider.
         where = provider.where if isinstance(provider, Placed) else name
         common = where and f"search at {where}"
         rate = limit_of(name, self._manners.limits)
@@ -320,7 +313,7 @@ class Search:
             self._failed(breaker)
             raise SearchError(f"{provider.name} did not answer within {seconds:g} s.") from None
         except SearchError as error:
-            # A busy provider's refusal is not a failure: the search waits and is retried.
+            # A busy provider's refusal is not a failure, because the search is retried.
             waited_for = isinstance(error, QuotaSpent) and (
                 error.busy or error.retry_after is not None
             )

@@ -1,4 +1,4 @@
-"""Search with a tool of an MCP server, over a connection that stays open."""
+"""Search with an MCP server's tool over a connection that stays open."""
 
 from __future__ import annotations
 
@@ -37,24 +37,23 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-#: Causes by name of the error class, because the client's classes are imported on demand.
+#: Causes by error class name, because the client's classes are imported on demand.
 _CAUSES = {
     "FileNotFoundError": "there is no such program",
     "PermissionError": "its program is not allowed to run",
     "ConnectError": "nothing answers at its address",
     "MCPError": "it ended, or is not an MCP server",
 }
-#: Seconds after which a closing connection is cancelled. The client needs up to seven to kill its
-#: process and children, and must not be interrupted before that.
+#: A closing client needs up to seven seconds to kill its process and children.
 CLOSE_SECONDS = 10.0
 _MARK = "SPADEWORK_MCP_CONNECTION"
-#: Keeps the client from logging to standard error. Its errors are raised as exceptions.
+#: Keeps the client from logging to standard error, because its errors are raised.
 _UNHEARD = logging.NullHandler()
 
 
 class Connection:
-    """A client of the server at `where`, opened on first use and reopened after a failure.
-    It runs in its own task, because its context managers must exit in the task that entered them.
+    """A client of the server at `where`, opened on first use. Its task is separate, because
+    context managers must exit in the task that entered them.
     """
 
     def __init__(self, where: str) -> None:
@@ -63,8 +62,7 @@ class Connection:
         self._closing = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        #: Tasks already cancelled. A second cancellation would end the client before its process is
-        #: killed.
+        #: Cancelling a task twice would end the client before its process is killed.
         self._was_cut: set[asyncio.Task[None]] = set()
 
     async def use(self, work: Callable[[Client], Awaitable[T]]) -> T:
@@ -83,7 +81,7 @@ class Connection:
             raise
 
     async def close(self) -> None:
-        """Close the connection and its process, and wait for both even if cancelled."""
+        """Close the connection and its process, waiting even if cancelled."""
         cancelled: asyncio.CancelledError | None = None
         self._drop(self._ready)
         cut = asyncio.get_running_loop().call_later(CLOSE_SECONDS, lambda: self._cut(self._tasks))
@@ -154,7 +152,7 @@ async def _client(where: str) -> AsyncIterator[Client]:
 
 
 async def _guard(mark: str) -> None:
-    """Kill the server when the event loop ends. The client would wait before killing it."""
+    """Kill the server without the client's wait when the event loop ends."""
     try:
         await asyncio.Event().wait()
     finally:
@@ -169,13 +167,13 @@ def _kill(mark: str) -> None:
 
 
 def is_address(where: str) -> bool:
-    """Return whether `where` is a server's address rather than a command line."""
+    """Return whether `where` is an address rather than a command line."""
     return where.lower().startswith(("http://", "https://"))
 
 
 def command_of(where: str) -> tuple[dict[str, str], list[str]]:
-    """Split a command line into its environment variables and its words.
-    Raises SettingsError if there are no words.
+    """Split a command line into environment variables and words. Raises SettingsError if there are
+    no words.
     """
     try:
         words = shlex.split(where)
@@ -194,7 +192,7 @@ def command_of(where: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _innermost(error: BaseException) -> str:
-    """Describe an error's innermost cause by its type only. The message may contain a key."""
+    """Describe the innermost cause by type. Its message may contain a key."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     names = [kind.__name__ for kind in type(error).__mro__]
@@ -222,7 +220,7 @@ class _Asking:
 
 
 class McpSearch:
-    """Searches with `tool` of the MCP server at `where`, which is an address or a command."""
+    """A provider that searches with `tool` of the MCP server at `where`."""
 
     def __init__(self, tool: str, where: str, name: str = "mcp") -> None:
         self.name = name
@@ -287,8 +285,8 @@ class McpSearch:
 
 
 def mcp_searches(setting: str) -> list[McpSearch]:
-    """Return the providers in the setting `TOOL @ ADDRESS or COMMAND; …`, named mcp, mcp-2 and so
-    on. Raises SettingsError, whose message omits any text after @, because it may hold a key.
+    """Return the providers in the setting `TOOL @ ADDRESS or COMMAND; …`. Raises SettingsError,
+    without the text after @, which may hold a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):

@@ -1,6 +1,4 @@
-"""Define the interface of search providers, call their services over HTTP, and record their traffic
-on a tape or replay it.
-"""
+"""Define search providers, call them over HTTP, and record or replay their traffic."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ _wire: ContextVar[Callable[[Any, Send], Awaitable[Piece]] | None] = ContextVar("
 
 
 class Provider(Protocol):
-    """A search provider. Events, hits and reports refer to it by `name`."""
+    """A search provider. `name` identifies it in events, hits and reports."""
 
     @property
     def name(self) -> str:
@@ -44,26 +42,26 @@ class Provider(Protocol):
 
     @property
     def describes(self) -> str:
-        """The collection searched, as shown in reports, such as "the web, through SearXNG"."""
+        """The collection searched, for reports, such as "the web, through SearXNG"."""
         ...
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most `limit` hits within `seconds`, best first.
-        Positions start at 1, and `provider` and `query` are set. Raises SearchError or QuotaSpent.
+        """Return at most `limit` hits, best first. Set their `position` (from 1), `provider` and
+        `query`. Raises SearchError or QuotaSpent.
         """
         ...
 
 
 @runtime_checkable
 class Placed(Protocol):
-    """A provider at the address `where`, which is "" if only this machine uses the provider."""
+    """A provider at `where`, which is "" if only this machine uses it."""
 
     where: str
 
 
 @runtime_checkable
 class Preparing(Protocol):
-    """A provider that may need longer to prepare for a query than a search may take."""
+    """A provider that may prepare for longer than a search may take."""
 
     async def prepare(self, query: Query) -> None:
         """Prepare for the query. Raises SearchError."""
@@ -81,7 +79,7 @@ class Closing(Protocol):
 
 @asynccontextmanager
 async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
-    """Run external code with a deadline. Convert its errors to SearchError without their text."""
+    """Run external code with a deadline, converting errors to SearchError without their text."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -93,11 +91,11 @@ async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
         raise SearchError(f"{name} could not be searched: {type(error).__name__}.") from error
 
 
-#: HTTP statuses for an exhausted quota: payment required, and two of Tavily's own.
+#: HTTP statuses for an exhausted quota. 432 and 433 are Tavily's.
 _SPENT = (402, 432, 433)
 _REFUSED = (401, 403)
-#: Words in messages about an exhausted quota or a wrong key. Some services send such a message
-#: with an unexpected status (Serper 400, Brave 422, MediaWiki 200).
+#: Words in messages about quotas or keys, which may come with an unexpected status (Serper 400,
+#: Brave 422, MediaWiki 200).
 _QUOTA = ("credits", "quota", "rate limit", "ratelimit", "too many requests")
 _KEY = ("api key", "api_key", "subscription token")
 _SAYING = ("message", "detail", "info", "error", "code")
@@ -106,7 +104,7 @@ _WORDS_CHARS = 200
 
 @dataclass(frozen=True)
 class Access:
-    """A service's request headers, the user's secret, and a hint (`mend`) for refused requests."""
+    """A service's request headers and secret. `mend` is a hint for refused requests."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     secret: str = ""
@@ -122,9 +120,7 @@ OPEN = Access()
 
 
 def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
-    """Convert a response whose status is not 200 to an error. A QuotaSpent error carries the
-    seconds to wait, if known.
-    """
+    """Convert a failed response to an error. QuotaSpent carries the seconds to wait, if known."""
     status, words = answer.status_code, access.redact(_words(parse_json(answer)))
     wait = answer.headers.get("retry-after", "").strip()
     busy = "is busy" if status == httpx.codes.SERVICE_UNAVAILABLE and _wait(wait) else ""
@@ -145,14 +141,14 @@ def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
 
 
 def without_results(label: str, access: Access, answer: Any) -> SearchError:
-    """Return the error for JSON without results, quoting the service's message."""
+    """Return the error for JSON without results, with the service's message."""
     words = access.redact(_words(answer))
     kind = QuotaSpent if tells_of_quota(words) else SearchError
     return kind(f"{label} returned no results{': ' * bool(words)}{words}.")
 
 
 def parse_json(answer: httpx.Response) -> Any:
-    """Parse a response as JSON. Return None if it is not valid."""
+    """Return a response's JSON, or None if it is invalid."""
     try:
         return answer.json()
     except (ValueError, RecursionError):
@@ -168,7 +164,7 @@ def _words(answer: Any) -> str:
 
 
 def tells_of_quota(words: str) -> bool:
-    """Return whether a message is about an exhausted quota or a rate limit."""
+    """Return whether a message is about a quota or rate limit."""
     return any(sign in words.lower() for sign in _QUOTA)
 
 
@@ -180,10 +176,10 @@ def _wait(header: str) -> str:
 
 
 AGENT = "spadework"
-#: Maximum size of a response in bytes. A hundred results with abstracts take a tenth of this.
+#: Maximum response size. A hundred results with abstracts take a tenth of this.
 MOST_BYTES = 5_000_000
 _TELLING = ("content-type", "retry-after", *RATE_LIMIT_HEADERS)
-#: Encodings that decode in small pieces, so that the size limit takes effect in time.
+#: Encodings decoded in small pieces, so that the size limit takes effect.
 _ENCODINGS = "gzip, deflate"
 
 
@@ -205,7 +201,7 @@ class Service:
         params: Mapping[str, str] | None = None,
         body: Any = None,
     ) -> Any:
-        """Send a GET, or a POST if there is a `body`, and return the JSON. Raises SearchError."""
+        """Send a GET, or a POST with a `body`, and return the JSON. Raises SearchError."""
         answer = await self._heard(path, seconds, params, body)
         found = parse_json(answer)
         if found is None:
@@ -224,8 +220,8 @@ class Service:
         return [item for item in self.listed(answer, *path) if isinstance(item, dict)]
 
     def listed(self, answer: Any, *path: str) -> list[Any]:
-        """Return the list at `path` in a response.
-        Raises SearchError or QuotaSpent with the service's message if there is no list.
+        """Return the list at `path` in a response. Raises SearchError or QuotaSpent if there is no
+        list.
         """
         found = answer
         for name in path:
@@ -244,7 +240,7 @@ class Service:
         async def send() -> Piece:
             answer = await self._ask(path, seconds, params, body)
             said = {"status": answer.status_code, "headers": dict(answer.headers)}
-            # Remove the key, because the service may echo it in its response.
+            # Remove the key, because the service may echo it.
             secret = self._access.secret.encode()
             return Piece(said, answer.content.replace(secret, b"") if secret else answer.content)
 
@@ -292,7 +288,7 @@ class Service:
 
 
 async def over_the_wire(request: Any, send: Send) -> Piece:
-    """Return the response of `send()`, or a replayed one. `request` is JSON without API keys."""
+    """Return a sent or replayed response. `request` is JSON without API keys."""
     wire = _wire.get()
     return await (wire(request, send) if wire else send())
 

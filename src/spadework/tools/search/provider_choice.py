@@ -1,6 +1,4 @@
-"""List the search providers, and choose those for a run. The caller may supply other providers,
-including LangChain search tools and retrievers. LangChain itself is not imported.
-"""
+"""List and choose search providers, including the caller's LangChain tools and retrievers."""
 
 from __future__ import annotations
 
@@ -42,7 +40,7 @@ _NAME_CHARS = 40
 
 
 class OwnSearch:
-    """A caller's provider, wrapped so that its errors do not end the run."""
+    """A caller's provider whose errors do not end the run."""
 
     def __init__(self, provider: Provider, name: str) -> None:
         self.name = name
@@ -70,9 +68,7 @@ class OwnSearch:
 
 
 class LangChainSearch:
-    """Searches with a LangChain tool or retriever. A blocking one runs in its own thread, because
-    the event loop's pool has only a few. The thread is abandoned at the deadline.
-    """
+    """A provider that wraps a LangChain tool or retriever."""
 
     def __init__(self, tool_or_retriever: Any, name: str, *, describes: str = "") -> None:
         self.name = name
@@ -80,9 +76,7 @@ class LangChainSearch:
         self._source = tool_or_retriever
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the tool's results. Results with text need not be fetched. Raises SearchError if
-        no result has a URL or text.
-        """
+        """Return the tool's results. Raises SearchError if none has a URL or text."""
         async with held_to(self.name, seconds):
             try:
                 answer = await self._call(with_sites(query))
@@ -108,12 +102,11 @@ class LangChainSearch:
 
 
 def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provider]:
-    """Wrap a caller's providers under names that are not `taken`. Each must have `search(query, *,
-    limit, seconds)`, or LangChain's `ainvoke`. Raises SettingsError for other objects.
+    """Wrap a caller's providers under free names. Each needs `search(query, *, limit, seconds)` or
+    LangChain's `ainvoke`. Raises SettingsError for other objects.
     """
     made: list[Provider] = []
     for source in given:
-        # Make one lower-case word from the object's name or its class name.
         own = getattr(source, "name", None)
         said = own if isinstance(own, str) and own else type(source).__name__
         word = "-".join(re.findall(r"[a-z0-9]+", said.lower()))[:_NAME_CHARS] or "own"
@@ -130,9 +123,7 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return the text, or a tool call if the tool returns an artifact, because LangChain omits the
-    artifact when a tool is called with plain text.
-    """
+    """Return a tool call if plain text would lose the tool's artifact."""
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
     argument = next(iter(getattr(source, "args", None) or {}), "query")
@@ -154,7 +145,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _only_blocks(source: Any) -> bool:
-    """Return whether the async method only wraps the blocking one, as LangChain does by default."""
+    """Return whether the async method only wraps the blocking one."""
     if getattr(source, "coroutine", None) is not None:
         return False
     ways = (getattr(type(source), name, None) for name in ("_arun", "_aget_relevant_documents"))
@@ -163,7 +154,7 @@ def _only_blocks(source: Any) -> bool:
 
 @dataclass(frozen=True)
 class Spec:
-    """How to make a provider. `setting` names the setting it requires, if any."""
+    """How to make a provider, and the setting it requires."""
 
     make: Callable[[Settings], Provider]
     setting: str = ""
@@ -196,11 +187,11 @@ PROVIDERS: dict[str, Spec] = {
 
 
 async def reachable(host: str, port: int, *, seconds: float) -> bool:
-    """Return whether a TCP connection succeeds within `seconds`, including name lookup."""
+    """Return whether a TCP connection succeeds within `seconds`."""
     install_resolver()
     try:
         async with asyncio.timeout(seconds):
-            # anyio also works in uvloop, and tries the next address after 0.25 s of silence.
+            # anyio also works in uvloop, and tries the next address after 0.25 s.
             stream = await anyio.connect_tcp(host, port)
     except (OSError, UnicodeError):
         return False
@@ -218,8 +209,8 @@ PROBE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Choice:
-    """The providers to search, and notices for the user. Results of the providers named in `kept`
-    are cached for other sessions. `spares` are tried in turn if all providers fail.
+    """The providers to search. `kept` names those whose results are cached. `spares` are tried in
+    turn if all fail.
     """
 
     providers: tuple[Provider, ...]
@@ -228,7 +219,7 @@ class Choice:
     spares: tuple[Spare, ...] = ()
 
     def search(self, settings: Settings) -> Search:
-        """Return a `Search` over the providers, with their rate limits and the cache."""
+        """Return a `Search` with the providers' rate limits and the cache."""
         cache = SearchCache.of(settings)
         manners = Manners(limits=settings.search_limits, cache=cache, kept=self.kept)
         return Search(self.providers, manners)
@@ -237,11 +228,9 @@ class Choice:
 async def choose(
     settings: Settings, open_library: Callable[[], Awaitable[Library]], own: Sequence[Any] = ()
 ) -> Choice:
-    """Choose the providers named in `settings.search` and the caller's providers (`own`). "auto"
-    means the first of these that is available: the caller's providers; all providers with a
-    key, address or path, with DuckDuckGo as a fallback; DuckDuckGo; the library, with a notice
-    that the web is unreachable. `open_library` is called only if needed. Raises SettingsError
-    for an unknown name, or for a provider that lacks its key or address.
+    """Choose the providers named in `settings.search`, and the caller's (`own`). "auto" prefers
+    the caller's providers, then those with a key, address or path, then DuckDuckGo, then the
+    library. Raises SettingsError for an unknown name, or for a missing key or address.
     """
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names and not own else []
@@ -263,16 +252,14 @@ async def choose(
 
 
 async def names_of(settings: Settings) -> list[str]:
-    """Return the names of the providers to search, without duplicates. Raises SettingsError as
-    `choose` does.
-    """
+    """Return the names of the providers to search. Raises the same errors as `choose`."""
     names = _names(settings)
     found = await _automatic(settings) if AUTO in names else []
     return list(dict.fromkeys([*found, *(name for name in names if name != AUTO)]))
 
 
 def usable(settings: Settings) -> list[str]:
-    """Return the names of all providers whose required settings are set."""
+    """Return the names of providers whose required settings are set."""
     names = [name for name, known in PROVIDERS.items() if not known.lacks_setting(settings)]
     return [*names, *[MCP] * bool(settings.mcp_search), LIBRARY]
 
@@ -317,13 +304,11 @@ async def _automatic(settings: Settings) -> list[str]:
 async def providers_named(
     name: str, settings: Settings, open_library: Callable[[], Awaitable[Library]]
 ) -> Sequence[Provider]:
-    """Return the providers that a known name stands for.
-    Raises SettingsError for an invalid setting.
-    """
+    """Return the providers for a known name. Raises SettingsError for an invalid setting."""
     if name in PROVIDERS:
         return [await asyncio.to_thread(PROVIDERS[name].make, settings)]
     if name == MCP:
-        # Imported here, because most runs do not need the MCP client.
+        # Most runs do not need the MCP client.
         from spadework.tools.search.mcp_tool import mcp_searches
 
         return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
@@ -344,9 +329,7 @@ class LibrarySearch:
         return self.library.describe
 
     async def prepare(self, query: Query) -> None:
-        """Build the index if it is missing, and fully read the packages named in the query. Raises
-        SearchError.
-        """
+        """Build a missing index, and read the packages named in the query. Raises SearchError."""
         try:
             await self.library.build()
             await self.library.widen(query.text)
@@ -354,8 +337,8 @@ class LibrarySearch:
             raise SearchError(str(error)) from error
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most `limit` documents, best first.
-        Raises SearchError after `seconds`, or if the index cannot be built.
+        """Return at most `limit` documents, best first. Raises SearchError after `seconds` or if
+        there is no index.
         """
         try:
             async with asyncio.timeout(seconds):

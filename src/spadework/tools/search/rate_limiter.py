@@ -1,4 +1,4 @@
-"""Limit the rate of searches per provider, and report the delays."""
+"""Limit searches per provider, and report the delays."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from datetime import UTC, datetime, timedelta
 from spadework.errors import QuotaSpent, Throttled
 from spadework.tools.web.fair_queue import Opening, Waiter, shared_place
 
-#: Waits shorter than this many seconds are not reported.
+#: Shorter waits are not reported.
 LEAST_SECONDS = 0.5
 
 
 @dataclass
 class Waited:
-    """A provider's counts of delayed and skipped queries, and the longest delay in seconds."""
+    """A provider's delayed and skipped queries, and its longest delay in seconds."""
 
     queries: int = 0
     longest: float = 0.0
@@ -42,11 +42,11 @@ class Waits:
             waited.longest = max(waited.longest, seconds)
 
     def turn_away(self, name: str) -> None:
-        """Record a query that was skipped because of the rate limit."""
+        """Record a query skipped because of the rate limit."""
         self._by_name.setdefault(name, Waited()).turned_away += 1
 
     def news(self) -> tuple[str, ...]:
-        """Return sentences about the providers that have not been reported yet."""
+        """Return sentences about providers not reported yet."""
         fresh = [name for name in self._by_name if name not in self._said]
         self._said.update(fresh)
         return tuple(told for name in fresh for told in _sentences(name, self._by_name[name]))
@@ -65,15 +65,15 @@ def _queries(count: int) -> str:
     return "1 query" if count == 1 else f"{count} queries"
 
 
-#: Longest pause in seconds that a provider can demand, in case a header is wrong.
+#: Longest pause that a provider can demand, in case a header is wrong.
 MOST_PAUSE_SECONDS = 3_600.0
-#: Initial and maximum seconds between two searches of a busy provider.
+#: Initial and maximum seconds between searches of a busy provider.
 FIRST_SPACING, MOST_SPACING = 1.1, 8.8
 
 
 @dataclass(frozen=True)
 class Limit:
-    """At most `at_once` concurrent searches, which start at least `every` seconds apart."""
+    """At most `at_once` concurrent searches, started at least `every` seconds apart."""
 
     every: float = 0.0
     at_once: int = 8
@@ -84,7 +84,7 @@ class Limit:
         return cls(1 / searches, at_once)
 
 
-#: Rate limits of providers. A search is one request unless noted. DEFAULT applies to the rest.
+#: Provider rate limits. A search is one request unless noted.
 LIMITS: Mapping[str, Limit] = {
     # arXiv, API terms of use: one request every three seconds, a single connection.
     "arxiv": Limit(3.0, 1),
@@ -92,15 +92,15 @@ LIMITS: Mapping[str, Limit] = {
     "pubmed": Limit.per_second(1.5, 2),
     # OpenAlex, rate limits and authentication: ten requests a second.
     "openalex": Limit.per_second(10, 5),
-    # MediaWiki, API etiquette: no hard limit on reads, but requests should be made in series.
+    # MediaWiki, API etiquette: no hard limit, but requests should be made in series.
     "wikipedia": Limit(0.0, 2),
-    # Tavily, rate limits: 100 requests a minute with a development key, otherwise 1,000.
+    # Tavily, rate limits: 100 requests a minute with a development key.
     "tavily": Limit.per_second(100 / 60, 5),
     # Brave Search API, plans: 50 requests a second for Search.
     "brave": Limit.per_second(50, 10),
-    # Serper does not publish its limits, which depend on the plan. This is a cautious choice.
+    # A cautious choice, because Serper does not publish its limits.
     "serper": Limit.per_second(5, 5),
-    # DuckDuckGo documents no limit, but soon refuses fast clients. Each search starts a process.
+    # DuckDuckGo documents no limit, but soon refuses fast clients.
     "duckduckgo": Limit.per_second(1, 2),
 }
 #: The limit for SearXNG, MCP and the caller's providers.
@@ -114,14 +114,14 @@ class _Waiter(Waiter):
 
 
 class RateLimiter:
-    """A provider's queue, shared by all threads and event loops. `clock` returns seconds."""
+    """A provider's queue, shared by all threads and event loops."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._queue: deque[_Waiter] = deque()
         self._running = 0
-        #: True while a search that has left the queue is waiting for the rate limit.
+        #: A search that has left the queue is waiting for the rate limit.
         self._starting = False
         self._next = 0.0
         self._paused = 0.0
@@ -147,7 +147,7 @@ class RateLimiter:
 
     @contextmanager
     def respect_limits(self) -> Iterator[None]:
-        """Pause after QuotaSpent if the provider says how long, and slow down if it is busy."""
+        """Apply the pause or slowdown that a QuotaSpent error demands."""
         begun = self._clock()
         try:
             yield
@@ -160,8 +160,8 @@ class RateLimiter:
 
     @asynccontextmanager
     async def turn(self, limit: Limit, seconds: float, common: str = "") -> AsyncIterator[float]:
-        """Wait for a turn and yield the seconds waited. `common` names the queue shared with other
-        machines, if any. Raises Throttled once a turn within `seconds` is impossible.
+        """Wait for a turn and yield the seconds waited. `common` names a queue shared by machines.
+        Raises Throttled once a turn within `seconds` is impossible.
         """
         begun = self._clock()
         with self._lock:
@@ -222,9 +222,7 @@ class RateLimiter:
     async def _beside_others(
         self, inside: AsyncExitStack, limit: Limit, until: float, common: str
     ) -> None:
-        """Take a turn in the queue shared by all machines, and share the provider's pauses through
-        it. Closing `inside` ends the turn.
-        """
+        """Take a turn in the shared queue. Closing `inside` ends it."""
 
         def check(opening: Opening) -> None:
             if opening.shut:
@@ -297,8 +295,8 @@ RATE_LIMITERS = RateLimiters()
 
 
 def limit_of(name: str, asked: Mapping[str, tuple[float, int]]) -> Limit | None:
-    """Return a provider's limit, or None if it is unlimited.
-    `asked` holds limits from the settings: searches per second and concurrent searches.
+    """Return a provider's limit, or None if unlimited. `asked` holds (searches per second,
+    concurrent searches).
     """
     if name in asked:
         return Limit.per_second(*asked[name])

@@ -1,4 +1,4 @@
-"""Turn results of services and tools into hits, and apply search filters."""
+"""Turn results into hits, and apply search filters."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _NAMES = (
     "uz uzbekistan,ve venezuela,vn vietnam,ye yemen,zm zambia,zw zimbabwe"
 )
 NAMES = MappingProxyType({entry[:2]: entry[3:] for entry in _NAMES.split(",")})
-#: Countries and languages that Brave accepts. It rejects requests with any others.
+#: Countries and languages that Brave accepts. It rejects all others.
 BRAVE_COUNTRIES = frozenset((
     "ar", "at", "au", "be", "br", "ca", "ch", "cl", "cn", "de", "dk", "es", "fi", "fr", "gb",
     "gr", "hk", "id", "in", "it", "jp", "kr", "mx", "my", "nl", "no", "nz", "ph", "pl", "pt",
@@ -73,10 +73,10 @@ _REGIONS = (
     "sk-sk", "sl-sl", "th-th", "tr-tr", "tw-tzh", "ua-uk", "uk-en", "us-en", "ve-es", "vn-vi",
     "za-en",
 )
-#: DuckDuckGo's codes where they differ from the ISO codes of countries and languages.
+#: DuckDuckGo's codes where they differ from the ISO codes.
 _OWN_COUNTRIES = {"gb": "uk", "si": "sl"}
 _OWN_LANGUAGES = {"ja": "jp", "ko": "kr", "nb": "no"}
-#: Default regions of languages whose code is not also their country's code.
+#: Default regions of languages whose code is not their country's code.
 _HOMES = {
     "en": "us-en", "zh": "cn-zh", "sv": "se-sv", "da": "dk-da", "cs": "cz-cs", "el": "gr-el",
     "uk": "ua-uk", "et": "ee-et", "he": "il-he", "vi": "vn-vi", "ar": "xa-ar", "ms": "my-ms",
@@ -93,7 +93,7 @@ PUBMED_LANGUAGES = MappingProxyType({
 
 
 def region(country: str, language: str) -> str:
-    """Return DuckDuckGo's region for a country, a language or both, or "" if there is none."""
+    """Return DuckDuckGo's region for a country, language or both, or ""."""
     spoken = _OWN_LANGUAGES.get(language, language)
     if not country:
         own = f"{spoken}-{spoken}"
@@ -107,7 +107,7 @@ def is_spoken(place: str, language: str) -> bool:
     return place.endswith(f"-{_OWN_LANGUAGES.get(language, language)}")
 
 
-#: Maximum number of `site:` or `-site:` operators in a query. Engines reject long queries.
+#: Maximum number of `site:` operators in a query. Engines reject long queries.
 MOST_SITES = 5
 #: Prefix of URLs of library documents.
 SHELF = "library://"
@@ -115,8 +115,8 @@ _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*
 
 
 def domains(named: Iterable[str]) -> list[str]:
-    """Return the distinct domains in the texts.
-    For example, `https://www.Example.org/x` gives example.org.
+    """Return the distinct domains in the texts, such as example.org for
+    `https://www.Example.org/x`.
     """
     hosts = (text.strip().lower()[:300].rpartition("://")[2] for text in named)
     found = (re.split(r"[/:?#]", host, maxsplit=1)[0].removeprefix("www.") for host in hosts)
@@ -124,7 +124,7 @@ def domains(named: Iterable[str]) -> list[str]:
 
 
 def with_sites(query: Query, text: str = "") -> str:
-    """Return the query's text (or `text`) with `site:` operators for its domains."""
+    """Return the query's text with `site:` operators for its domains."""
     inside = " OR ".join(f"site:{domain}" for domain in domains(query.include_domains)[:MOST_SITES])
     outside = " ".join(f"-site:{domain}" for domain in domains(query.exclude_domains)[:MOST_SITES])
     either = f"({inside})" if " OR " in inside else inside
@@ -132,8 +132,8 @@ def with_sites(query: Query, text: str = "") -> str:
 
 
 def is_wanted(query: Query, url: str) -> bool:
-    """Return whether the query's domain filters admit a URL. Library documents, which have no
-    domain, are filtered by URL prefixes such as `library://notes/2026`.
+    """Return whether the query's domain filters admit a URL. Library documents are filtered by URL
+    prefixes such as `library://notes/2026`.
     """
     if not url.startswith(("http://", "https://")):
         inside, outside = _shelves(query.include_domains), _shelves(query.exclude_domains)
@@ -165,13 +165,13 @@ class Meeting(Protocol):
     """A provider that supports filters."""
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return those of the query's filters that the service can apply itself."""
+        """Return the query's filters that the service can apply itself."""
         ...
 
 
 def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
-    """Complete a query with the settings' filters and the question's language. The query's own
-    filters win, but its domains can only narrow the settings' domains.
+    """Add the settings' filters and the question's language. The query's filters win, but its
+    domains only narrow the settings' domains.
     """
     inside = settings.search_sites
     only = Query(text="", include_domains=inside)
@@ -193,8 +193,8 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
 
 
 def tongue(query: Query) -> str:
-    """Return the language that web engines should prefer, or "" for their default. This is the
-    requested language, or else the question's language if the query may be in that language.
+    """Return the requested language, or the question's if the query may be in it. "" means the
+    engine's default.
     """
     if query.language or not query.asked_in:
         return query.language
@@ -202,7 +202,7 @@ def tongue(query: Query) -> str:
 
 
 def filters_of(query: Query) -> frozenset[Wish]:
-    """Return the query's filters that not every provider supports: all except its domains."""
+    """Return the query's filters, except its domains."""
     there: dict[Wish, bool] = {
         "country": bool(query.country),
         "language": bool(query.language),
@@ -213,7 +213,7 @@ def filters_of(query: Query) -> frozenset[Wish]:
 
 
 def fits(query: Query, hit: Hit) -> bool:
-    """Return whether a hit is within the query's domains and, if it is dated, within its dates."""
+    """Return whether a hit matches the query's domains and, if dated, its dates."""
     if not is_wanted(query, hit.url):
         return False
     if not hit.published_at:
@@ -258,7 +258,7 @@ def _sentence(provider: Provider, query: Query) -> str:
     return f"{provider.name} cannot filter by {named}: {how}."
 
 
-#: Maximum length of a snippet in characters. Some services return a whole abstract.
+#: Maximum snippet length. Some services return a whole abstract.
 SNIPPET_CHARS = 2_000
 PUBLISHER_CHARS = 120
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
@@ -266,7 +266,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 @dataclass(frozen=True)
 class Row:
-    """An unvalidated result. `date` is text and `publisher` a name; only `kind` is trusted."""
+    """An unvalidated result. Only its `kind` is trusted."""
 
     url: Any
     title: Any = ""
@@ -280,8 +280,8 @@ class Row:
 def number_rows(
     rows: Iterable[Row], provider: str, query: Query, limit: int, kind: SourceKind = ""
 ) -> list[Hit]:
-    """Convert the first `limit` rows with a web address or text to hits, numbered from 1.
-    `kind` applies to rows that have none of their own.
+    """Convert the first `limit` rows with a web address or text to hits. `kind` is the default for
+    rows without one.
     """
     usable = [row for row in rows if row.text or is_web(row.url)]
     return [
@@ -312,14 +312,12 @@ def document_url(provider: str, text: str) -> str:
 
 
 def whole(text: Any) -> str:
-    """Replace lone surrogates in a text, because they cannot be stored."""
+    """Replace lone surrogates, which cannot be stored."""
     return str(text).encode(errors="replace").decode()
 
 
 def plain(marked: Any) -> str:
-    """Return text on one line, without HTML tags and with character references decoded. Return ""
-    for anything but a string.
-    """
+    """Return text on one line without HTML markup, or "" for anything but a string."""
     return " ".join(html.unescape(_TAG.sub("", marked)).split()) if isinstance(marked, str) else ""
 
 
@@ -334,7 +332,7 @@ _DATE = (
 _PUBLISHER = ("publisher", "journal", "site_name", "sitename")
 _LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
 _DEEP = 3
-#: Maximum length of a Python literal. Parsing one takes a hundred times its size in memory.
+#: Parsing a Python literal takes a hundred times its size in memory.
 _MOST_CHARS = 1_000_000
 _LINK = re.compile(
     r"\[(?P<title>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s()<>]+)[^()\n]{0,300}\)|(?P<bare>https?://[^\s<>\"')\]]+)"
@@ -346,8 +344,8 @@ _MARKS = re.compile(
 
 
 def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
-    """Return the list of results in a tool's response, or None. The list may be JSON or Python
-    text, be nested in an object, or be a message's artifact.
+    """Return the list of results in a tool's response, or None. It may be JSON or Python text,
+    nested, or an artifact.
     """
     if artifact := getattr(answer, "artifact", None):
         answer = artifact
@@ -371,7 +369,7 @@ def _parse(text: str) -> Any:
 
 
 def row(result: Any) -> Row:
-    """Convert a mapping, or an object with `metadata` such as LangChain's Document, to a row."""
+    """Convert a mapping, or an object with `metadata` (LangChain's Document), to a row."""
     fields = result if isinstance(result, Mapping) else getattr(result, "metadata", {})
     given = fields if isinstance(fields, Mapping) else {}
     known = {str(name).lower(): value for name, value in given.items()}
@@ -388,7 +386,7 @@ def row(result: Any) -> Row:
 
 
 def find_links(text: str) -> list[Row]:
-    """Return a text's distinct links: Markdown links, or addresses with a title above them."""
+    """Return the distinct Markdown links and titled addresses in a text."""
     found = list(_LINK.finditer(text))
     made: dict[str, Row] = {}
     for n, match in enumerate(found):

@@ -1,4 +1,4 @@
-"""Search PubMed, OpenAlex, arXiv (by its Atom API) and Wikipedia (by the MediaWiki API)."""
+"""Search PubMed, OpenAlex, arXiv and Wikipedia."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PUBMED_FIRST, _PUBMED_LAST = date(1800, 1, 1), date(2999, 12, 31)
 
 
 class PubMed:
-    """Medical literature from PubMed (NCBI E-utilities). Fetches ids first, then their records."""
+    """Medical literature from PubMed (NCBI E-utilities)."""
 
     name = "pubmed"
     describes = "medical literature, through PubMed"
@@ -43,7 +43,7 @@ class PubMed:
         self._service = Service("PubMed", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return articles by relevance. Their snippets list the authors, journal and date."""
+        """Return articles, most relevant first."""
         try:
             async with asyncio.timeout(seconds):
                 ids = await self._ids(query, limit, seconds)
@@ -53,9 +53,9 @@ class PubMed:
         return number_rows(self._rows(ids, found), self.name, query, limit, "paper")
 
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
-        # Keep content words only: PubMed requires every word to match, even stop words.
+        # PubMed requires every word to match, even stop words.
         term = " ".join(query_terms(query.text)) or query.text
-        # Do not filter by the question's language (`asked_in`): most articles are in English.
+        # Ignore `asked_in`: most articles are in English.
         if spoken := PUBMED_LANGUAGES.get(query.language.partition("-")[0]):
             term = f"({term}) AND {spoken}[la]"
         answer = await self._get(
@@ -70,7 +70,7 @@ class PubMed:
         return [number for number in numbers if isinstance(number, str) and number.isdecimal()]
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: publication date, and the languages that PubMed knows."""
+        """Return the supported filters: dates, and the languages that PubMed knows."""
         known = query.language.partition("-")[0] in PUBMED_LANGUAGES
         return frozenset[Wish](("time", *(("language",) if known else ())))
 
@@ -86,7 +86,7 @@ class PubMed:
         for number in ids:
             article = articles.get(number) if articles else None
             if isinstance(article, dict) and article.get("title"):
-                # Clean twice, because titles contain escaped tags such as &lt;i&gt;.
+                # Titles contain escaped tags such as &lt;i&gt;.
                 title = plain(plain(article["title"]))
                 journal = article.get("fulljournalname") or article.get("source")
                 date = article.get("sortpubdate")
@@ -116,7 +116,7 @@ _OPENALEX_FIELDS = "id,doi,display_name,publication_date,abstract_inverted_index
 
 
 class OpenAlex:
-    """Scholarly works from OpenAlex, which allows only a few searches a day without a key."""
+    """Scholarly works from OpenAlex (few searches a day without a key)."""
 
     name = "openalex"
     describes = "scholarly works, through OpenAlex"
@@ -140,7 +140,7 @@ class OpenAlex:
         wishes = {
             "from_publication_date": first.isoformat() if first else "",
             "to_publication_date": last.isoformat() if last else "",
-            # Do not filter by the question's language (`asked_in`): most works are in English.
+            # Ignore `asked_in`: most works are in English.
             "language": query.language.partition("-")[0],
         }
         asked = ",".join(f"{name}:{wish}" for name, wish in wishes.items() if wish)
@@ -196,9 +196,7 @@ class Arxiv:
         self._service = Service("arXiv", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return preprints that contain any of the terms, most relevant first, with their
-        abstracts. Sorting by date would rank weak matches first.
-        """
+        """Return preprints that contain any of the terms, most relevant first."""
         terms = query_terms(query.text) or query.text.replace('"', " ").split()
         asked = " OR ".join(f'all:"{term}"' for term in terms)
         first, last = period(query)
@@ -220,9 +218,7 @@ class Arxiv:
 
 
 def arxiv_rows(feed: bytes) -> list[Row]:
-    """Parse an Atom feed without resolving entities. Raises SearchError for an incomplete feed or
-    an error from arXiv, and QuotaSpent after too many requests.
-    """
+    """Parse an Atom feed. Raises SearchError, or QuotaSpent after too many requests."""
     if feed.lstrip()[:40].lower().startswith(b"rate exceeded"):
         raise QuotaSpent("arXiv received too many requests.", busy=True)
     parser = etree.XMLParser(
@@ -251,7 +247,7 @@ def _preprint_row(entry: etree._Element) -> Row:
 
 
 class Wikipedia:
-    """Searches Wikipedia at `url` if given, else in the query's language, else in `language`."""
+    """Wikipedia at `url`, else in the query's language, else in `language`."""
 
     name = "wikipedia"
 
@@ -273,7 +269,7 @@ class Wikipedia:
         return number_rows(rows, self.name, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filter: language, because each language has its own Wikipedia."""
+        """Return the supported filters: language only."""
         return frozenset[Wish](("language",))
 
 

@@ -1,4 +1,4 @@
-"""Search the web through Brave, Serper (Google), Tavily or the user's own SearXNG."""
+"""Search the web through Brave, Serper (Google), Tavily or SearXNG."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Brave:
         self._service = Service("Brave", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 20 results. A query about current events gets news of the past month."""
+        """Return at most 20 results. For current events, search the past month's news."""
         news = news_wanted(query)
         sites = with_sites(query, " ").split()
         words = query.text.split()[: max(1, _QUERY_WORDS - len(sites))]
@@ -111,7 +111,7 @@ class Serper:
         self._service = Service("Serper", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 100 results. A query about current events gets news of the past month."""
+        """Return at most 100 results. For current events, search the past month's news."""
         news = news_wanted(query)
         path, listed = ("/news", "news") if news else ("/search", "organic")
         body: dict[str, Any] = {"q": with_sites(query), "num": min(limit, _SERPER_MOST)}
@@ -176,7 +176,7 @@ class Tavily:
         return number_rows(rows, self.name, query, limit, "news" if news else "")
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: news, time and, except for news, Tavily's countries."""
+        """Return the supported filters. Tavily cannot filter news by country."""
         return frozenset[Wish](("news", "time", *(("country",) if _country(query) else ())))
 
 
@@ -188,9 +188,7 @@ _SEARXNG_ACCESS = Access(mend="add json to search.formats in its settings.yml")
 
 
 class SearXNG:
-    """The web, through the SearXNG server at `url`. Raises SettingsError if `url` is not an
-    http(s) URL.
-    """
+    """The web, through SearXNG at `url`. Raises SettingsError for an invalid URL."""
 
     name = "searxng"
     describes = "the web, through SearXNG"
@@ -209,9 +207,7 @@ class SearXNG:
         return searxng_hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: all of them. Dates are widened to the shortest time range
-        that covers them.
-        """
+        """Return the supported filters: all of them."""
         return frozenset[Wish](("country", "language", "news", "time"))
 
 
@@ -223,16 +219,14 @@ def _query_parameters(query: Query) -> dict[str, str]:
     if news_wanted(query):
         asked["categories"] = "news" if query.news else "general,news"
     if spoken := tongue(query) or (ENGLISH if query.country else ""):
-        # SearXNG takes the country as part of a locale, such as pt-BR.
+        # SearXNG expects locales such as pt-BR.
         code, _, own = spoken.partition("-")
         asked["language"] = "-".join(filter(None, (code, (query.country or own).upper())))
     return asked
 
 
 def searxng_hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Parse SearXNG's JSON, ignoring `number_of_results`, which is often 0. Raises SearchError for
-    invalid JSON, or if there are no results because engines failed.
-    """
+    """Parse SearXNG's JSON. Raises SearchError if it is invalid or no engine answered."""
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise SearchError("SearXNG answered with JSON that contains no results.")

@@ -1,1 +1,1 @@
-"""Store a session: its journal, its record and its pages."""
+"""Store a session's journal, record and pages."""

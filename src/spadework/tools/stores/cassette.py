@@ -1,4 +1,4 @@
-"""Replay a finished session from its recording, without network access."""
+"""Replay a finished session from its recording, offline."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _near(text: str, at: int) -> str:
 
 @dataclass(frozen=True)
 class Missing:
-    """A request without a recorded answer: its kind, its caller, and the reason."""
+    """A request without a recorded answer. `who` is the caller."""
 
     kind: str
     who: str
@@ -74,9 +74,7 @@ class Missing:
 
 
 class Recording:
-    """A recorded session. `replayed` counts the requests that the recording answered, and `new`
-    the requests that a model answered.
-    """
+    """A recorded session that counts replayed and new requests."""
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
@@ -87,7 +85,7 @@ class Recording:
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """Open the recording in a session's file, read-only. Raises sqlite3.Error."""
+        """Open a session's recording, read-only. Raises sqlite3.Error."""
         return cls(await SqliteRows.read(path))
 
     async def aclose(self) -> None:
@@ -95,8 +93,8 @@ class Recording:
         await self._rows.close()
 
     async def row(self, request: Request) -> Row:
-        """Return the next recorded exchange for a request. If there is none, raise NotRecorded for
-        a model request, otherwise SearchError or FetchError.
+        """Return the next recorded exchange. If there is none, raise NotRecorded, SearchError or
+        FetchError.
         """
         try:
             rows = await self._newest(await self._exchanges.rows(request.key))
@@ -117,7 +115,7 @@ class Recording:
         return row
 
     async def noted(self, request: Request) -> Any:
-        """Return the value that the session recorded for a request, or None."""
+        """Return the value recorded for a request, or None."""
         try:
             rows = await self._exchanges.rows(request.key)
             return json.loads(rows[-1].tape.last.body) if rows and rows[-1].tape else None
@@ -127,11 +125,11 @@ class Recording:
             return None
 
     def asked_anew(self) -> None:
-        """Count a request without a recorded answer as answered by a model."""
+        """Count a request as answered by a model."""
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Return the last process's rows. Earlier rows are failures that it retried."""
+        """Return the last process's rows, which retry earlier failures."""
         if len(rows) < 2:
             return rows
         opened = await self._rows.opened_before(rows[-1].number)

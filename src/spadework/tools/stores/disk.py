@@ -16,7 +16,7 @@ T = TypeVar("T")
 THREADS = 4
 #: Seconds allowed for a file operation, ample for a working disk.
 SECONDS = 20.0
-#: Minimum seconds allowed for work on a file, even when a run is out of time.
+#: Seconds always allowed for file work, even after a run's deadline.
 LEAST_SECONDS = 1.0
 #: Seconds to wait for cancelled work to end.
 STRUCK_SECONDS = 5.0
@@ -39,7 +39,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class DiskHangs(OSError):
-    """A file operation took too long. It may still succeed later."""
+    """A file operation took too long but may still succeed."""
 
     def __init__(self, path: object, seconds: float) -> None:
         named = str(path) if isinstance(path, Path) else None
@@ -47,9 +47,7 @@ class DiskHangs(OSError):
 
 
 async def on_disk(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a file thread and return its result. Raises DiskHangs after SECONDS. The work
-    continues even if the caller is cancelled, and the process does not exit until it ends.
-    """
+    """Run `work` in a file thread. Raises DiskHangs after SECONDS, without stopping the work."""
     call = partial(work, *args, **kwargs)
     doing = asyncio.get_running_loop().run_in_executor(_pool, call)
     try:
@@ -68,15 +66,14 @@ async def in_time(
     left: float,
     undo: Callable[[T], Coroutine[Any, Any, None]] | None = None,
 ) -> T:
-    """Await `work` on the file at `path` for up to `left` seconds (at least LEAST_SECONDS), then
-    abandon it and raise DiskHangs. If the caller is cancelled just as the work finishes, `undo`
-    releases the result.
+    """Await `work` for `left` seconds (at least LEAST_SECONDS), or raise DiskHangs. If the caller
+    is cancelled, `undo` releases a finished result.
     """
     doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:
         await asyncio.wait({doing}, timeout=seconds)
     except asyncio.CancelledError:
-        # Cancel the work only once, because a second cancellation would prevent its cleanup.
+        # A second cancellation would prevent the work's cleanup.
         if not doing.cancelling():
             doing.cancel()
         await asyncio.wait({doing}, timeout=min(seconds, STRUCK_SECONDS))
@@ -92,7 +89,7 @@ async def in_time(
 
 
 async def let_go(work: Coroutine[Any, Any, None], seconds: float) -> None:
-    """Await `work` on a disk that may hang, but abandon it after `seconds`."""
+    """Await `work`, but abandon it after `seconds`."""
     doing = asyncio.ensure_future(work)
     await asyncio.wait({doing}, timeout=seconds)
     doing.add_done_callback(_forgotten)

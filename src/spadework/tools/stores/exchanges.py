@@ -1,4 +1,4 @@
-"""Store exchanges with the outside world: requests and the exact bytes received."""
+"""Store requests with the exact bytes received."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Tape:
 
 @dataclass(frozen=True)
 class Request:
-    """A request, identified by its `kind` and `content` (JSON). `about` names the caller."""
+    """A request with JSON `content`. `about` names the caller."""
 
     kind: str
     content: Any
@@ -70,7 +70,7 @@ BULKY = frozenset({"page", "document", "attached", "known page", "earlier pages"
 
 
 class Row(NamedTuple):
-    """A stored exchange. `tape` is None if its bytes were not kept. `error` is JSON."""
+    """A stored exchange. `tape` is None if its bytes were not kept."""
 
     number: int
     tape: Tape | None
@@ -79,15 +79,15 @@ class Row(NamedTuple):
     elapsed: float
 
     def whole(self) -> Tape:
-        """Return the received items, or raise the error with which the exchange failed."""
+        """Return the received items, or raise the exchange's error."""
         if self.error is not None:
             raise error_from_text(self.error)
         assert self.tape is not None
         return self.tape
 
     async def reread(self, read: Callable[[Tape], Awaitable[T]]) -> T:
-        """Return the result of `read` on the received items. If the exchange failed, raise its
-        error. If the error is final, try `read` first, because it may succeed now.
+        """Return `read(tape)`. For a failed exchange, raise its error, unless the error is final
+        and `read` now succeeds.
         """
         assert self.tape is not None
         if self.error is None:
@@ -106,19 +106,19 @@ class Damaged(Exception):
     """A row of the journal is unreadable."""
 
 
-#: Maximum compressed bytes of pages and files that a session stores.
+#: Maximum compressed bytes of stored pages and files per session.
 MOST_BYTES = 50e6
 
 
 class Exchanges:
-    """The exchanges of a journal. Bodies of BULKY kinds together take at most MOST_BYTES."""
+    """The exchanges of a journal, with at most MOST_BYTES of BULKY bodies."""
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
         self._room = MOST_BYTES
 
     async def measure(self) -> None:
-        """Subtract the bytes used by the session's earlier processes from the remaining space."""
+        """Subtract the bytes already stored from the remaining space."""
         self._room -= await self._rows.size()
 
     async def rows(self, key: str) -> list[Row]:
@@ -145,7 +145,7 @@ class Exchanges:
         error: str | None,
         charged: Callable[[], tuple[str, float]],
     ) -> None:
-        """Store an exchange and its charge atomically. A crash may leave an unused body behind."""
+        """Store an exchange and its charge atomically."""
         pieces = [
             [piece.head, await self._body(piece.body, bulky=request.kind in BULKY)]
             for piece in tape.pieces
@@ -198,7 +198,7 @@ class Exchanges:
 
 
 def error_to_text(error: SpadeworkError | BudgetSpent) -> str:
-    """Serialize an error's type, message and attributes to JSON."""
+    """Serialize an error to JSON."""
     said = "" if isinstance(error, BudgetSpent) else str(error)
     return json.dumps([type(error).__name__, said, vars(error)], default=_plain)
 

@@ -1,10 +1,5 @@
-"""Keep a session's journal: every answer is stored, with its charge, before it is used. A resumed
-run therefore pays for nothing twice, and workers that want the same page fetch it once.
-Received bytes are stored too (`exchange`), so that a session can be replayed.
-
-Keep a run's record: its events in order, each written before its step is saved. The record of a
-killed run therefore holds every step that will not be repeated. Events that a resumed run repeats
-are recorded only once.
+"""Store each answer with its charge before use, so that resumed runs pay for nothing twice. Record
+each event before its step is saved.
 """
 
 from __future__ import annotations
@@ -35,12 +30,12 @@ from spadework.tools.stores.journal_rows import AnswerRow, JournalRows, claim_on
 from spadework.tools.stores.session_database import SqliteRows
 
 T = TypeVar("T")
-#: Obtains an answer: sends a request and records it on the tape, or only reads the tape.
+#: Obtains an answer by sending a request or reading the tape.
 Ask = Callable[[Tape], Awaitable[T]]
 
 
 class Journal:
-    """A session's answers with their charges and times. In a replay, they come from `recording`."""
+    """A session's answers with charges and times, or a replay of `recording`."""
 
     def __init__(
         self, rows: JournalRows, budget: Budget, recording: Recording | None = None
@@ -55,8 +50,8 @@ class Journal:
 
     @classmethod
     async def open(cls, path: Path, budget: Budget, *, recording: Recording | None = None) -> Self:
-        """Open or create the journal, and load the session's usage into `budget`. Raises
-        SessionUnreadable for a file from a newer version, and sqlite3.Error for a damaged one.
+        """Open or create the journal, and load past usage into `budget`. Raises SessionUnreadable
+        or sqlite3.Error.
         """
         claim = claim_on(path.parent.name)
         rows = claim.journal_rows() if claim else await SqliteRows.open(path)
@@ -70,9 +65,7 @@ class Journal:
 
     @property
     def connection(self) -> aiosqlite.Connection:
-        """The connection to the session's file.
-        It is shared, because two writers would block each other.
-        """
+        """The file's connection, shared because two writers would block each other."""
         assert isinstance(self._rows, SqliteRows)
         return self._rows.db
 
@@ -81,7 +74,7 @@ class Journal:
         return Journal(self._rows, self._budget)
 
     def asked_anew(self) -> None:
-        """Count a request without a recorded answer as answered by a model."""
+        """Count a request as answered by a model."""
         if self.recording is not None:
             self.recording.asked_anew()
 
@@ -95,7 +88,7 @@ class Journal:
         return not self.hangs
 
     async def close(self) -> None:
-        """Store usage not yet charged to an answer, and close the file."""
+        """Store uncharged usage, and close the file."""
         try:
             if self._budget.loose.amounts and self.recording is None:
                 await self.note("rest", {}, None)
@@ -107,9 +100,8 @@ class Journal:
     async def once(
         self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]
     ) -> T:
-        """Return the answer of `work()`, which runs only once per `kind` and `key` (JSON). A final
-        failure (FetchError.final) is stored and raised again. After other failures, or if the
-        stored answer is damaged, `work` runs again.
+        """Return the answer of `work()`, which runs once per `kind` and `key` (JSON). A final
+        FetchError is stored and raised again.
         """
         asked = Request(kind, key)
         async with self._exclusive(asked, self._rows.answer) as row:
@@ -128,7 +120,7 @@ class Journal:
             return value
 
     async def find(self, kind: str, key: Any, shape: type[T]) -> T | None:
-        """Return the stored answer, or None. If a failure is stored, raise it."""
+        """Return the stored answer or None, or raise the stored failure."""
         row = await self._rows.answer(Request(kind, key).key)
         answer = None if row is None else _answer_in(row, shape)
         return answer[0] if answer else None
@@ -138,9 +130,8 @@ class Journal:
         return await self._rows.count(kind)
 
     async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
-        """Return `ask(tape)` and store the tape. Once it is stored, return `read(tape)` instead. A
-        resumed run re-raises final failures and retries others. A replay re-raises every
-        failure, unless it is final and `read` now succeeds.
+        """Return `ask(tape)` and store the tape, or return `read(tape)` if it is stored. Stored
+        final failures are raised again.
         """
         if self.recording is not None:
             return await self._replay(self.recording, request, read)
@@ -159,7 +150,7 @@ class Journal:
             return value
 
     async def charge(self, request: Request) -> Amounts:
-        """Return a request's last charge, keyed by the fields of Usage, or {}."""
+        """Return a request's last charge by Usage field, or {}."""
         found = await self._rows.exchanges(request.key)
         return json.loads(found[-1].used) if found else {}
 
@@ -171,13 +162,13 @@ class Journal:
             await self._put(Request(kind, key), tape, None, Bill())
 
     async def paid(self, **amounts: float) -> None:
-        """Record and charge usage that belongs to no answer. `amounts` are fields of Usage."""
+        """Record and charge Usage amounts that belong to no answer."""
         with self._budget.metered() as bill:
             self._budget.add(**amounts)
             await self._put(Request("paid", ""), Tape(), None, bill)
 
     async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
-        """Return the recorded value in a replay or, if `before`, a resumed run; otherwise None."""
+        """Return the recorded value, or None. Without `before`, only replays have one."""
         if self.recording is not None:
             return await self.recording.noted(Request(kind, key))
         row = await self._exchanges.settled(Request(kind, key).key) if before else None
@@ -186,9 +177,7 @@ class Journal:
     async def moment(
         self, kind: str, key: Any, shape: Any, work: Callable[[], Awaitable[T]], otherwise: T
     ) -> T:
-        """Return and record the result of `work()`, which has the type `shape`.
-        A replay returns the recorded value, or `otherwise` if there is none.
-        """
+        """Return and record `work()`. A replay returns the recorded value, or else `otherwise`."""
         kind_of: TypeAdapter[T] = TypeAdapter(shape)
         if self.recording is None:
             value = await work()
@@ -205,10 +194,8 @@ class Journal:
     async def _exclusive(
         self, request: Request, look: Callable[[str], Awaitable[T | None]]
     ) -> AsyncIterator[T | None]:
-        """Yield the stored answer, or None if the caller must obtain it. Identical requests wait
-        until the caller is done.
-        """
-        # Include the lookup in the key, so that an answer does not block the exchange it needs.
+        """Yield the stored answer, or None if the caller must obtain it."""
+        # Include the lookup: an answer must not block the exchange it needs.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
             await self._running[key].wait()
@@ -272,20 +259,18 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class Record:
-    """The events of a run. `clock` returns the run time in seconds. `write` stores events. Without
-    `write`, events are only collected, and watchers receive none.
-    """
+    """A run's events. Without `write`, they are only collected."""
 
     def __init__(self, write: Write | None = None) -> None:
         self._write = write
-        #: Keys of recorded events. The value is True if the event has only failed so far.
+        #: Whether each recorded event, by key, has only failed so far.
         self._known: dict[str, bool] = {}
         self._lines: list[bytes] = []
         #: All events of the session, including those of earlier processes.
         self.events: list[Event] = []
         self._writing: asyncio.Task[None] | None = None
         self._fault: BaseException | None = None
-        #: A queue for the run's watchers: events, and anything else they wait for.
+        #: A queue of events and other items for the run's watchers.
         self.told: asyncio.Queue[Any] = asyncio.Queue()
         self.clock: Callable[[], float] = lambda: 0.0
 
@@ -297,9 +282,7 @@ class Record:
                 self._known[event.key] = self._known.get(event.key, True) and event.failed
 
     def tell(self, event: E) -> E:
-        """Return the event with the time added. Record it and send it to watchers, unless it was
-        recorded before.
-        """
+        """Return the event with the time added, and record it once."""
         now = {"v": VERSION, "at": datetime.now(UTC), "after": round(self.clock(), 3)}
         event = event.model_copy(update=now)
         if self._told_before(event):
@@ -321,14 +304,14 @@ class Record:
                 yield cast("Event", part)
 
     async def written(self) -> None:
-        """Wait until all events are written. Raises OSError if writing failed."""
+        """Wait until all events are written. Raises OSError."""
         while self._writing is not None:
             await asyncio.shield(self._writing)
         if self._fault:
             raise self._fault
 
     def _told_before(self, event: Timed) -> bool:
-        """Return whether an event was recorded before. A success after failures is a new event."""
+        """Return whether the event is old. A success after failures is new."""
         if not (key := event.key):
             return False
         before = self._known.get(key)

@@ -1,4 +1,4 @@
-"""Define the rows of a journal, and the claim under which a worker writes a session."""
+"""Define journal rows, and a worker's claim to a session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Usage
 
-#: Selects the charge of each answer and exchange, and the run time in seconds at that point.
+#: Selects each charge and its run time in seconds.
 USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 _OF_KEY = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
 _OPENED = "SELECT coalesce(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
@@ -26,7 +26,7 @@ _REFUSED = (
 
 
 class AnswerRow(NamedTuple):
-    """An answer or final failure, with its usage (JSON) and the run time in seconds."""
+    """An answer or final failure, with usage (JSON) and run time (seconds)."""
 
     key: str
     kind: str
@@ -38,9 +38,7 @@ class AnswerRow(NamedTuple):
 
 
 class ExchangeRow(NamedTuple):
-    """An exchange to store. `request` is compressed. `pieces` (JSON) lists the head of each
-    received item and the hash of its body.
-    """
+    """An exchange to store. `pieces` (JSON) lists each item's head and body hash."""
 
     key: str
     kind: str
@@ -62,11 +60,11 @@ class FoundExchange(NamedTuple):
 
 
 class JournalRows(ABC):
-    """Durable storage of a journal. Any method may raise OSError or sqlite3.Error."""
+    """A journal's storage. Any method may raise OSError or sqlite3.Error."""
 
     @abstractmethod
     async def ask(self, statement: str, *values: Any) -> list[Any]:
-        """Run a statement in portable SQL with `?` placeholders, and return its rows."""
+        """Run portable SQL with `?` placeholders, and return its rows."""
 
     @abstractmethod
     async def put_answer(self, row: AnswerRow) -> None:
@@ -89,7 +87,7 @@ class JournalRows(ABC):
         """Release all resources immediately, whatever is still running."""
 
     async def answer(self, key: str) -> tuple[str | None, str | None] | None:
-        """Return the answer and the error stored under a key, or None."""
+        """Return the answer and error stored under a key, or None."""
         return next(
             iter(await self.ask("SELECT answer, error FROM journal WHERE key = ?", key)), None
         )
@@ -109,12 +107,12 @@ class JournalRows(ABC):
         return [data for (data,) in await self.ask(asked, kind)]
 
     async def opened_before(self, number: int) -> int:
-        """Return the number of the last process start recorded before exchange `number`, or 0."""
+        """Return the number of the last process start before `number`, or 0."""
         [(opened,)] = await self.ask(_OPENED, number)
         return int(opened)
 
     async def refused(self) -> str | None:
-        """Return the error of the first exchange that exceeded the budget, or None."""
+        """Return the error of the first exchange over budget, or None."""
         return next((error for (error,) in await self.ask(_REFUSED)), None)
 
     async def charges(self) -> list[tuple[str, float]]:
@@ -137,9 +135,7 @@ class JournalRows(ABC):
 
 
 def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
-    """Return the total usage and the time of the last charge, or None if there are no charges.
-    Raises sqlite3.DatabaseError if a charge is damaged.
-    """
+    """Return the total usage and the last time, or None. Raises sqlite3.DatabaseError."""
     try:
         read = [(json.loads(used), float(elapsed)) for used, elapsed in rows]
         used = total(amounts for amounts, _ in read)
@@ -149,9 +145,7 @@ def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
 
 
 class Claim(Protocol):
-    """A worker's claim to a session. Any method may raise ClaimLost (an OSError) once another
-    worker has taken over.
-    """
+    """A worker's claim to a session. Any method may raise ClaimLost (an OSError)."""
 
     @property
     def session_id(self) -> str:
@@ -163,24 +157,24 @@ class Claim(Protocol):
         ...
 
     async def tell(self, lines: bytes) -> None:
-        """Store lines of the session's record and notify its watchers."""
+        """Store record lines and notify the session's watchers."""
 
     async def keep_file(self, name: str, data: bytes) -> None:
         """Store a file under `name`, its path within the session's folder."""
 
 
-#: The current claim, which a worker sets for each session it runs.
+#: The current claim, set by a worker for each session.
 CLAIM: ContextVar[Claim | None] = ContextVar("claim", default=None)
 
 
 def claim_on(session_id: str) -> Claim | None:
-    """Return the current claim to a session, or None if the session is local to this machine."""
+    """Return the current claim to a session, or None for a local session."""
     claim = CLAIM.get()
     return claim if claim is not None and claim.session_id == session_id else None
 
 
 async def keep_file(path: Path, data: bytes) -> None:
-    """Write a file in a subfolder of a session, and store it for other machines too."""
+    """Write a file in a session's subfolder, and store it for other machines."""
     if claim := claim_on(path.parent.parent.name):
         await claim.keep_file(f"{path.parent.name}/{path.name}", data)
     await on_disk(write_atomically, path, data)

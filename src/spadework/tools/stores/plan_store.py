@@ -1,4 +1,4 @@
-"""Store the plans of earlier questions for all sessions to reuse."""
+"""Store the plans of earlier questions for reuse."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLAN_SECONDS = 7 * 86_400
 
 
 def normalise_question(question: str) -> str:
-    """Return a question in lower case, without extra spaces and final punctuation."""
+    """Return a question in lower case, without extra spaces or final punctuation."""
     return " ".join(question.split()).rstrip(" ?!.").casefold()
 
 
@@ -30,7 +30,7 @@ class PlanStore:
         self._folder = folder
 
     def get(self, key: Any) -> Plan | None:
-        """Return the plan under a key (JSON), or None if it is missing, expired or damaged."""
+        """Return the valid plan under a key (JSON), or None."""
         path = self._path(key)
         try:
             return None if self._is_old(path) else Plan.model_validate_json(path.read_bytes())

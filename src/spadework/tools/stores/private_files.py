@@ -1,4 +1,4 @@
-"""Keep private files in folders that only their owner may enter, and describe disk faults."""
+"""Create private files and folders, and describe disk faults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OTHERS = 0o077
 
 
 def make_folder(folder: Path) -> None:
-    """Create a private folder with its parents. Existing folders stay unchanged."""
+    """Create a private folder and its missing parents."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(mode=0o700, exist_ok=True)
@@ -29,14 +29,14 @@ def private_folder(folder: Path) -> None:
 
 
 def private_file(path: Path) -> None:
-    """Create an empty private file with its folder, or make an existing one private."""
+    """Create a private file, or make an existing one private."""
     make_folder(path.parent)
     os.close(os.open(path, os.O_CREAT | os.O_RDONLY | getattr(os, "O_CLOEXEC", 0), 0o600))
     _close(path)
 
 
 def close_files(folder: Path) -> None:
-    """Make all files in a folder private, including files that libraries created."""
+    """Make all files in a folder private."""
     for path in folder.iterdir():
         with suppress(FileNotFoundError):  # it has been replaced meanwhile
             _close(path)
@@ -50,18 +50,16 @@ def _close(path: Path) -> None:
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether the text can be a session id: letters, digits, - and _; never a path."""
+    """Return whether the text can be a session id (never a path)."""
     return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None
 
 
-#: Stops Windows from converting line endings, and child processes from inheriting the file.
+#: Prevents line-ending conversion on Windows and inheritance by child processes.
 _AS_IT_IS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Write `data` so that a reader sees either the old file or the new one.
-    Permissions are `mode` minus the umask. By default, only the owner has access.
-    """
+    """Write a file atomically, with permissions `mode` minus the umask."""
     make_folder(path.parent)
     draft = path.with_name(f".{secrets.token_hex(8)}.draft")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _AS_IT_IS, mode)
@@ -75,7 +73,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
 
 
 NO_SPACE, IO_ERROR = "no space left on the disk", "the disk cannot be read or written"
-#: Error codes that concern files. OSErrors with other codes concern connections or processes.
+#: Error codes that concern files, not connections or processes.
 _OF_FILES = frozenset(
     code
     for name in (
@@ -98,12 +96,12 @@ _OF_SQLITE = {
 }
 
 
-#: Masks an SQLite error code down to its primary result code.
+#: Mask for the primary result code of an SQLite error.
 _KIND = 0xFF
 
 
 def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
-    """Return the first file or SQLite error in `error`, which may be a group, or None."""
+    """Return the first file or SQLite error, searching groups too, or None."""
     if isinstance(error, BaseExceptionGroup):
         return next((found for one in error.exceptions if (found := disk_fault(one))), None)
     if isinstance(error, sqlite3.Error):
@@ -136,7 +134,7 @@ class DatabaseDown(OSError):
 
 
 class ClaimLost(OSError):
-    """Another process has taken the session over, or the session was cancelled."""
+    """Another process took over the session, or it was cancelled."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(errno.EBUSY, f"another worker has taken over session {session_id}")

@@ -35,9 +35,7 @@ CREATE TABLE IF NOT EXISTS bodies (hash TEXT PRIMARY KEY, packed BLOB NOT NULL);
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
-    """Open a connection. If cancelled, wait until it is open and close it, because its thread
-    could not be stopped after the event loop has ended.
-    """
+    """Open a connection. If cancelled, wait for it and close it, to stop its thread."""
 
     await on_disk(private_file, path)
 
@@ -55,8 +53,8 @@ async def connect(path: Path) -> aiosqlite.Connection:
 
 
 async def prepare(db: aiosqlite.Connection) -> None:
-    """Create missing tables.
-    Raises SessionUnreadable for a later version, and sqlite3.DatabaseError for a damaged file.
+    """Create missing tables. Raises SessionUnreadable (later version) or sqlite3.DatabaseError
+    (damaged file).
     """
     try:
         [(version,)] = await db.execute_fetchall("PRAGMA user_version")
@@ -78,16 +76,14 @@ async def prepare(db: aiosqlite.Connection) -> None:
 
 
 async def _check(db: aiosqlite.Connection) -> None:
-    """Raise sqlite3.DatabaseError if the file is damaged. Without this check, the part that is
-    still readable could pass for the whole file.
-    """
+    """Raise sqlite3.DatabaseError if the file is damaged, even if partly readable."""
     [(said,)] = await db.execute_fetchall("PRAGMA quick_check(1)")
     if said != "ok":
         raise sqlite3.DatabaseError(" ".join(str(said).split())[:150])
 
 
 async def stop_connection(db: aiosqlite.Connection) -> None:
-    """Stop a connection's thread, which would otherwise keep the process alive."""
+    """Stop a connection's thread, which would keep the process alive."""
     ended = db.stop()
     if ended is not None:
         await asyncio.wait({ended}, timeout=BUSY_SECONDS)
@@ -104,14 +100,14 @@ _PUT_EXCHANGE = (
 
 
 class SqliteRows(JournalRows):
-    """The journal's rows in SQLite. Other code may use the connection `db` too."""
+    """The journal's rows in SQLite. Other code may also use `db`."""
 
     def __init__(self, db: aiosqlite.Connection) -> None:
         self.db = db
 
     @classmethod
     async def open(cls, path: Path) -> Self:
-        """Open or create the journal in the file at `path`. Raises the same errors as `prepare`."""
+        """Open or create the journal at `path`. Raises the errors of `prepare`."""
         db = await connect(path)
         try:
             await prepare(db)
@@ -122,7 +118,7 @@ class SqliteRows(JournalRows):
 
     @classmethod
     async def read(cls, path: Path) -> Self:
-        """Open the journal in the file at `path`, read-only. Raises sqlite3.Error."""
+        """Open the journal at `path`, read-only. Raises sqlite3.Error."""
         return cls(await aiosqlite.connect(f"{path.as_uri()}?mode=ro", uri=True))
 
     async def put_answer(self, row: AnswerRow) -> None:
@@ -140,16 +136,14 @@ class SqliteRows(JournalRows):
         await self.ask("INSERT OR IGNORE INTO bodies (hash, packed) VALUES (?, ?)", name, packed)
 
     async def close(self) -> None:
-        """Roll back any cancelled write, which would otherwise keep its lock, and close the file.
-        Until the file is closed, statements still pending from a cancelled run can only read.
-        """
+        """Roll back any cancelled write, and close the file."""
         try:
             await self.db.execute_fetchall("PRAGMA query_only = ON")
             await self.db.rollback()
         except BaseException:
             await stop_connection(self.db)
             raise
-        # `close` stops the thread even if cancelled. Stopping the thread twice would hang.
+        # `close` stops the thread even if cancelled; a second stop would hang.
         await self.db.close()
 
     async def abandon(self) -> None:

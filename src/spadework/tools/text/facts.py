@@ -1,4 +1,4 @@
-"""Extract facts that code can check: numbers, dates, names, negations and relations."""
+"""Extract checkable facts: numbers, dates, names, negations and relations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spadework.deadline import today
 from spadework.tools.text.language import DEFAULT, Language, language as language_named, spoken
 from spadework.tools.text.terms import RUN, in_plain_signs, stemmer, terms
 
-#: A hyphen directly after a figure, "%" or "°", as in "10%-14%", is not a minus sign.
+#: A hyphen after a figure, "%" or "°" ("10%-14%") is not a minus sign.
 _NUMBER = re.compile(r"(?:(?<![\w.,%°])[-+])?(?<![\w.,])\d++(?:[.,]\d++)*+(?=%|\b)")
 _SEPARATED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 #: Thousands separated by spaces, in languages with a decimal comma.
@@ -26,7 +26,7 @@ _SWAPPED = str.maketrans(".,", ",.")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _YEAR, _CLOCK = re.compile(r"[12]\d{3}"), re.compile(r"(?<![\d:])(?:[01]?\d|2[0-3]):[0-5]\d(?!\d)")
 _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
-#: Maps a stem in a question to the stems that an answer may use instead.
+#: Maps a question's stems to stems that answers may use instead.
 OTHER_WORDS = language_named(DEFAULT).other_words
 stem = stemmer(language_named(DEFAULT).stemmer)
 
@@ -37,7 +37,7 @@ def stems(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def nearest(text: str, others: Sequence[str]) -> list[int]:
-    """Return the indices of `others` that share content words with `text`, best match first."""
+    """Return the indices of `others` that share content words, best first."""
     code = spoken(text)
     said = stems(text, code)
     shared = [len(said & stems(other, code)) for other in others]
@@ -45,9 +45,7 @@ def nearest(text: str, others: Sequence[str]) -> list[int]:
 
 
 def numbers(text: str, language: str = DEFAULT) -> set[str]:
-    """Return a text's numbers, normalized ("1,000" as "1000"), and its months, such as "m5". In a
-    language with a decimal comma, a comma is read both as a decimal and a thousands separator.
-    """
+    """Return a text's numbers, normalized ("1,000" as "1000"), and its months, such as "m5"."""
     shown = text if text.isascii() else RUN.sub(" ", in_plain_signs(text))
     readings = [shown]
     if language_named(language).decimal == ",":
@@ -58,26 +56,26 @@ def numbers(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def months(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the months next to a number, as "m1" to "m12". A lone "May" may be a verb."""
+    """Return the months next to a number, as "m1" to "m12"."""
     pattern, named = _dates(language)
     words = (match[match.lastindex or 0].lower() for match in pattern.finditer(text))
     return {f"m{named[word]}" for word in words if word in named}
 
 
 def dates(text: str, language: str = DEFAULT) -> set[str]:
-    """Return years, times of day, weekdays, and months next to a number."""
+    """Return years, times, weekdays, and months next to a number."""
     told = (number for number in numbers(text, language) if _YEAR.fullmatch(number))
     return {*months(text, language), *told, *_CLOCK.findall(text), *weekdays(text, language)}
 
 
 def weekdays(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the weekdays in the text, including their short forms if capitalized ("Fri")."""
+    """Return the weekdays, including capitalized short forms ("Fri")."""
     known = language_named(language)
     return {w for w in _LETTERS.findall(text) if known.is_weekday(w) or w in known.short_weekdays}
 
 
 def spelled_numbers(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the text's numbers written in words, converted to digits."""
+    """Return numbers written in words, as digits."""
     pattern, known = _number_words(language)
     return {known[word] for word in pattern.findall(text.lower()) if word in known}
 
@@ -97,9 +95,6 @@ def _dates(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 @lru_cache(maxsize=16)
 def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a pattern of number words, and their values. English words are included unless they
-    are stop words of the language.
-    """
     known = language_named(code)
     english = language_named(DEFAULT).numbers
     named = {word: n for word, n in english.items() if word not in known.stop} | dict(known.numbers)
@@ -111,8 +106,8 @@ def _number_words(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def names(sentence: str) -> set[str]:
-    """Return a sentence's names in lower case. A name is a word with inner capitals or digits, or
-    one capitalized mid-sentence.
+    """Return names in lower case: words capitalized mid-sentence, or with inner capitals or
+    digits.
     """
     found: set[str] = set()
     fresh = True
@@ -159,15 +154,15 @@ _LICENSED = re.compile(
     r"\b(?:licen[cs]ed|released|published|available|distributed) under (?:the )?(?:terms of the"
     rf" )?(?P<value>{_NAME})"
 )
-#: Maximum characters of a sentence to examine, and of the text that may hold a relation's subject.
+#: Maximum characters of an examined sentence, and of a relation's possible subject.
 MOST_CHARS, SUBJECT_CHARS = 2_000, 300
-#: Words that occur in many licence names and so do not tell them apart.
+#: Words too common in licence names to tell them apart.
 _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A sentence's claim that `value` is the `what` of a subject. `subject` holds stems."""
+    """A claim that `value` is the `what` of a subject, given by stems."""
 
     what: str
     subject: frozenset[str]
@@ -176,7 +171,7 @@ class Relation:
 
 @lru_cache(maxsize=2_000)
 def relations(sentence: str) -> tuple[Relation, ...]:
-    """Return the relations stated in a sentence of plain text."""
+    """Return the relations stated in a plain-text sentence."""
     sentence, found = sentence[:MOST_CHARS], []
     for match in _LICENSED.finditer(sentence):
         found.append(_make_relation("licens", sentence[: match.start()], match["value"]))
@@ -191,8 +186,8 @@ def relations(sentence: str) -> tuple[Relation, ...]:
 
 
 def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
-    """Return whether two sentences name different values of the same thing.
-    If one subject is a pronoun, `asked` must contain the relation.
+    """Return whether two sentences give the same thing different values. A pronoun's relation must
+    be in `asked`.
     """
     return any(
         a.what == b.what and not a.value & b.value and _same_subject(a, b, asked)
@@ -223,9 +218,8 @@ _DAYS = {"minute": 1 / 1440, "hour": 1 / 24, "day": 1, "week": 7, "month": 30, "
 
 
 def moment(written: Any, *, now: datetime | None = None) -> datetime | None:
-    """Parse a written time as UTC: ISO 8601, RFC 5322, "3 March 2026" or "2 days ago". The default
-    time zone is UTC, and "ago" counts from `now`. Return None for other text, for years before
-    1900 and for years after next year.
+    """Parse a written time as UTC: ISO 8601, RFC 5322, "3 March 2026" or "2 days ago". Return None
+    for other text, and for years before 1900 or after next year.
     """
     if not isinstance(written, str):
         return None
@@ -261,12 +255,12 @@ def _written(text: str) -> datetime | None:
     return None
 
 
-#: A scale word above this power of ten ends a group ("two hundred thousand, four hundred").
+#: Scale words above this power of ten end a group ("two hundred thousand").
 HUNDRED = 2
 NEAR = 0.05
 
-#: Units by dimension, with their names and the factor that converts them to the first unit. The
-#: factors are exact (NIST Special Publication 811, appendix B).
+#: Units by dimension, with exact factors to the first unit (NIST Special Publication 811, appendix
+#: B).
 _TABLE = """
 length: 1 m metre metres meter meters; 1e3 km kilometre kilometres kilometer kilometers
 length: 1e-2 cm centimetre centimetres centimeter centimeters; 1609.344 mi mile miles
@@ -299,9 +293,9 @@ _UNITS = {
 }
 _FIGURE = r"(?:(?<![\w.,%°])[-−])?(?<![\w.,])\d++(?:[.,]\d++)*+"
 _UNIT = r"[^\W\d_]+(?:/h|²|-hours)?|°[CF]"
-#: Letters that may follow a figure without a space: "1.5x" and, as powers of ten, "175B".
+#: Letters that may directly follow a figure, as in "1.5x" or "175B".
 _TIMES, _POWERS = ("x", "X"), {"K": 3, "M": 6, "B": 9, "T": 12}
-#: Symbols of the units that can follow "square", by name.
+#: Symbols of units that can follow "square", by name.
 _SYMBOLS = {
     **dict.fromkeys(("mile", "miles"), "mi"),
     **dict.fromkeys(("kilometre", "kilometres", "kilometer", "kilometers"), "km"),
@@ -312,7 +306,7 @@ _SQUARE, _DEGREES = ("square",), ("degree", "degrees")
 
 
 class Quantity(NamedTuple):
-    """A figure in the first unit of its dimension, with its number of significant digits."""
+    """A figure in its dimension's first unit. `digits` are significant."""
 
     value: float
     digits: int
@@ -320,9 +314,7 @@ class Quantity(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A figure as written, its offsets and its possible readings.
-    It may be read with or without its unit, and with a comma as decimal point or separator.
-    """
+    """A figure as written, with its offsets and possible readings."""
 
     text: str
     readings: tuple[Quantity, ...]
@@ -331,7 +323,7 @@ class Figure(NamedTuple):
 
 
 def figures(text: str, language: str = DEFAULT) -> tuple[Figure, ...]:
-    """Return a text's figures in order, in digits or words, except those inside words ("IPv6")."""
+    """Return a text's figures, in digits or words, except inside words ("IPv6")."""
     known = language_named(language)
     found = []
     for match in _pattern(language).finditer(text):
@@ -432,7 +424,7 @@ def _make_quantity(
 
 
 def is_same(stated: Quantity, source: Quantity) -> bool:
-    """Return whether `stated` equals `source`, possibly converted or rounded to fewer digits."""
+    """Return whether `stated` equals `source`, possibly converted or rounded."""
     if stated.dimension != source.dimension:
         return False
     if math.isclose(stated.value, source.value, rel_tol=1e-9):

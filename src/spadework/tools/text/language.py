@@ -1,4 +1,4 @@
-"""Detect a text's language, and load the data of `lang/<code>.toml`."""
+"""Detect a text's language, and load `lang/<code>.toml`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT = "en"
 _LANG = "spadework.tools.text.lang"
 _CODE = re.compile(r"[a-z]{2,3}")
 _NEVER = re.compile(r"(?!)")
-#: The figure or date that a question compares with, after an optional currency sign.
+#: A compared figure or date, after an optional currency sign.
 _FIGURE = r"[^\w\s]?(\d(?:[\d.,/-]*\d)?)"
 _WORDS = (
     "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns",
@@ -31,9 +31,8 @@ _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletiv
 
 @dataclass(frozen=True)
 class Talk:
-    """Patterns for small talk, and the replies to it.
-    `opens` matches greetings and questions about the program, `closes` matches farewells and
-    thanks, and `fill` matches filler words. `about` and `welcome` are the replies.
+    """Patterns for small talk, and the replies to `opens` (`about`) and `closes` (`welcome`).
+    `fill` matches filler words.
     """
 
     opens: re.Pattern[str]
@@ -45,10 +44,8 @@ class Talk:
 
 @dataclass(frozen=True)
 class Language:
-    """The data of one language. A language without a file has only its code. Words are lower-case.
-    `letters` are its letters outside a-z. `cues` are patterns for the kind of answer that a
-    question asks for: count, measure, date, who, where, define, steps, items, compare or why. A
-    question may match several.
+    """One language's data, with lower-case words. `letters` are outside a-z. `cues` match the
+    kinds of answer that a question asks for, such as a count or date.
     """
 
     code: str
@@ -67,7 +64,7 @@ class Language:
     numbers: Mapping[str, str] = field(default_factory=dict)  # word → digits
     scales: Mapping[str, int] = field(default_factory=dict)  # word → power of ten
     nouns_in_capitals: bool = False  # not every capitalized word is a name
-    # Abbreviations that never end a sentence. They are case-sensitive if they contain capitals.
+    # These never end a sentence. Capitals make them case-sensitive.
     abbreviations: frozenset[str] = frozenset()
     maybe_last: frozenset[str] = frozenset()  # last only before one of `starters`
     starters: frozenset[str] = frozenset()
@@ -108,7 +105,7 @@ class Language:
     other_side: Mapping[str, tuple[str, ...]] = field(
         default_factory=dict
     )  # stem of a relation → stems of the opposite relation
-    #: Patterns for requests to change a text, by kind. The verbs and polite words are kinds too.
+    #: Patterns for requests to change a text, by kind.
     revises: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
     tongues: Mapping[str, str] = field(default_factory=dict)  # language name → code
     talk: Talk | None = None
@@ -120,11 +117,11 @@ class Language:
 
     @cached_property
     def short_weekdays(self) -> frozenset[str]:
-        """The capitalized first three letters of the days of the week."""
+        """The first three letters of each weekday, capitalized."""
         return frozenset() if self.unspaced else frozenset(d[:3].title() for d in self.weekdays)
 
     def is_weekday(self, word: str) -> bool:
-        """Return whether a word is a day of the week or its plural ("Tuesdays")."""
+        """Return whether a word is a weekday or its plural ("Tuesdays")."""
         small = word.casefold()
         return not self.weekdays.isdisjoint((small, small.removesuffix("s")))
 
@@ -135,9 +132,7 @@ class Language:
         return any(opening.startswith(word + end) for word in self.leans for end in ends)
 
     def without_connective(self, text: str) -> str:
-        """Return a sentence without its connective ("However, …"), or "" if the sentence needs its
-        context.
-        """
+        """Return a sentence without its connective ("However, …"), or "" if it needs context."""
         if not self.needs_context(text):
             return text
         connective, comma, rest = text.partition(", ")
@@ -206,28 +201,27 @@ def _words(table: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
-    """Return a pattern of whole words. Apostrophes may be curly, and spaces any white space."""
     phrase = "|".join(phrases).replace("'", "['’]").replace(" ", r"\s+")
     return re.compile(rf"(?<!\w)(?:{phrase})(?!\w)" if spaced else phrase, re.IGNORECASE)
 
 
 LOOKED_AT = 4_000
-#: Minimum share of function words in a text of more than SHORT words.
+#: Minimum share of function words in texts longer than SHORT words.
 LEAST_SHARE, SHORT = 0.15, 12
-#: Minimum score of a language. A function word shared by n languages adds 1/n to each.
+#: Minimum score. A function word shared by n languages adds 1/n to each.
 LEAST = 0.5
 #: Penalty for a word with letters foreign to the language.
 FOREIGN = 0.5
 #: Scores this close differ only by rounding.
 TIE = 1e-6
-#: Number of letters that one character of these scripts is worth.
+#: Letters that one character of these scripts is worth.
 SIGNS = {"kana": 2, "han": 2, "ko": 2}
-#: Minimum share of kana in Japanese text. Chinese text may quote some kana.
+#: Minimum share of kana in Japanese, because Chinese may quote kana.
 KANA = 0.05
 
 #: A word, without the part after an apostrophe.
 _WORD = re.compile(r"(?<![\w'’])\w+")
-#: Code point ranges of scripts. A script that implies one language has that language's code.
+#: Code point ranges of scripts, or of languages with their own script.
 _SCRIPTS = (
     (0x0041, 0x024F, "latin"), (0x0370, 0x03FF, "el"), (0x0400, 0x052F, "cyrillic"),
     (0x0531, 0x058F, "hy"), (0x05D0, 0x05EA, "he"), (0x0620, 0x06FF, "ar"),
@@ -243,12 +237,12 @@ _SCRIPTS = (
 
 
 def language_of(text: str) -> str:
-    """Return a text's language code, even for a short question, or "" if unclear."""
+    """Return a text's language code, or "" if unclear."""
     return _language_of(text[:LOOKED_AT])
 
 
 def spoken(*texts: str) -> str:
-    """Return the language of the first text whose language is clear, or English."""
+    """Return the language of the first clear text, or English."""
     return next(filter(None, map(language_of, texts)), DEFAULT)
 
 
@@ -280,7 +274,7 @@ def _east_asian(scripts: dict[str, int]) -> str:
 
 
 def _among_letters(text: str, scripts: dict[str, int]) -> str:
-    """Return the East Asian language of a text mostly in other letters (`asyncio 是什么`) or ""."""
+    """Return the East Asian language of mixed text (`asyncio 是什么`), or ""."""
     if not {"kana", "han"} & scripts.keys():
         return ""
     code = _east_asian(scripts)
@@ -324,7 +318,7 @@ def _alphabets() -> dict[str, frozenset[str]]:
 
 @dataclass(frozen=True)
 class Phrases:
-    """Report phrases in the language given by `code`, such as `de` or `de-AT`."""
+    """Report phrases in the language `code`, such as `de` or `de-AT`."""
 
     code: str = DEFAULT
 
@@ -340,7 +334,7 @@ class Phrases:
         return "rtl" if self.language in _RIGHT_TO_LEFT else "ltr"
 
     def __call__(self, name: str, **values: object) -> str:
-        """Return the named phrase with `values` filled in, in English if the language lacks it."""
+        """Return a phrase with `values` filled in, or else its English version."""
         own = language(self.language).report or _headings().get(self.language, {})
         return (own.get(name) or language(DEFAULT).report[name]).format(**values)
 

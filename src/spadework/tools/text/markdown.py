@@ -1,4 +1,4 @@
-"""Parse Markdown into blocks and inline marks with their offsets."""
+"""Parse Markdown into blocks and inline marks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = Literal["heading", "paragraph", "list", "code", "table", "quote"]
 
 ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)", re.MULTILINE)
 
-#: Characters that can begin a block other than a paragraph or table. A digit can too.
+#: First characters, besides digits, of blocks other than paragraphs and tables.
 _BEGINNINGS = frozenset("`~>#-*_+")
 _FENCE = re.compile(r"([ \t]*)(`{3,}+(?!.*`)|~{3,})[ \t{.]*([^\s{}`]*)")
 _HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
@@ -28,9 +28,7 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The lines `markdown[start:end]`, without the final newline. `language` is the word after an
-    opening code fence.
-    """
+    """The lines `markdown[start:end]`, with the `language` of a code fence."""
 
     kind: Kind
     start: int
@@ -39,7 +37,7 @@ class Block:
 
 
 def blocks(markdown: str) -> list[Block]:
-    """Return all blocks in order. They do not overlap, and only blank lines lie outside them."""
+    """Return all blocks in order. Only blank lines lie outside them."""
     lines = markdown.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     found: list[Block] = []
@@ -80,9 +78,7 @@ def _block_at(lines: list[str], i: int, in_list: bool) -> tuple[Kind, int]:
 
 
 def _kind(lines: list[str], i: int, inside: bool) -> Kind | Literal["rule"]:
-    """Return the kind of block at line `i`.
-    If `inside` a list or paragraph, indented lines are not code.
-    """
+    """Return the block's kind. `inside` means within a list or paragraph."""
     line = lines[i]
     first = line.lstrip()[0]
     if not inside and _indent(line) > 3:
@@ -115,7 +111,6 @@ def _paragraph(lines: list[str], i: int) -> tuple[Kind, int]:
 
 
 def _list_end(lines: list[str], i: int) -> int:
-    """Return the line index after a list. Blank lines may precede items or indented lines."""
     end = _run_end(lines, i, ("list", "paragraph"))
     following = end
     while following < len(lines):
@@ -182,7 +177,7 @@ def _indent(line: str) -> int:
 
 
 class Mark(NamedTuple):
-    """Characters `start:end` of the source, which are rendered as `shown`."""
+    """Source characters `start:end`, which are rendered as `shown`."""
 
     start: int
     end: int
@@ -200,7 +195,7 @@ class Pair(NamedTuple):
 
 @dataclass
 class Inline:
-    """A text's inline markup. `code` holds the spans inside code marks."""
+    """A text's inline markup. `code` lists the spans inside code marks."""
 
     marks: list[Mark] = field(default_factory=list)
     pairs: list[Pair] = field(default_factory=list)
@@ -219,7 +214,7 @@ _SPECIAL = re.compile(
 _TARGET = re.compile(
     r"""\]\(\s*(?:<[^<>\n]{0,4000}>|(?:\\.|[^\s()\\]|\((?:\\.|[^\s()\\])*\)){0,4000})(?:\s+(?:"[^"]{0,1000}"|'[^']{0,1000}'))?\s*\)"""
 )
-#: A link reference starts like a name, unlike optional arguments in a manual (`run([a][, b])`).
+#: A link reference starts like a name, unlike `run([a][, b])` in a manual.
 _REFERENCE = re.compile(r"\]\[(?:[\w@#!][^\[\]\n]{0,199})?\]")
 _QUOTE_PREFIX = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -230,7 +225,7 @@ _NESTING = 20
 
 
 def plain(text: str) -> str:
-    """Return readable text, without link and image targets, emphasis, backticks and escapes."""
+    """Return readable text, without Markdown marks and link targets."""
     shown, at = [], 0
     for mark in scan(text).marks:
         shown += [text[at : mark.start], mark.shown]
@@ -262,9 +257,7 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Yield the spans whose ends no emphasis or sentence crosses: list items without their
-    bullets, table rows, and whole blocks of other kinds.
-    """
+    """Yield list items without bullets, table rows, and other blocks whole."""
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
         if not items or items[0][0] > block.start:
@@ -285,7 +278,7 @@ def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
 
 @dataclass
 class _Open:
-    """An unmatched emphasis mark, of which `count` characters are unused."""
+    """An unmatched emphasis mark with `count` unused characters."""
 
     start: int
     count: int
@@ -345,7 +338,7 @@ class _Scanner:
         return target.end()
 
     def _refers(self, opening: tuple[int, int], closing: int) -> bool:
-        """Return whether `[words][name]` is a link, and not an index or citations (`[1][2]`)."""
+        """Return whether `[words][name]` is a link, not citations (`[1][2]`)."""
         before, words = self.text[opening[0] - 1 : opening[0]], self.text[opening[1] : closing]
         return not in_spaced_word(before) and not words.strip().isdigit()
 
@@ -366,9 +359,7 @@ class _Scanner:
         return end
 
     def _pair(self, start: int, end: int) -> tuple[int, int]:
-        """Match a closing run of emphasis characters with open runs, preferably of equal length.
-        Return the unmatched rest of the closing run.
-        """
+        """Match a closing run with open runs, and return its unmatched rest."""
         waiting = self.emphasis[self.text[start]]
         last = enumerate(reversed(waiting[-_NESTING:]))
         alike = next((n for n, opening in last if opening.count == end - start), 0)
@@ -402,7 +393,7 @@ def _partners(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _inside_word(left: str, right: str, length: int) -> bool:
-    """Return whether asterisks between two characters are an operator, unlike in `**A**ccess`."""
+    """Return whether asterisks are an operator, unlike in `**A**ccess`."""
     figures = length == 1 or left.isdigit() or right.isdigit()
     return figures and in_spaced_word(left) and in_spaced_word(right)
 
@@ -415,8 +406,7 @@ Strength = Literal["em", "strong"]
 
 _MEANT: dict[str, Strength] = {"*": "em", "_": "em", "**": "strong", "__": "strong"}
 MARKS: dict[Strength, str] = {"em": "*", "strong": "**"}
-#: Characters that may stand just outside or inside emphasis if every Markdown renderer is to
-#: recognize it. White space may also stand outside, and letters and digits inside.
+#: Characters that may border emphasis in every Markdown renderer.
 _AROUND = frozenset(string.punctuation) - frozenset("*_~`\\") | frozenset("“”‘’„«»–—…")
 _INSIDE = _AROUND | {"`"}
 
@@ -432,9 +422,7 @@ class Emphasis(NamedTuple):
 
 
 def emphases(text: str, found: Inline) -> list[Emphasis]:
-    """Return the emphasis that every renderer recognizes.
-    Nested emphasis and emphasis that touches another mark are left out.
-    """
+    """Return the emphasis that every renderer recognizes, without nested or touching marks."""
     ticks = {edge for span in found.code for edge in span}
     shown = [mark for mark in found.marks if not ticks & {mark.start, mark.end}]
     ends = {mark.end for mark in found.marks}

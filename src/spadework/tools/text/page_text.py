@@ -21,15 +21,13 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.tables import LEAST_COLUMNS, Span, Step, cells, header_of, steps_of_lists
 from spadework.visible import bounded, one_line, visible
 
-#: Maximum distance of a neighbouring sentence, and its maximum length, in characters.
+#: Maximum distance and length of a neighbouring sentence, in characters.
 REACH, MOST_CHARS = 800, 400
 _APART = re.compile(r"^\s{0,3}(?:#{1,6}\s|(?:[-*_]\s*){3,}$)", re.MULTILINE)
 
 
 class PageText(str):
-    """A page's Markdown. Offsets count code points. Text that gives orders to machines is never
-    used as a heading or column name.
-    """
+    """A page's Markdown. Prompt injections never become headings or column names."""
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -43,7 +41,7 @@ class PageText(str):
 
     @cached_property
     def steps(self) -> dict[int, Step]:
-        """The steps of numbered lists, by the offset of their text."""
+        """The steps of numbered lists, by text offset."""
         return steps_of_lists(self, self.blocks)
 
     @cached_property
@@ -59,7 +57,7 @@ class PageText(str):
         return heading_at(self.headings, at)
 
     def header_of(self, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-        """Return the span of a table's column names, if there are at least `least` of them."""
+        """Return the span of a table's column names, or None below `least`."""
         key = table.start, least
         if key not in self._headers:
             header = header_of(self, table, least)
@@ -69,7 +67,7 @@ class PageText(str):
         return self._headers[key]
 
     def columns_at(self, start: int) -> str:
-        """Return the column names above the table rows at `start`, on one line, or ""."""
+        """Return the column names above the row at `start`, or ""."""
         after = bisect_right(self.blocks, start, key=lambda block: block.start)
         nearest = self.blocks[max(0, after - 1)]
         inside = nearest.kind == "table" and nearest.start < start < nearest.end
@@ -77,8 +75,8 @@ class PageText(str):
         return one_line(self[slice(*header)]) if header and header[1] <= start else ""
 
     def neighbours(self, start: int, end: int) -> tuple[str, str]:
-        """Return the sentences before and after a span, each on one line. A sentence is "" if it is
-        under another heading, in code or a table, or gives orders to machines.
+        """Return the sentences before and after a span, or "" where a heading, code, a table or
+        prompt injection intervenes.
         """
         apart = self._set_apart
         inside = next((one for one in apart if one.start <= start and end <= one.end), None)
@@ -109,7 +107,7 @@ def _short(found: list[str]) -> str:
 
 
 def content_hash(text: str) -> str:
-    """Return the SHA-256 of the text in UTF-8, as hexadecimal."""
+    """Return the hexadecimal SHA-256 of the text in UTF-8."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -121,9 +119,7 @@ class PageStore:
         self._texts: dict[str, PageText] = {}
 
     async def put(self, text: str) -> tuple[str, str]:
-        """Store a text. Return its hash and the text as stored. Invisible characters are removed,
-        overlong runs of characters cut, and overlong lines broken.
-        """
+        """Store a cleaned text, with overlong lines broken. Return its hash and text."""
         text = bounded(visible(text))
         digest = content_hash(text)
         if digest not in self._texts:
@@ -136,14 +132,14 @@ class PageStore:
         return digest, text
 
     async def get(self, digest: str) -> PageText:
-        """Return the text with this hash. Raises FileNotFoundError if it was never stored."""
+        """Return the text with this hash. Raises FileNotFoundError."""
         if digest not in self._texts:
             data = await on_disk(self.path(digest).read_bytes)
             self._texts[digest] = PageText(data.decode())
         return self._texts[digest]
 
     async def texts(self, digests: Iterable[str]) -> dict[str, PageText]:
-        """Return the texts that can be read, keyed by hash."""
+        """Return the readable texts, keyed by hash."""
         found = {}
         for digest in dict.fromkeys(digests):
             with suppress(OSError, UnicodeDecodeError):
@@ -151,7 +147,7 @@ class PageStore:
         return found
 
     def _write(self, path: Path, data: bytes) -> None:
-        # A folder deleted during a run must not be recreated with only some of the pages.
+        # Do not recreate a folder deleted during the run: pages would be missing.
         if self._texts and not self.folder.is_dir():
             raise FileNotFoundError(errno.ENOENT, "the folder was removed", str(self.folder))
         write_atomically(path, data)

@@ -1,6 +1,4 @@
-"""Cut Markdown into passages at headings and blocks. Offsets count code points.
-The module also shortens questions to titles, and strips link targets from pages shown to a model.
-"""
+"""Cut Markdown into passages at headings and blocks. Offsets count code points."""
 
 from __future__ import annotations
 
@@ -17,26 +15,23 @@ __all__ = ["Block", "blocks", "cut", "heading_at", "headings", "paths", "pieces"
 Heading = tuple[int, int, str]
 Path = tuple[int, str]
 
-#: Points at which a long block may be cut, best first: a line end, a sentence end, white space.
+#: Points where a long block may be cut, best first.
 _BREAKS = (
     re.compile(r"\n"),
     re.compile(r"[.!?\u3002\uff01\uff1f]['\")\]*_]*\s"),
     re.compile(r"\s"),
 )
-#: Maximum characters of a question used as a heading, and of a shortened title.
+#: Maximum characters of a question used as a heading, and of a title.
 LONG, MOST_CHARS = 200, 100
 
 
 def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
-    """Return the offsets (start, end) of passages in order, covering everything but white space.
-    A heading, a defined term and a line that ends in a colon stay with the text after them, and a
-    heading starts a passage. Passages have at most `max_chars` characters, except code and tables,
-    which are never cut.
+    """Return the passages' (start, end) offsets. Headings, terms and lines that end in a colon
+    stay with the text after them. Only code and tables may exceed `max_chars`.
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
-    # A heading, a term or a line that ends in a colon is held back, to stay with the text that
-    # follows. `lead` is where it begins, and `before` is where the text above it ends.
+    # `lead` is where a held-back heading or term begins, `before` where the text above ends.
     lead, before, only_headings = -1, 0, True
     for block in blocks(markdown):
         heading = block.kind == "heading"
@@ -64,9 +59,8 @@ def _introduces(markdown: str, block: Block) -> bool:
 
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield a block in pieces of at most `most` characters, leaving code and tables whole. The
-    first piece leaves room for the `taken` characters of the heading or term before it, unless
-    they exceed half of `most`.
+    """Yield pieces of at most `most` characters, except code and tables. The first leaves room for
+    `taken` characters, unless they exceed half of `most`.
     """
     start, end = block.start, block.end
     room = most - taken if taken <= most // 2 else most
@@ -110,7 +104,7 @@ def _parse_heading(text: str) -> tuple[int, str]:
 
 
 def paths(headings: Iterable[Heading]) -> list[Path]:
-    """Return each heading's start and path, such as "Install > Linux"."""
+    """Return each heading's start and path ("Install > Linux")."""
     found, path = [], list[Heading]()
     for heading in headings:
         while path and path[-1][1] >= heading[1]:
@@ -121,18 +115,18 @@ def paths(headings: Iterable[Heading]) -> list[Path]:
 
 
 def heading_at(paths: Sequence[Path], offset: int) -> str:
-    """Return the heading path at an offset, or "" before the first heading."""
+    """Return the heading path at an offset, or "" before the first."""
     after = bisect_right(paths, offset, key=lambda path: path[0])
     return paths[after - 1][1] if after else ""
 
 
 def is_long(question: str) -> bool:
-    """Return whether a question has several lines or is too long for a heading."""
+    """Return whether a question is too long for a heading."""
     return len(question) > LONG or "\n" in question.strip()
 
 
 def shorten_question(question: str) -> str:
-    """Return a question's first sentence, cut at a word if it is long."""
+    """Return a question's first sentence, cut at a word if long."""
     text = question.strip()
     first = next((text[start:end] for start, end in sentences(text)), text)
     line = " ".join(first.split()).rstrip(" ,;:")
@@ -142,9 +136,7 @@ def shorten_question(question: str) -> str:
 
 
 def without_targets(markdown: str, marks: Mapping[int, str] | None = None) -> str:
-    """Return the text without link targets and images, keeping link texts.
-    `marks` are inserted at their offsets.
-    """
+    """Return the text without link targets and images. `marks` are inserted at their offsets."""
     put, size = sorted((marks or {}).items()), len(markdown)
     kept, at = [], 0
     for start, end in [*_targets(markdown, scan(markdown)), (size, size)]:

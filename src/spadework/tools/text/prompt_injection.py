@@ -1,6 +1,5 @@
-"""Detect prompt injection and keyword stuffing in pages. Neither may be used as evidence. Prompt
-injection gives orders to the program that reads the page, in words that nobody would say to a
-person. A sentence that only quotes such an order is kept, so that documentation can be quoted.
+"""Detect prompt injection and keyword stuffing, which may not be used as evidence. A sentence that
+only quotes an order is kept.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Minimum words outside quotation marks in a sentence that merely reports a quoted order.
+#: Minimum words outside quotation marks in a sentence that reports an order.
 REPORTS = 4
-#: Minimum number of words in a stuffed sentence, of which less than this share are distinct.
+#: A sentence this long is stuffed below this share of distinct words.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
 #: Length of the shortest order, "[inst]".
 LEAST = 6
@@ -34,12 +33,12 @@ _MACHINE = (
     rf"(?:(?:{_KIND}[ -]){{1,3}}{_BODY}|(?:ai )?language models?|llms?|ais?|chat ?bots?|chatgpt|"
     rf"claude|gemini|copilot|crawlers?|bots?|assistants?|agents?)"
 )
-#: Text that may follow a machine's name. It excludes people such as "AI researchers".
+#: Follows a machine's name, to exclude people such as "AI researchers".
 _ENDED = (
     r"(?=\s*[:,;.!?)\]—–]|\s-|\s+(?:that|which|who|reading|processing|summari[sz]ing|"
     r"crawling|visiting|indexing|please|must|should)\b|$)"
 )
-#: The start of a command: a sentence or clause start, or words such as "please" and "you must".
+#: The start of a command: a clause start, or words such as "please".
 _COMMAND = (
     r"(?:^|[.:;!?)\]>—–*#]\s*|\s-+\s*|\b(?:please|now|kindly|immediately|instead|just|stop,?|and"
     r" then|important,?|attention,?|first,?|"
@@ -95,13 +94,12 @@ _ORDERS = tuple(
         rf"{_COMMAND}{_SAY}\b.{{0,120}}\bin your (?:final )?{_ANSWER}\b",
         rf"\bin your (?:final )?{_ANSWER},? (?:you (?:must|should|will) )?(?:please )?(?:only"
         rf" |always )?{_SAY}\b",
-        # Orders in other languages.
         r"\bignorier\w*\s+(?:\w+\s+){0,3}(?:vorherig|bisherig|vorangegangen)\w*\s+(?:anweisung|befehl|regel)",
         r"\b(?:ignorez|oubliez)\s+(?:\w+\s+){0,3}(?:instructions|consignes)\s+(?:précédentes|antérieures)",
         r"\b(?:ignora|olvida|ignore)\s+(?:\w+\s+){0,3}(?:instrucciones|instruções)\s+(?:anteriores|previas)",
     )
 )
-#: A task to do before answering, which is an order if an address follows.
+#: A task before answering, which is an order if an address follows.
 _ERRAND = re.compile(
     rf"{_COMMAND}(?:fetch|visit|open|call|load|request|go to|send|post)\b.{{0,200}}\b(?:before|"
     r"while|when|then)\s+(?:you\s+)?(?:answer|summari|writ|report|respond|continu)"
@@ -111,7 +109,7 @@ _MARKS = "#/*;-<! \t"
 _QUOTED = re.compile(
     r"“[^“”]++”|\"[^\"]++\"|«[^«»]++»|„[^„“]++“|(?<!\w)‘[^‘’]++’|(?<!\w)'[^']++'(?!\w)|`[^`]++`"
 )
-#: Words of which every order contains at least one.
+#: Every order contains at least one of these words.
 _HINT = re.compile(
     r"\b(?:ais?|a\.i|llms?|gpt|chatgpt|claude|gemini|copilot|language models?|chat"
     r" ?bots?|bots?|assistants?|agents?|crawlers?|automated|"
@@ -123,7 +121,7 @@ _HINT = re.compile(
 
 @lru_cache(maxsize=20_000)
 def is_injection(text: str) -> bool:
-    """Return whether a sentence, apart from its quotations, gives orders to a machine."""
+    """Return whether a sentence gives orders to a machine outside its quotations."""
     if len(text) < LEAST and text.isascii():
         return False
     reported = _QUOTED.sub(" … ", text)
@@ -135,16 +133,14 @@ def is_injection(text: str) -> bool:
 
 
 def _sends_away(said: str) -> bool:
-    """Return whether a task precedes the last address.
-    Searching for an address after each task would take quadratic time.
-    """
+    """Return whether a task precedes the last address (in linear time)."""
     last = max(said.rfind("http://"), said.rfind("https://"))
     errand = _ERRAND.search(said) if last >= 0 else None
     return errand is not None and errand.start() <= last
 
 
 def is_stuffed(text: str) -> bool:
-    """Return whether a sentence only repeats a few words and has no function words."""
+    """Return whether a sentence repeats a few words without function words."""
     if len(text) < 2 * STUFFED_WORDS - 1:
         return False
     words = re.findall(r"[^\W\d_]+", _ADDRESS.sub(" ", plain(text)).lower())
@@ -154,7 +150,7 @@ def is_stuffed(text: str) -> bool:
 
 
 def spans_between_injections(text: str) -> list[tuple[int, int]]:
-    """Return the spans of text between orders, without surrounding white space."""
+    """Return the trimmed spans of text between orders to machines."""
     kept, at = [], 0
     for start, end in [*injection_spans(text), (len(text), len(text))]:
         piece = text[at:start]
@@ -173,9 +169,8 @@ def without_injections(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def injection_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of a page's orders to machines. A span runs to the end of its block,
-    because a block addresses one reader throughout. A heading, table or code block with an
-    order is covered entirely.
+    """Return the spans of orders to machines. Each runs to the end of its block, or covers a whole
+    heading, table or code block.
     """
     told = ((start, text[start:end]) for start, end in sentences(text))
     spans = [start for start, said in told if is_injection(said) or is_stuffed(said)]

@@ -1,6 +1,4 @@
-"""Find sentences in Markdown, and lines that only introduce other text.
-The module also measures how much of a page's text looks like content.
-"""
+"""Find sentences in Markdown, and measure how much of a page is content."""
 
 from __future__ import annotations
 
@@ -12,14 +10,14 @@ from spadework.tools.text.language import Language, language, spoken
 from spadework.tools.text.markdown import Block, Inline, Mark, blocks, plain, scan, units
 
 _COLONS = (":", "：")
-#: A line that starts in bold or as code and does not end like a sentence. It matches 92 of 100
-#: list terms in five manuals.
+#: A line that starts in bold or code and has no sentence end. It matches 92 of 100 list terms in
+#: five manuals.
 _TERM = re.compile(r"(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*)")
 #: Minimum share of linked text in a list of links.
 LINKS = 0.5
 #: Minimum words of prose without final punctuation, and maximum characters of a notice.
 LABEL_WORDS, NOTICE_CHARS = 8, 300
-#: Minimum words per item of a list that is not a menu.
+#: Minimum words per item in lists other than menus.
 MENU_WORDS = 4
 
 _LINK = re.compile(r"\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)")
@@ -35,7 +33,7 @@ _LAST = 50
 
 
 def leads(text: str) -> bool:
-    """Return whether a line ends in a colon, and so only introduces other text."""
+    """Return whether a line ends in a colon, to introduce other text."""
     return text.rstrip("*_ \n").endswith(_COLONS)
 
 
@@ -46,15 +44,14 @@ def is_term(markdown: str, block: Block) -> bool:
     return bool(_TERM.fullmatch(markdown, block.start, block.end))
 
 
-#: Maximum sentences in a pair of brackets. Beyond that, the bracket is treated as unclosed.
+#: Maximum sentences in brackets, beyond which a bracket counts as unclosed.
 MOST_IN_BRACKETS = 100
 _JOINER = "\u2060"
 _STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
 _LEFT_OUT = ("...", "\u2026")
 _CLOSING = "\"'\u201d\u2019\u201c\u00bb\u00ab\u203a\u2039)\\]\u2060"
 _NOTE = r"\u2060*\[\u2060*\d{1,3}\u2060*\]\u2060*"
-#: A sentence end: final punctuation and closing marks before white space, or final punctuation in a
-#: script without spaces. French puts a space before the closing mark.
+#: A sentence end. French puts a space before the closing mark.
 _END = re.compile(
     rf"(?<![.!?\u2026])(?P<stop>[.!?\u2026\u061f\u06d4]++)"
     rf"[{_CLOSING}]*+(?:{_NOTE})*+(?:[ \u00a0\u202f]\u00bb(?=\s|$))?+(?=\s|$)"
@@ -65,15 +62,14 @@ _OPENING = "\"'\u201c\u2018\u201e\u201a\u00ab\u00bb\u2039\u203a\u00bf\u00a1(\\[\
 _LAST_WORD, _WORD_CHARS = re.compile(rf"[^\s{_OPENING}]*+\Z"), 40
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
 _FIRST = re.compile(rf"[\s{_OPENING}]*+(\w{{0,20}})")
-#: "3." and "XX." before a word are ordinals, but a year is not.
+#: "3." and "XX." before a word are ordinals; years are not.
 _ORDINAL = re.compile(r"\d{1,3}|[ivx]+")
 _LETTER = re.compile(r"[^\W_]")
 
 
 def sentences(text: str, code: str = "") -> list[tuple[int, int]]:
-    """Return the offsets (start, end) of sentences in paragraphs, list items and quotes. A sentence
-    lies within one block and has a letter or digit. Punctuation in abbreviations, ordinals,
-    numbers, code and addresses does not end it. `code` is the language, which is detected if "".
+    """Return the (start, end) offsets of sentences in paragraphs, list items and quotes. `code` is
+    the language, which is detected if "".
     """
     known = language(code or spoken(text))
     masked = _mask_marks(text, scan(text))
@@ -91,7 +87,7 @@ def is_ended(text: str) -> bool:
 
 
 def is_broken_off(text: str) -> bool:
-    """Return whether the text seems to break off mid-sentence. A short text may be a label."""
+    """Return whether the text seems to break off mid-sentence."""
     return not is_ended(text) and len(text.split()) >= LABEL_WORDS
 
 
@@ -141,7 +137,6 @@ def _mask(text: str, mark: Mark) -> str:
 
 
 def _split(text: str, masked: str, unit: tuple[int, int], known: Language) -> list[tuple[int, int]]:
-    """Split a unit into sentences. Join a part without a visible letter or digit to the next."""
     start, end = unit
     ends = _END.finditer(masked, start, end)
     first = _first_word(masked, start)
@@ -162,11 +157,11 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language, first:
     if not stop:
         return True
     following = _first_word(masked, match.end())
-    # A lower-case word starts a sentence only if it has a digit (urllib3) or also starts the unit.
+    # A lower-case word starts a sentence only if it also starts the unit.
     if following.islower() and following.isalpha() and following != first:
         return False
     if stop in _LEFT_OUT:
-        # After a space, "..." marks an omission ("INSERT ... ON CONFLICT"), not a sentence end.
+        # "..." after a space marks an omission ("INSERT ... ON CONFLICT").
         return not masked[match.start() - 1 : match.start()].isspace()
     if stop != ".":
         return True
@@ -193,21 +188,19 @@ def _first_word(masked: str, start: int) -> str:
 
 
 def cleanliness(markdown: str) -> float:
-    """Return the share of characters in content blocks (0–1), or 1 for an empty text."""
+    """Return the share of content characters (0–1), or 1 for an empty text."""
     found = [(block.end - block.start, is_matter(markdown, block)) for block in blocks(markdown)]
     total = sum(chars for chars, _ in found)
     return sum(chars for chars, matter in found if matter) / total if total else 1.0
 
 
 def tells(markdown: str) -> bool:
-    """Return whether the text has more than headings, link lists, notices and labels."""
+    """Return whether any non-heading block looks like content."""
     return any(block.kind != "heading" and is_matter(markdown, block) for block in blocks(markdown))
 
 
 def is_matter(markdown: str, block: Block) -> bool:
-    """Return whether a block looks like content rather than a menu, notice or label.
-    Headings, code and tables always do.
-    """
+    """Return whether a block looks like content. Headings, code and tables always do."""
     if block.kind in ("code", "table", "heading"):
         return True
     source = markdown[block.start : block.end]

@@ -1,6 +1,4 @@
-"""Compute answers from tables: a row by its key, rows by conditions, or their count, sum, average,
-largest or smallest value.
-"""
+"""Compute answers from tables, such as a row, a count, a sum or the largest value."""
 
 from __future__ import annotations
 
@@ -33,14 +31,14 @@ Kind = Literal["largest", "smallest", "sum", "mean", "count", "row"]
 
 _KINDS: tuple[Kind, ...] = ("sum", "mean", "largest", "smallest", "count")
 LEAST_HELD = 0.5
-#: Maximum words after "how many" or "which" that may name the thing asked for.
+#: Maximum words that name a thing after "how many" or "which".
 THING_WORDS = 2
 _YEAR = re.compile(r"[12]\d{3}")
-#: A cell of digits and punctuation only, which names no row.
+#: A cell without letters, which names no row.
 _DIGITS = re.compile(r"[\W\d_]*\d[\W\d_]*")
 _YES = frozenset(("yes", "y", "true", "x", "ja", "oui", "sí", "si", "да", "はい", "是", "✓"))
 _NO = frozenset(("no", "n", "false", "nein", "non", "нет", "いいえ", "否", "✗"))
-#: The sign and test of each comparison, and whether it compares only years or dates.
+#: Each comparison's sign, its test, and whether it compares only years or dates.
 _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
     "before": ("<", operator.lt, True), "after": (">", operator.gt, True),
     "since": ("≥", operator.ge, True), "until": ("≤", operator.le, True),
@@ -52,9 +50,9 @@ _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
 
 @dataclass(frozen=True)
 class Computed:
-    """The result of an operation on a table. `value`, written as in the table, comes from `column`
-    ("" for a count) and the rows at the spans `rows`, which satisfy `where`. `of` is the number
-    of rows in the table. `score` is the share of the question's words found in the table.
+    """A value computed from the `rows` of a table that satisfy `where`. `of` is the number of all
+    rows. `score` is the share of the question's words found in the table. `column` is "" for a
+    count.
     """
 
     kind: Kind
@@ -67,9 +65,7 @@ class Computed:
 
 
 class _Condition(NamedTuple):
-    """A condition on rows: they have one of `values` in `column`. `words` are the question's stems
-    that state the condition, and `kind` says how it was found.
-    """
+    """A row's `column` has one of `values`, as the question's `words` state."""
 
     column: int
     values: frozenset[str]
@@ -80,8 +76,8 @@ class _Condition(NamedTuple):
 
 @lru_cache(maxsize=64)
 def compute(question: str, code: str, text: str, about: str = "") -> Computed | None:
-    """Answer a question from a text's tables. Return None if they give no answer or several.
-    `about` is the text's title or similar.
+    """Answer a question from tables, or return None for no or several answers. `about` is the
+    text's title.
     """
     known = language(code)
     asked = known.cues_in(_without_bounds(question, code))  # "at most 5" asks for no maximum
@@ -105,8 +101,6 @@ def _without_bounds(question: str, code: str) -> str:
 
 
 class _Asked:
-    """A question about a table: its conditions on rows, and the columns that it names."""
-
     def __init__(self, question: str, known: Language, table: Table, about: str) -> None:
         bounds = _bounds(question, known.code)
         self.question, self.known, self.table = question, known, table
@@ -122,19 +116,18 @@ class _Asked:
         self.negated = is_negated(_without_bounds(question, known.code), known.code)
         told = _conditions(self.naming, known, table)
         self.where = [*told, *self._switched({one.column for one in told})]
-        #: False if the question excludes rows, or compares with something that no column holds.
+        #: False if the question excludes rows, or a comparison fits no column.
         self.applies = not known.excludes.search(question)
         for bound in bounds:
             found = self._bounded(bound)
             self.where += [found] if found else []
             self.applies &= bool(found) or _stems(bound.written, known) <= self.about
-        #: True if the question means a single column whose figures allow no computation.
+        #: True if the only column meant has figures that allow no computation.
         self.refused = False
-        # A negation is understood only if a yes-or-no column is the only condition.
+        # Negations are understood only for a single yes-or-no condition.
         self.applies &= not self.negated or [one.kind for one in self.where] == ["yes or no"]
 
     def compute(self, kind: Kind, counting: bool) -> Computed | None:
-        """Return the result of an operation, or None if the table does not answer the question."""
         where = self.where
         if kind == "row" and not any(one.kind == "cell" for one in where):
             where = [*where, *_key(self.naming, self.known, self.table)]
@@ -155,9 +148,7 @@ class _Asked:
         return Computed(kind, value, tuple(rows), len(self.table.rows), name, told, score)
 
     def _columns(self, kind: Kind, keys: set[str], used: set[int]) -> list[int]:
-        """Return the columns to compute with. If there are several, omit any named after "how
-        many": in "how many places are booked", "places" only says what is counted.
-        """
+        """Return the columns to compute with, except ones counted by "how many"."""
         named = [
             n
             for n, name in enumerate(self.table.names)
@@ -166,7 +157,7 @@ class _Asked:
         ]
         found = [n for n in named if kind == "row" or self.table.is_numeric(n)]
         if not any(found) and kind in ("largest", "smallest", "row"):
-            # The first column holds the names of the rows, even if they are numbers.
+            # The first column names the rows, even with numbers.
             found = found if kind == "row" and found else []
             found = found or _measuring_columns(self.question, self.known, self.table)
         further = [n for n in found if not self._names(n) <= self.counted]
@@ -176,14 +167,12 @@ class _Asked:
         return _stems(self.table.names[column], self.known)
 
     def _measured(self, columns: Sequence[int]) -> set[str]:
-        """Return the stems of dimension words ("heavy"), or none if `columns` is empty."""
         words = [
             w for w in re.findall(r"\w+", self.question.casefold()) if w in self.known.dimensions
         ]
         return _stems(" ".join(words), self.known) & self.asked if columns else set()
 
     def _bounded(self, bound: _Bound) -> _Condition | None:
-        """Return the condition that a comparison sets on the only column it can mean, or None."""
         fitting = {
             n: passing
             for n, name in enumerate(self.table.names)
@@ -223,7 +212,7 @@ class _Asked:
         counting: bool,
     ) -> tuple[str, list[Span], int] | None:
         if kind == "count":
-            # With a "shifts" column, "how many shifts" asks for its value, not for a row count.
+            # With a "shifts" column, "how many shifts" asks for its value.
             counted = self.counted | self.form
             free = set(range(len(self.table.names))) - {one.column for one in where}
             reads = any(
@@ -235,7 +224,7 @@ class _Asked:
             return (str(len(kept)), [span for span, _ in kept], -1) if fits and not reads else None
         if kind == "row":
             named = [n for n in columns if kept[0][1][n]]
-            # "Which oil" names the column, so words of the question may be missing from the table.
+            # "Which oil" names the column, so other words may be missing from the table.
             sure = score == 1 or any(
                 self._amounts(n) or self._names(n) <= self.listed for n in named[:1]
             )
@@ -263,16 +252,10 @@ class _Asked:
         return amounts(self.table.column(column), self.known.code)
 
     def _is_counted(self, where: Sequence[_Condition], score: float, rows: int) -> bool:
-        """Return whether the question asks to count rows: those that satisfy a condition, or all
-        rows if the table is about the things counted.
-        """
         whole = score == 1 and bool(self.counted) and self.counted <= self.title
         return rows > 1 and (bool(where) or whole)
 
     def _is_listed(self, where: Sequence[_Condition], rows: int) -> bool:
-        """Return whether a question without "how many" asks for rows, by a comparison or by naming
-        a cell and its column.
-        """
         named = any(self.asked & self._names(c.column) - c.words for c in where if c.kind == "cell")
         apart = any(one.kind in ("bound", "yes or no") for one in where)
         of_it = not self.listed or bool(_matching_stems(self.listed, self.about))
@@ -280,7 +263,7 @@ class _Asked:
 
 
 def _is_ranked(kind: Kind, asked: _Asked) -> bool:
-    """Return whether a superlative asks for a rank or several rows ("second", "three largest")."""
+    """Return whether a superlative asks for "second" or "three largest"."""
     known, question = asked.known, asked.question
     found = known.cues[kind].search(question)
     if found and not known.unspaced:
@@ -292,10 +275,7 @@ def _is_ranked(kind: Kind, asked: _Asked) -> bool:
 
 
 def _is_named(name: str, question: str, asked: set[str], held: set[str], known: Language) -> bool:
-    """Return whether a question names a column: it has all words of the column's name except
-    figures and units, and not within a longer name ("population density", "serial number").
-    Words in `held`, from a row or about the table, do not make a name longer.
-    """
+    """Return whether a column is named, outside longer names ("population density")."""
     every = _stems(name, known)
     own = {stem for stem in every if stem.isalpha() and not is_unit(stem)} or every
     others = {other for stem in asked for other in OTHER_WORDS.get(stem, ())}
@@ -309,9 +289,7 @@ def _is_named(name: str, question: str, asked: set[str], held: set[str], known: 
 
 
 def _measuring_columns(question: str, known: Language, table: Table) -> list[int]:
-    """Return the columns that a superlative may mean, by their units ("heaviest": a column in kg).
-    A superlative of size may mean any column with figures, except the first and columns of dates.
-    """
+    """Return columns that a superlative may mean ("heaviest": in kg)."""
     words = re.findall(r"\w+", question.casefold())
     asked = {each for word in words for each in known.dimensions.get(word, ())}
     found = list[int]()
@@ -324,7 +302,6 @@ def _measuring_columns(question: str, known: Language, table: Table) -> list[int
 
 
 def _conditions(asked: set[str], known: Language, table: Table) -> list[_Condition]:
-    """Return conditions for cells named in the question. Numbers need their column named too."""
     found: list[_Condition] = []
     for n, name in enumerate(table.names):
         named = bool(_matching_stems(asked, _stems(name, known)))
@@ -342,7 +319,6 @@ def _conditions(asked: set[str], known: Language, table: Table) -> list[_Conditi
 
 
 def _key(asked: set[str], known: Language, table: Table) -> Iterator[_Condition]:
-    """Yield a condition for the one row whose name shares the most words with the question."""
     for n, name in enumerate(table.names):
         if table.is_numeric(n):
             continue
@@ -357,7 +333,7 @@ def _key(asked: set[str], known: Language, table: Table) -> Iterator[_Condition]
 
 
 class _Bound(NamedTuple):
-    """A comparison stated in a question, against a figure or a point in time (a year or date)."""
+    """A question's comparison with a figure, year or date."""
 
     text: str
     sign: str
@@ -367,7 +343,7 @@ class _Bound(NamedTuple):
     amount: Amount | None
 
     def rows_within(self, column: Sequence[str], name: str, code: str) -> frozenset[str] | None:
-        """Return the cells that satisfy the comparison, or None if they are not comparable."""
+        """Return the cells that satisfy the comparison, or None if incomparable."""
         read = None if self.of_time else amounts(tuple(column), code)
         if read and self.amount:
             return self._larger_or_smaller(read, self.amount, name, code)
@@ -380,7 +356,6 @@ class _Bound(NamedTuple):
         return frozenset(passing) if known else None
 
     def in_words(self, name: str, known: Language) -> str:
-        """Return the figure, followed by its unit unless the column's name contains the unit."""
         one = self.amount
         if not one or (one.factor, one.dimension) in ((1, ""), unit_of_name(name, known.code)):
             return self.written
@@ -404,7 +379,7 @@ class _Bound(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _bounds(question: str, code: str) -> tuple[_Bound, ...]:
-    """Return a question's comparisons. A comparison of time ("before") needs a year or date."""
+    """Return the comparisons. "Before" and similar need a year or date."""
     bounds = language(code).bounds
     found = [(name, match) for name in bounds for match in bounds[name].finditer(question)]
     every = [match for _, match in found]
@@ -415,11 +390,10 @@ def _bounds(question: str, code: str) -> tuple[_Bound, ...]:
 def _figure_of(
     bound: re.Match[str], every: Sequence[re.Match[str]], code: str
 ) -> tuple[str, Amount | None]:
-    """Return the figure of a comparison as written, and its amount if it is clear."""
     start, end = bound.span(bound.lastindex or 0)
     unit = _unit_behind(bound)
     if unit_of(unit, code) == (1.0, ""):
-        # In "between 5 and 20 kg", the unit follows only one of the figures.
+        # In "between 5 and 20 kg", only one figure has a unit.
         beside = [m for m in every if m.start() < bound.end() and bound.start() < m.end()]
         unit = next((other for m in beside if (other := _unit_behind(m)) != unit), unit)
     before = re.sub(r"[^-−$£¥\u20a0-\u20cf]", "", bound.string[max(0, start - 1) : start])
@@ -454,13 +428,13 @@ def _stems(text: str, known: Language) -> set[str]:
 
 
 def _cell_stems(value: str, known: Language) -> set[str]:
-    """Return the stems of a cell, with one stem for "Aug" and "August", or "Sat" and "Saturday"."""
+    """Return a cell's stems, with one stem for "Aug" and "August"."""
     days = {day[:3] for day in known.weekdays if value.casefold() in (day, day[:2], day[:3])}
     return days or _stems_of_days(value, known)
 
 
 def _stems_of_days(text: str, known: Language) -> set[str]:
-    """Return the stems of a text, with "m8" for "August" and "sat" for "Saturdays"."""
+    """Return a text's stems, with "m8" for "August" and "sat" for "Saturdays"."""
 
     def of(word: str) -> set[str]:
         if month := known.months.get(word):
@@ -471,9 +445,7 @@ def _stems_of_days(text: str, known: Language) -> set[str]:
 
 
 def _form_words(question: str, known: Language) -> set[str]:
-    """Return the stems of words that only name the operation. Exclude words such as "population",
-    which ask for a count but may also name a column.
-    """
+    """Return stems of words that only name the operation, unlike "population"."""
     found: Iterator[str] = (
         match[0]
         for name in _KINDS

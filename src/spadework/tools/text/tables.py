@@ -1,4 +1,4 @@
-"""Read Markdown tables and numbered lists: rows, columns, their amounts and dates, and steps."""
+"""Read Markdown tables and numbered lists."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from spadework.tools.text.sentences import is_ended
 Span = tuple[int, int]
 
 _CELL = re.compile(r"(?<!\\)\|")
-#: Delimiter cells, which Markdown requires below the first row: below a header, and below data.
+#: Delimiter cells below a header, and below data without one.
 NAMES, NO_NAMES = "---", "--"
 LEAST_COLUMNS = 3
-#: A label's final colon, with any closing emphasis after it.
+#: A label's final colon, before any closing emphasis.
 _COLON = re.compile(r"\s*[:：](?=[*_]*$)")
-#: A cell that starts with a number, unless the number is a year.
+#: A cell that starts with a number other than a year.
 _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
 
 def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-    """Return the span of the row of column names, or None if there is none. A first row is not a
-    header if it has figures, fewer than `least` columns, or NO_NAMES cells below it.
+    """Return the header row's span, or None. A header has no figures, at least `least` columns and
+    no NO_NAMES cells below.
     """
     lines = list(islice(_lines(text, table.start, table.end), 2))
     ruled = text[slice(*lines[1])] if len(lines) > 1 else ""
@@ -43,13 +43,13 @@ def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | Non
 
 
 def rows_of(text: str, table: Block) -> list[Span]:
-    """Return the spans of all rows except the header, in order."""
+    """Return the spans of all rows except the header."""
     header = header_of(text, table)
     return [span for span in rows_between(text, table.start, table.end) if span != header]
 
 
 def rows_at(text: str, table: Block, place: Span) -> list[Span]:
-    """Return the spans of the rows that `place` overlaps, including the header."""
+    """Return the spans of rows that overlap `place`, including the header."""
     start, end = place
     first = max(table.start, text.rfind("\n", table.start, start) + 1)
     last = text.find("\n", end, table.end)
@@ -65,15 +65,13 @@ def cells(row: str) -> list[str]:
 
 
 def named_cells(header: str, row: str) -> list[tuple[str, str]]:
-    """Return a row's cells as (column name, cell). A missing name or cell is ""."""
+    """Return (column name, cell) pairs, with "" for a missing name or cell."""
     names, told = ([" ".join(cell.split()) for cell in cells(text)] for text in (header, row))
     return list(zip_longest(names, told, fillvalue=""))
 
 
 def row_as_sentence(row: Sequence[tuple[str, str]]) -> str:
-    """Return named cells as a sentence: "Town: Kelling; Inhabitants: 3,100; Area: 5."
-    Without column names, the first cell labels the others.
-    """
+    """Return named cells as a sentence: "Town: Kelling; Inhabitants: 3,100; Area: 5."."""
     filled = [(_COLON.sub("", name), cell) for name, cell in row if cell]
     if any(name for name, _ in row):
         return _ended("; ".join(f"{name}: {cell}" if name else cell for name, cell in filled))
@@ -90,7 +88,7 @@ def _is_delimiter(line: str) -> bool:
 
 
 def rows_between(text: str, start: int, end: int) -> list[Span]:
-    """Return the spans of the rows between two offsets, except delimiter rows and empty ones."""
+    """Return the spans of rows between two offsets, except delimiters and empty rows."""
     lines = [(span, text[slice(*span)]) for span in _lines(text, start, end)]
     return [span for span, line in lines if not _is_delimiter(line) and any(cells(line))]
 
@@ -105,7 +103,7 @@ def _lines(text: str, start: int, end: int) -> Iterator[Span]:
         start = stop + 1
 
 
-#: Patterns for a figure with sign, currency and unit, and for one with a decimal point.
+#: Figures with sign, currency and unit, and figures with a decimal point.
 _AMOUNT = re.compile(r"([-−]?)([$£¥\u20a0-\u20cf]?)\s?(?<![-−]\s)(\d(?:[\d.,]*\d)?)(\D*)")
 _WITH_POINT = re.compile(r"(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _SPACED = re.compile(r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))")
@@ -115,9 +113,7 @@ _DIGIT_FIRST = re.compile(r"\W{0,3}\d")
 
 
 class Amount(NamedTuple):
-    """A number as written, the factor and dimension of its unit, its currency, its other words,
-    and the unit as written.
-    """
+    """A number with its unit, currency and `kind` (its other words)."""
 
     number: float
     factor: float
@@ -128,15 +124,13 @@ class Amount(NamedTuple):
 
     @property
     def value(self) -> float:
-        """The number in the first unit of its dimension."""
+        """The number in its dimension's first unit."""
         return self.number * self.factor
 
 
 @lru_cache(maxsize=64)
 def amounts(column: tuple[str, ...], code: str) -> dict[str, Amount] | None:
-    """Return a column's amounts by cell. Return None if a cell is unreadable, if it is unclear
-    whether points or commas are decimal, or if the cells measure different things.
-    """
+    """Return a column's amounts by cell, or None if they are unclear or incomparable."""
     ways = [_amounts(column, code, swapped) for swapped in (False, True)]
     made = [way for way in ways if way]
     sure = len(made) == 1 or language(code).decimal == "." or made[:1] == made[1:]
@@ -172,7 +166,7 @@ def _amount(cell: str, code: str, swapped: bool) -> Amount | None:
 
 
 def total_of(figures: Sequence[Amount], *, mean: bool) -> str | None:
-    """Return the sum or mean in the unit that all figures share, or None if they share none."""
+    """Return the sum or mean in the shared unit, or None without one."""
     if len({(one.factor, one.unit) for one in figures}) != 1:
         return None
     total = math.fsum(one.number for one in figures)
@@ -187,7 +181,7 @@ def is_measure(word: str, code: str) -> bool:
 
 
 def unit_of(rest: str, code: str) -> tuple[float, str] | None:
-    """Return the factor and dimension of the unit that `rest` begins with, or None if unclear."""
+    """Return the factor and dimension of a leading unit, or None if unclear."""
     scales = language(code).scales
     if language(code).unspaced:
         powers = [scales[sign] for sign in rest.strip()[:2] if sign in scales]
@@ -205,14 +199,14 @@ def unit_of(rest: str, code: str) -> tuple[float, str] | None:
 
 
 def unit_of_name(name: str, code: str) -> tuple[float, str]:
-    """Return the factor and dimension of the unit that ends a column's name ("area_km2")."""
+    """Return the factor and dimension of a column name's final unit ("area_km2")."""
     words = re.sub(r"(?<=m)2\b", "²", re.sub(r"[_()\[\]]", " ", name)).split()
     return (unit_of(f" {words[-1]}", code) if words else None) or (1.0, "")
 
 
 def dates(column: Iterable[str]) -> dict[str, tuple[int, ...]] | None:
-    """Return each cell's year, month and day, as far as given, in a column of dates or years.
-    Return None if a cell is not a date, or if days and months cannot be told apart.
+    """Return each cell's (year, month, day), as far as given, or None if a cell is ambiguous or
+    not a date.
     """
     cells = list(filter(None, column))
     ways = [{cell: _date(cell, month_first) for cell in cells} for month_first in (False, True)]
@@ -253,16 +247,14 @@ class Table:
         return tuple(row[n] for _, row in self.rows)
 
     def is_numeric(self, n: int) -> bool:
-        """Return whether a column seems to hold figures, even if they cannot be read."""
+        """Return whether a column mostly contains figures, readable or not."""
         filled = [value for value in self.column(n) if value]
         return 2 * sum(map(bool, map(_DIGIT_FIRST.match, filled))) >= len(filled)
 
 
 @lru_cache(maxsize=64)
 def tables_of(text: str, code: str) -> tuple[Table, ...]:
-    """Return a text's tables without rows of totals. Short rows are padded. A table with rows
-    longer than its header is omitted.
-    """
+    """Return a text's tables, without totals. Tables with overlong rows are omitted."""
     made, above = [], paths(headings(text))
     for block in blocks(text):
         header = header_of(text, block) if block.kind == "table" else None
@@ -278,7 +270,7 @@ def tables_of(text: str, code: str) -> tuple[Table, ...]:
 
 
 def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Drop a trailing totals row. Return no rows if it is unclear whether the last row is one."""
+    """Drop a trailing totals row, or all rows if unsure."""
     if not rows:
         return rows
     *others, (_, last) = rows
@@ -305,7 +297,7 @@ _WITHIN = ("list", "code", "table", "quote")
 
 
 class Step(NamedTuple):
-    """A list item's number, the offset of the list's first item, and the item's end."""
+    """A list item: number, offset of the list's first item, and end."""
 
     number: int
     first: int
@@ -313,8 +305,6 @@ class Step(NamedTuple):
 
 
 class _Before(NamedTuple):
-    """The previous step, with its column and marker."""
-
     step: Step
     column: int
     marked: int
@@ -323,9 +313,7 @@ class _Before(NamedTuple):
 
 
 def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
-    """Return the steps of numbered lists, by the offset of their text.
-    Numbers must count up from 1, or all be 1. Nested items are not steps.
-    """
+    """Return the steps of numbered lists, by text offset. Nested items are not steps."""
     steps: dict[int, Step] = {}
     before: _Before | None = None
     for block in found:
@@ -333,7 +321,7 @@ def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
             before = before if block.kind in _WITHIN else None
             continue
         items = list(ITEM.finditer(text, block.start, block.end))
-        # A block without items continues an item that code or a table interrupted.
+        # A block without items continues an interrupted item.
         ends = [*(item.start() for item in items[1:]), block.end][: len(items)]
         for item, end in zip(items, ends, strict=True):
             column = len(item[0][: -len(item[0].lstrip())].expandtabs(4))

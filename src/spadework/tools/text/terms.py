@@ -1,4 +1,4 @@
-"""Split text into words, and reduce it to stemmed content words."""
+"""Split text into words, and stem its content words."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import snowballstemmer
 
 from spadework.tools.text.language import Language, language
 
-#: Scripts without spaces between words: Thai, Lao, Burmese, Khmer and East Asian scripts.
+#: Thai, Lao, Burmese, Khmer and East Asian scripts, written without spaces.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
-#: Letters and vowel signs of unspaced scripts, and of Korean, whose words include their endings.
+#: Letters and vowel signs of unspaced scripts and Korean (words include endings).
 RUN_SIGNS = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1100-\u11ff"
     "\u1780-\u17d3\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u318e"
@@ -25,14 +25,14 @@ RUN = re.compile(f"[{RUN_SIGNS}]+")
 
 
 def in_spaced_word(char: str) -> bool:
-    """Return whether a character is `_` or part of a word in a script with spaces."""
+    """Return whether a character is `_` or in a spaced script's word."""
     if char.isascii():
         return char.isalnum() or char == "_"
     return char.isalnum() and not _UNSPACED.match(char)
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether `text[start:end]` is whole words and numbers, unlike "mid" in "middle"."""
+    """Return whether `text[start:end]` is whole words, unlike "mid" in "middle"."""
     return not _is_joined(text, start) and not _is_joined(text, end)
 
 
@@ -51,25 +51,23 @@ def _is_joined(text: str, at: int) -> bool:
 
 
 _APART = re.compile(r"(?<=\d)(?:[⁺⁻]?[⁰¹²³⁴-⁹]+|[₊₋]?[₀-₉]+|[¼-¾⅐-⅞↉])")
-#: A word, such as `c++`, `gpt-5` or `node`. Underscores split names in code into words.
+#: A word, such as `c++` or `gpt-5`. Underscores split names into words.
 _PLAIN = re.compile(r"[^\W_](?:[^\W_]|['’-](?=[^\W_]))*[+#]*")
-#: A letter or combining mark: accents, and vowel signs in Arabic, Hebrew and Indic scripts.
+#: A letter or combining mark, as in Arabic, Hebrew and Indic scripts.
 _LETTER = (
     rf"(?:[^\W_{RUN_SIGNS}]|"
     r"[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0963\u0966-\u0dff])"
 )
 _WORD = re.compile(rf"{RUN.pattern}|{_LETTER}(?:{_LETTER}|['’-](?={_LETTER}))*[+#]*")
-#: Characters outside Latin, Greek, Cyrillic, Armenian, Georgian and punctuation. In text with any
-#: of them, `_PLAIN` may not find whole words.
+#: Characters of scripts in which `_PLAIN` may not find whole words.
 _ODD = re.compile(r"[^\x00-\u02ff\u0370-\u058f\u10a0-\u10ff\u1e00-\u2e7f]")
 
 Stemming = Callable[[str], str]
 
 
 def terms(text: str, code: str) -> list[str]:
-    """Return the stems of a text's words, in order and with repeats, without stop words. Text in a
-    script without spaces is cut at stop words and returned as overlapping pairs of characters,
-    so that a word matches wherever it starts.
+    """Return stems without stop words, in order, with repeats. Unspaced text is cut at stop words
+    into overlapping character pairs.
     """
     known = language(code)
     words, stop = _words(text, known), known.stop
@@ -81,12 +79,12 @@ def terms(text: str, code: str) -> list[str]:
 
 @lru_cache(maxsize=32)
 def stemmer(name: str) -> Stemming:
-    """Return a stemmer for lower-case words, given Snowball's name for the language."""
+    """Return a stemmer for lower-case words by its Snowball name."""
     stemmer, lock = snowballstemmer.stemmer(name), Lock()
 
     @lru_cache(maxsize=50_000)
     def stem(word: str) -> str:
-        # The stemmer is stateful, and several threads rank passages at once.
+        # The stemmer is stateful, and threads share it.
         with lock:
             return str(stemmer.stemWord(word))
 
@@ -95,7 +93,7 @@ def stemmer(name: str) -> Stemming:
 
 @lru_cache(maxsize=16)
 def run_splitter(code: str) -> Callable[[str], list[str]]:
-    """Return a function that splits a run of unspaced text at the language's stop words."""
+    """Return a function that splits unspaced text at stop words."""
     stop = sorted(language(code).stop, key=len, reverse=True) if language(code).unspaced else ()
     if not stop:
         return lambda run: [run]
@@ -104,8 +102,8 @@ def run_splitter(code: str) -> Callable[[str], list[str]]:
 
 
 def in_plain_signs(text: str) -> str:
-    """Normalize characters (NFKC), keeping superscripts, subscripts and fractions separate.
-    "10⁶" becomes "10^6", "1₂" becomes "1_2" and "2½" becomes "2 1/2".
+    """Normalize characters (NFKC), but turn "10⁶" into "10^6", "1₂" into "1_2" and "2½" into "2
+    1/2".
     """
     marked = _APART.sub(lambda found: _mark(found[0]) + found[0], text)
     return unicodedata.normalize("NFKC", marked).replace("\u2044", "/")
@@ -117,7 +115,7 @@ def _mark(figure: str) -> str:
 
 
 def pairs(run: str) -> list[str]:
-    """Return the overlapping character pairs of a run, or its single character."""
+    """Return a run's overlapping character pairs, or its single character."""
     return [run[n : n + 2] for n in range(len(run) - 1)] or [run]
 
 
@@ -125,7 +123,7 @@ def _words(text: str, known: Language) -> Iterable[str]:
     if text.isascii():
         words = _PLAIN.findall(text.lower())
     else:
-        # Replace frequent characters first, because NFKC is slow on text that it changes.
+        # Replace frequent characters first: NFKC is slow on changed text.
         text = text.replace("\u2026", " ").replace("\u00a0", " ").replace("\u2019", "'")
         text = in_plain_signs(text).lower()
         if _ODD.search(text):
@@ -144,6 +142,6 @@ def _split_mixed(text: str, known: Language) -> Iterator[str]:
 
 
 def _whole(word: str, elisions: frozenset[str]) -> str:
-    """Remove an elided article or pronoun from a word, as in `eau` for `l'eau`."""
+    """Remove an elided article or pronoun: `eau` for `l'eau`."""
     head, _, tail = word.partition("'")
     return tail if tail and head in elisions else word

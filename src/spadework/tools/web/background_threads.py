@@ -1,6 +1,4 @@
-"""Run blocking work in threads that do not keep the process alive, and stop child processes that
-would outlive it.
-"""
+"""Run blocking work in threads that do not keep the process alive, and stop child processes."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: Maximum idle threads kept for reuse, because starting a thread delays a busy event loop.
+#: Maximum idle threads kept, because starting one delays a busy event loop.
 MOST_IDLE = 8
 _ENDS: set[Callable[[], None]] = set()
 
@@ -48,9 +46,7 @@ if hasattr(os, "register_at_fork"):
 
 
 async def aside(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run `work` in a thread and return its result.
-    Unlike with `asyncio.to_thread`, neither cancellation nor process exit waits for the thread.
-    """
+    """Run `work` in a thread that neither cancellation nor process exit waits for."""
     outcome: Future[T] = Future()
     outcome.set_running_or_notify_cancel()  # from here on only the thread may settle it
     begin(partial(settle, outcome, partial(work, *args, **kwargs)))
@@ -68,7 +64,7 @@ def settle(outcome: Future[T], work: Callable[[], T]) -> None:
 
 
 def begin(work: Callable[[], None]) -> None:
-    """Run `work`, which must not raise, in a thread, and ignore its result."""
+    """Run `work`, which must not raise, in a thread."""
     try:
         helper = _idle.pop()
     except IndexError:
@@ -77,7 +73,7 @@ def begin(work: Callable[[], None]) -> None:
 
 
 def kill_group(process: subprocess.Popen[Any] | Process | psutil.Process) -> None:
-    """Kill a process, and its group if the system has process groups, unless it has ended."""
+    """Kill a process and its group, unless it has ended."""
     with suppress(ProcessLookupError, PermissionError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
@@ -87,7 +83,7 @@ def kill_group(process: subprocess.Popen[Any] | Process | psutil.Process) -> Non
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Register `end` to stop a child process if this process exits inside the context."""
+    """Register `end` to stop a child if this process exits in the context."""
     _ENDS.add(end)
     try:
         yield

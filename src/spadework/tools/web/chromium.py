@@ -1,6 +1,4 @@
-"""Find Chromium or Chrome, and its headless shell, on this machine. The headless shell reads a
-page in about half the time that the full browser takes.
-"""
+"""Find Chromium or Chrome, and its headless shell, which reads pages in about half the time."""
 
 from __future__ import annotations
 
@@ -38,14 +36,14 @@ HOW_TO_INSTALL = (
 
 
 def installed_chromium(path: str = "") -> str:
-    """Return the browser at `path` if given, otherwise the first one found; "" if none can run."""
+    """Return the browser at `path`, or the first one found, or "" if none."""
     if path:
         return shutil.which(str(Path(path).expanduser())) or ""
     return _find_browser(_NAMES, _PLACES) or headless_shell()
 
 
 def headless_shell() -> str:
-    """Return the path of a headless shell, or "" if there is none."""
+    """Return the path of a headless shell, or ""."""
     return _find_browser(_SHELL_NAMES, _SHELL_PLACES)
 
 
@@ -60,5 +58,5 @@ def _find_browser(names: Sequence[str], places: Sequence[tuple[Path, str]]) -> s
 
 
 def runs_as_root() -> bool:
-    """Return whether the process runs as root, which forces Chromium to run without a sandbox."""
+    """Return whether the process is root, which rules out Chromium's sandbox."""
     return hasattr(os, "geteuid") and os.geteuid() == 0

@@ -1,8 +1,5 @@
-"""Connect to servers: TLS certificates, proxies, and cleanup after cancellation.
-
-Look up host names in separate threads, one per name, each with a deadline. The system resolves the
-names, because a DNS client would ignore the hosts file, search domains and container name servers.
-The event loop's own lookups would block threads that write files.
+"""Connect to servers: TLS certificates, proxies, host names, and cleanup after cancellation. The
+system resolves names, because DNS clients would ignore the hosts file.
 """
 
 from __future__ import annotations
@@ -37,15 +34,15 @@ from spadework.errors import SettingsError, must_be
 from spadework.tools.web.background_threads import begin, settle
 
 C = TypeVar("C")
-#: Environment variables that name extra certificate files, as used by curl, Python and requests.
+#: Environment variables with extra certificate files, as in curl and requests.
 AUTHORITIES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 
 _MOST_HEAD = 65_536
 
 
 def read_certificates() -> ssl.SSLContext:
-    """Return a TLS context that trusts the usual authorities and those in AUTHORITIES.
-    Raises SettingsError if a file contains no certificates.
+    """Return a TLS context that also trusts AUTHORITIES. Raises SettingsError for a file without
+    certificates.
     """
     context = httpx.create_ssl_context(trust_env=False)
     for name in AUTHORITIES:
@@ -60,14 +57,13 @@ def read_certificates() -> ssl.SSLContext:
     return context
 
 
-#: Cached, because reading the certificates takes as long as a search.
+#: Cached, because reading certificates takes as long as a search.
 certificates = cache(read_certificates)
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the proxy for a URL, from SPADEWORK_PROXY, or else HTTPS_PROXY and similar variables.
-    Return None if no proxy is set, or if the host is this machine or in NO_PROXY. Raises
-    SettingsError if the proxy's address is not an HTTP URL.
+    """Return a URL's proxy from SPADEWORK_PROXY, HTTPS_PROXY and similar variables, or None for
+    this machine and NO_PROXY hosts. Raises SettingsError for a bad address.
     """
     parts = urlsplit(url)
     host, named = parts.hostname or "", getproxies()
@@ -84,7 +80,7 @@ def proxy_for(url: str) -> str | None:
 
 
 def authorization(proxy: str) -> list[tuple[bytes, bytes]]:
-    """Return the header for the user and password in the proxy's address, if any."""
+    """Return the header for the proxy's user and password, if any."""
     parts = urlsplit(proxy)
     if not parts.username:
         return []
@@ -131,7 +127,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 class ClosingStream(httpcore.AsyncNetworkStream):
-    """A connection that closes if its TLS handshake is cancelled. httpcore would leak it."""
+    """A connection that closes if its TLS handshake is cancelled, unlike httpcore's."""
 
     def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
         self._inner = inner
@@ -162,12 +158,12 @@ class ClosingStream(httpcore.AsyncNetworkStream):
             raise
 
     def get_extra_info(self, info: str) -> Any:
-        """Return the detail of the connection that httpcore calls `info`."""
+        """Return the connection detail that httpcore calls `info`."""
         return self._inner.get_extra_info(info)
 
 
 class ClosingBackend(httpcore.AsyncNetworkBackend):
-    """A network backend for httpcore that makes each connection a `ClosingStream`."""
+    """An httpcore network backend that makes each connection a `ClosingStream`."""
 
     def __init__(self, inner: httpcore.AsyncNetworkBackend) -> None:
         self._inner = inner
@@ -192,7 +188,7 @@ def closing_lines(client: C) -> C:
 
 
 def read_key(secret: SecretStr | None, variable: str) -> str:
-    """Return the key in a secret. Raises SettingsError if it is missing or malformed."""
+    """Return the key in a secret. Raises SettingsError if missing or malformed."""
     key = secret.get_secret_value().strip() if secret else ""
     if not key:
         raise SettingsError(f"{variable} is not set.")
@@ -215,9 +211,8 @@ async def ask_again(
     first: float = 0.1,
     jitter: float = 1.0,
 ) -> T:
-    """Call `ask` up to `most` times and return its result, or raise its last error. `worth`
-    returns whether to retry after an error, or the seconds to wait first. If it returns True,
-    pauses grow from `first` seconds, with up to `jitter` seconds added.
+    """Call `ask` up to `most` times. After an error, `worth` returns whether to retry, or the
+    seconds to wait first. Other pauses grow from `first` seconds.
     """
 
     def pause(state: RetryCallState) -> float:
@@ -228,7 +223,7 @@ async def ask_again(
         return min(LONGEST, first * 2.0 ** (state.attempt_number - 1) + random.uniform(0, jitter))
 
     retrying = AsyncRetrying(
-        # A wait of zero seconds also means to retry.
+        # Zero seconds also means to retry.
         retry=retry_if_exception(lambda error: worth(error) is not False),
         stop=stop_after_attempt(most),
         wait=pause,
@@ -237,15 +232,15 @@ async def ask_again(
     return await retrying(ask)
 
 
-#: Headers with each window's remaining requests, and its end in seconds from now or as Unix time.
+#: Headers with each window's remaining requests and its end (seconds or Unix time).
 RATE_LIMIT_HEADERS = ("x-ratelimit-remaining", "x-ratelimit-reset")
-#: Number above which a value is a Unix time, not a delay in seconds.
+#: Larger values are a Unix time, not a delay in seconds.
 _MOST_WAIT = 1e9
 _NUMBER = re.compile(r"\d{1,15}(?:\.\d{1,9})?")
 
 
 def http_date(value: str) -> datetime | None:
-    """Parse the time in a header such as Date, in UTC, or return None."""
+    """Parse an HTTP header's time in UTC, or return None."""
     try:
         moment = parsedate_to_datetime(value)
         return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
@@ -254,7 +249,7 @@ def http_date(value: str) -> datetime | None:
 
 
 def retry_after(value: str) -> float | None:
-    """Parse Retry-After, a number or a date, into seconds (RFC 9110, 10.2.3), or return None."""
+    """Parse Retry-After (RFC 9110, 10.2.3) into seconds, or return None."""
     if (number := value.strip()).isdecimal():
         return float(number[:9])
     until = http_date(value)
@@ -262,9 +257,8 @@ def retry_after(value: str) -> float | None:
 
 
 def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds until all exhausted rate-limit windows have ended, or None if unknown.
-    Each header has a number per window, as in `X-RateLimit-Remaining: 0, 1985` and
-    `X-RateLimit-Reset: 1, 1200000`. Without the former, use the window that ends first.
+    """Return the seconds until all exhausted rate-limit windows end, or None. Each header lists
+    numbers by window, as in `X-RateLimit-Remaining: 0, 1985`.
     """
     left, ends = (
         [float(number) for number in _NUMBER.findall(headers.get(name, ""))]
@@ -277,7 +271,7 @@ def rate_limit_reset(headers: Mapping[str, str]) -> float | None:
     return min(waits, default=None)
 
 
-#: Seconds allowed for a lookup. (glibc tries the second name server after five.)
+#: Seconds allowed for a lookup (glibc tries a second name server after five).
 SECONDS = 10.0
 #: Maximum concurrent lookups. Further lookups wait, within their own deadline.
 MOST = 64
@@ -293,7 +287,7 @@ class _LookUp:
 
 
 class Resolver:
-    """Resolves names with `look_up`, for all threads and event loops of the process."""
+    """Resolves names with `look_up`, for all threads and event loops."""
 
     def __init__(
         self,
@@ -315,9 +309,8 @@ class Resolver:
             return frozenset(str(asked[0]) for asked in self._asked)
 
     async def addresses(self, host: Any, port: Any, **how: int) -> list[Any]:
-        """Return the result of `socket.getaddrinfo`, or raise its error. Raises socket.gaierror
-        (EAI_AGAIN) if no answer comes in time, or at once if the same lookup is already
-        overdue.
+        """Return the result of `socket.getaddrinfo`. Raises socket.gaierror, with EAI_AGAIN if no
+        answer comes in time.
         """
         look_up = self._joined((host, port, *(how.get(name, 0) for name in _HOW)))
         try:
@@ -331,8 +324,7 @@ class Resolver:
         with self._lock:
             if (found := self._asked.get(asked)) is None:
                 found = self._asked[asked] = _LookUp(asked, time.monotonic() + self._seconds)
-                # From now on, only the thread can settle the future, so that a cancelled caller
-                # does not affect other callers.
+                # Prevent a cancelled caller from cancelling the future for other callers.
                 found.found.set_running_or_notify_cancel()
                 self._waiting.append(found)
                 self._start()
@@ -373,5 +365,5 @@ async def addresses(host: Any, port: Any, **how: int) -> list[Any]:
 
 
 def install_resolver() -> None:
-    """Make the event loop, and therefore all HTTP libraries, resolve names with `RESOLVER`."""
+    """Make the running event loop resolve names with `RESOLVER`."""
     asyncio.get_running_loop().getaddrinfo = addresses  # type: ignore[method-assign]

@@ -1,6 +1,5 @@
-"""Share limited resources, such as hosts, fairly among all threads and event loops of a process.
-With a common database, machines share them too, and each use takes two slots: one shared by all
-machines and one of the process.
+"""Share limited resources, such as hosts, fairly within a process and, through a common database,
+among machines.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import NamedTuple
 
 @dataclass(eq=False)
 class Waiter:
-    """A waiter in the running event loop. `called` is resolved when its turn comes."""
+    """A waiter in the event loop. `called` is resolved at its turn."""
 
     loop: asyncio.AbstractEventLoop = field(init=False)
     called: asyncio.Future[None] = field(init=False)
@@ -28,7 +27,7 @@ class Waiter:
         self.called = self.loop.create_future()
 
     def call(self) -> bool:
-        """End the wait, from any thread. Returns False if the event loop is closed."""
+        """End the wait, from any thread. Returns False if the loop is closed."""
         try:
             self.loop.call_soon_threadsafe(self._tell)
         except RuntimeError:
@@ -47,16 +46,15 @@ class _Waiter(Waiter):
 
 
 class Room:
-    """A fair queue for one resource. A free slot goes to the party (such as a run) that holds the
-    fewest slots; among equals, to the one served least recently. Within a party, it is first
-    come, first served.
+    """A fair queue for one resource. A free slot goes to the party (such as a run) with the fewest
+    slots.
     """
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._inside: Counter[Hashable] = Counter()
         self._waiting: list[_Waiter] = []
-        #: For each current party, the sequence number of the last slot it was given.
+        #: The sequence number of each current party's last slot.
         self._called: dict[Hashable, int] = {}
         self._calls = 0
 
@@ -67,8 +65,8 @@ class Room:
 
     @asynccontextmanager
     async def place(self, party: Hashable, most: Callable[[], int]) -> AsyncIterator[None]:
-        """Wait until all parties together hold fewer than `most()` slots, then hold one. `most`
-        may be called in any thread. When its result changes, call `look_again`.
+        """Hold one of `most()` slots. Any thread may call `most`. When its result changes, call
+        `look_again`.
         """
         waiter = _Waiter(party, most)
         with self._lock:
@@ -124,7 +122,7 @@ class Rooms:
 
     @asynccontextmanager
     async def place(self, what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-        """Hold one of the `most` slots of the resource `what` for a party."""
+        """Hold one of the `most` slots of `what` for a party."""
         with self._lock:
             room, visitors = self._rooms.get(what) or (Room(), 0)
             self._rooms[what] = room, visitors + 1
@@ -159,13 +157,13 @@ async def place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def far_place(what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-    """Hold a slot shared by all machines, and then one of this process."""
+    """Hold a slot shared by all machines, then one of this process."""
     async with shared_place(what, lambda: most), place(what, party, most):
         yield
 
 
 class Opening(NamedTuple):
-    """Seconds until the next slot may be taken, and until a pause for all machines ends."""
+    """Seconds until the next slot opens, and until a common pause ends."""
 
     opens: float
     shut: float
@@ -173,12 +171,12 @@ class Opening(NamedTuple):
 
 @dataclass
 class Visit:
-    """A held slot. Its holder may set `shut` to pause all machines for that many seconds."""
+    """A held slot. Setting `shut` pauses all machines for that many seconds."""
 
     shut: float = 0.0
 
 
-#: Checks the state of an awaited slot. Raises an error if waiting is pointless.
+#: Raises an error if waiting for a slot is pointless.
 Check = Callable[[Opening], None]
 
 
@@ -195,9 +193,8 @@ SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 async def shared_place(
     what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
 ) -> AsyncIterator[Visit]:
-    """Hold a slot for `what`, a resource that all machines share. Wait while the machines together
-    hold `most` slots, and until `every` seconds after the last start. Do not wait if there is
-    no common database or it does not respond.
+    """Hold one of the `most` slots that all machines share, started at least `every` seconds
+    apart. Without a working common database, do not wait.
     """
     shared = SHARED.get()
     if shared is None:

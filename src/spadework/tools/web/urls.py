@@ -1,4 +1,4 @@
-"""Give all variants of a page one canonical URL, and find domains and addresses."""
+"""Canonicalize URLs, and find domains and addresses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tld.utils import MozillaTLDSourceParser
 
 
 class _Installed(MozillaTLDSourceParser):
-    """The suffix list installed with `tld`, which would otherwise try to download one."""
+    """The suffix list installed with `tld`, which must not download another."""
 
     uid = "spadework"
 
@@ -24,9 +24,7 @@ class _Installed(MozillaTLDSourceParser):
 
 @lru_cache(maxsize=4096)
 def registered_domain(host: str) -> str:
-    """Return the registered domain of a lower-case host: the last two labels if its suffix is
-    unknown. IP addresses and names without a dot are returned unchanged.
-    """
+    """Return a lower-case host's registered domain, or the host if it has none."""
     if is_address(host) or host.rpartition(".")[2].isdigit() or "." not in host:
         return host
     known = get_fld(
@@ -42,7 +40,7 @@ _STATE = frozenset(("gov", "gob", "gouv", "govt", "gub", "gv", "go", "mil"))
 @lru_cache(maxsize=4096)
 def is_official(host: str) -> bool:
     """Return whether only governments and their organisations can register a lower-case host."""
-    # Add a label, because a suffix such as gov.uk may itself have pages.
+    # Add a label: a suffix such as gov.uk may have pages.
     url = SplitResult("http", f"www.{host}", "", "", "")
     suffix = str(get_tld(url, fail_silently=True, parser_class=_Installed) or "")
     reserved = "." in host and (suffix == "int" or not _STATE.isdisjoint(suffix.split(".")))
@@ -58,12 +56,12 @@ def is_address(host: str) -> bool:
     return True
 
 
-# Loaded at import, because the event loop must not read files.
+# Load now: the event loop must not read files.
 _Installed.get_tld_names()
 
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-#: Maximum characters of a URL to normalize: twice the length of any URL that is fetched.
+#: Maximum characters of a URL to normalize: twice the longest URL fetched.
 _MOST_CHARS = 4_000
 _LIBRARY = "library://"
 # fmt: off
@@ -129,9 +127,7 @@ def canonical_url(url: str) -> str:
 
 
 def domain_of(url: str) -> str:
-    """Return the registered domain (`example.co.uk`, `someone.github.io`), or "".
-    IP addresses are returned unchanged. `library://X/…` returns X.
-    """
+    """Return the registered domain (`example.co.uk`), or "". `library://X/…` returns X."""
     url = url.strip()
     if url.lower().startswith(_LIBRARY):
         return re.split(r"[/?#]", url[len(_LIBRARY) :], maxsplit=1)[0]
@@ -190,7 +186,7 @@ def _meaningful_parameters(parameters: list[str]) -> Iterator[str]:
 
 
 def _escape_url(text: str) -> str:
-    """Keep only necessary escapes in a URL, in upper case (RFC 3986, 6.2.2)."""
+    """Keep only necessary escapes, in upper case (RFC 3986, 6.2.2)."""
 
     def written(escape: re.Match[str]) -> str:
         char = unquote(escape[0])
@@ -201,7 +197,7 @@ def _escape_url(text: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL, or the text itself if it has none. Never raises."""
+    """Return a URL's host, or the text itself if there is none."""
     try:
         return urlsplit(url).hostname or url
     except ValueError:
@@ -209,7 +205,7 @@ def host_of(url: str) -> str:
 
 
 def hosts_for_urls(text: str) -> str:
-    """Replace each web address in a text with its host, so that no link can be followed."""
+    """Replace web addresses with their hosts, so that no link works."""
 
     def host(match: re.Match[str]) -> str:
         return host_of(match[0] if "://" in match[0] else f"http://{match[0]}")
@@ -218,7 +214,7 @@ def hosts_for_urls(text: str) -> str:
 
 
 def inert_addresses(text: str) -> str:
-    """Make web addresses in a text unclickable: short, and without scheme, user and "www."."""
+    """Shorten web addresses and make them unclickable."""
 
     def inert(match: re.Match[str]) -> str:
         url = match[0][: 4 * _MOST_TOLD]

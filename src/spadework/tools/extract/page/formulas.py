@@ -13,10 +13,10 @@ from spadework.tools.extract.page.inline_markup import escaped
 from spadework.tools.extract.xml import xml_tree
 
 _RAISED = "sup,sub,[style*=vertical-align]"
-#: A numbered link that directly follows a word may be a footnote mark without `<sup>`.
+#: A numbered link touching a word, possibly a footnote mark.
 _TOUCHING = re.compile(r"<a\s[^<>]{0,300}#[^<>]{0,300}>\d{1,3}</a>")
 _ALIGNED = re.compile(r"vertical-align\s*:\s*(super|sub|text-top)\b")
-#: Maximum number of characters to examine in an image URL. A data URL holds the whole image.
+#: Maximum characters examined in an image URL, because data URLs are long.
 _MOST_ADDRESS = 200
 _NUMBER = re.compile(r"\d{1,3}")
 _NOTES = re.compile(r"(?:foot|end)-?note|note-?ref|fn-?ref|\breference\b|\bcit(?:e|ation)", re.I)
@@ -24,7 +24,7 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: Maximum number of steps to look for neighbouring text, and of characters to take from it.
+#: Maximum steps to neighbouring text, and maximum characters taken from it.
 _STEPS, _NEAR = 8, 40
 _MOST_MARK = 12
 
@@ -32,10 +32,10 @@ _DRAWN = (
     "span.katex-html,span.MathJax_Preview,span.MathJax,span.MathJax_SVG,span.MathJax_CHTML,"
     "mjx-container"
 )
-#: Words that mark a formula in an element's class or an image URL.
+#: Words that mark a formula in a class or image URL.
 _CALLED = re.compile(r"math|equation|\bformula|(?:^|[\s/.])(?:la)?tex\b|[?&]cht=tx", re.IGNORECASE)
 _SOURCES = ("data-tex", "data-latex", "data-formula", "data-equation", "data-equation-content")
-#: Unmistakable TeX: a command with an operand, or a superscript or subscript in braces.
+#: Unmistakable TeX, such as `\frac{` or `x^{`.
 _TEX = re.compile(r"\\[A-Za-z]+\s*\{|[\w)}][\^_]\{")
 _FRACTION = re.compile(r"(?:^|[\s_-])s?frac(?:tion)?(?=$|[\s_-])", re.IGNORECASE)
 #: Fraction bars in table cells.
@@ -71,9 +71,7 @@ def _unstack(node: LexborNode) -> None:
 
 
 def _write_equation(rule: LexborNode) -> None:
-    """Rewrite a formula laid out as a table, such as `x = 13/27`, on one line. TeX converters emit
-    a one-row table, with a rule in a cell or inner table as the fraction bar.
-    """
+    """Rewrite a formula laid out as a one-row table on one line."""
     line = rule.parent if rule.tag == "td" else rule
     if line is None or line.parent is None:
         return
@@ -180,9 +178,7 @@ def _neighbour_text(node: LexborNode, *, forward: bool) -> str:
 
 
 def tex(node: LexborNode) -> str:
-    """Return a formula's TeX between dollar signs.
-    A `<math>` without TeX is written on one line. Returns "" if there is no formula.
-    """
+    """Return a formula's TeX between dollar signs, or "" if there is none."""
     attributes = node.attributes
     block = "display" in (attributes.get("type") or attributes.get("display") or "")
     if node.tag == "script":
@@ -206,9 +202,7 @@ def _source_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
 
 
 def hidden_tex(node: LexborNode, before: str) -> str:
-    """Return the formula in a `<math>`, script, image or drawing. Return "" if there is none, or
-    if the node is a fallback image of the formula `before` it.
-    """
+    """Return a node's formula, or "" if there is none or it repeats `before`."""
     attributes = node.attributes
     if node.tag == "math":
         return tex(node)

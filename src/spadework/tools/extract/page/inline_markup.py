@@ -1,4 +1,4 @@
-"""Convert inline HTML and code to Markdown that renders as the same text."""
+"""Convert inline HTML and code to equivalent Markdown."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Addresses:
             self._origin = ""
 
     def absolute(self, href: str | None) -> str:
-        """Return the absolute http(s) URL of `href`, or "" for a fragment or another scheme."""
+        """Return an absolute http(s) URL, or "" for a fragment or another scheme."""
         href = (href or "").strip()
         if not href or href[0] == "#":
             return ""
@@ -83,7 +83,7 @@ _ANCESTORS = 4
 
 
 def code_text(node: LexborNode) -> str:
-    """Return a code element's text without line numbers and buttons. `<br>` ends a line."""
+    """Return a code element's text without line numbers and buttons."""
     only = node.first_child
     if only is not None and only.next is None and only.is_text_node:
         return only.text_content or ""
@@ -91,7 +91,7 @@ def code_text(node: LexborNode) -> str:
 
 
 def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-    """Return whether a `<div>` is a code block, judging by its class and content."""
+    """Return whether a `<div>` looks like a code block."""
     names = attributes.get("class") if tag == "div" else ""
     if not names or "ode" not in names or not _LISTING.search(names):
         return False
@@ -99,7 +99,7 @@ def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) ->
 
 
 def lines_of(node: LexborNode) -> str:
-    """Return a listing's code. If all children are `<div>`s, each `<div>` is one line."""
+    """Return a listing's code, reading child `<div>`s as lines."""
     inside = list(node.iter())
     are_lines = inside and all(part.tag == "div" for part in inside)
     lines = map(code_text, inside) if are_lines else [code_text(node)]
@@ -129,7 +129,7 @@ def _is_line_number(node: LexborNode) -> bool:
 
 
 def language(node: LexborNode) -> str:
-    """Return the language declared by a `<pre>`, its `<code>` or a close ancestor, or ""."""
+    """Return the language declared on or near a `<pre>`, or ""."""
     inner = node.css_first("code")
     places = [node] if inner is None else [inner, node]
     above = node.parent
@@ -144,8 +144,7 @@ def language(node: LexborNode) -> str:
             if attributes.get(name):
                 return _clean(attributes[name] or "")
         for match in _LANGUAGE.finditer(attributes.get("class") or ""):
-            # Accept only known languages here, because layout classes such as `code-block` look
-            # like language classes.
+            # Layout classes such as `code-block` look like language classes.
             found = _clean(match["name"])
             if found and (not match["layout"] or is_language(found)):
                 return found
@@ -184,7 +183,7 @@ def _line_start(match: re.Match[str]) -> str:
 
 
 class Mark:
-    """An open inline element: its start in the line and, for a link, its target."""
+    """An open inline element, such as emphasis or a link."""
 
     __slots__ = ("sign", "start", "url")
 
@@ -193,9 +192,7 @@ class Mark:
 
 
 class Line:
-    """A paragraph's Markdown under construction.
-    Open links and emphasis continue in the next paragraph.
-    """
+    """A paragraph's Markdown under construction."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
@@ -228,14 +225,14 @@ class Line:
             self.link_chars += chars
 
     def code(self, text: str) -> None:
-        """Add inline code, or plain text if it is all white space."""
+        """Add inline code, or a space if the text is blank."""
         if text.strip():
             self.raw(code_span(text), len(text))
         elif text:
             self.text(text)
 
     def line_break(self) -> bool:
-        """Add a `<br>`. Return True for a second `<br>` in a row, which ends the paragraph."""
+        """Add a line break. Return whether it ends the paragraph."""
         if not self.parts:
             return False
         if self.parts[-1] == "\n":
@@ -246,7 +243,7 @@ class Line:
         return False
 
     def space(self) -> None:
-        """Add a space, unless the line is empty or already ends with a space."""
+        """Add a space unless the line is empty or ends with one."""
         if not self._spaced and self.parts:
             self.parts.append(" ")
             self._spaced = True
@@ -271,7 +268,7 @@ class Line:
         self._wrap(mark)
 
     def take(self) -> str:
-        """Return the paragraph as Markdown, or "". Call `reset` before the next paragraph."""
+        """Return the paragraph as Markdown, or "". Call `reset` afterwards."""
         for mark in reversed(self._open):
             if mark.sign == "[":
                 self._wrap(mark)
@@ -279,7 +276,7 @@ class Line:
         return _LINE_START.sub(_line_start, text) if text else ""
 
     def reset(self) -> None:
-        """Start the next paragraph."""
+        """Start the next paragraph, keeping open links and emphasis."""
         self.parts = []
         self.links = []
         self.chars = self.link_chars = 0
@@ -320,5 +317,5 @@ class Line:
 
 
 def _markable(core: str) -> bool:
-    """Return whether `**` around `core` will certainly be parsed as emphasis."""
+    """Return whether `**` around `core` surely parses as emphasis."""
     return core[0].isalnum() and core[-1].isalnum() and "\n" not in core

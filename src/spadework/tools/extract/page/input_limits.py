@@ -22,40 +22,39 @@ from spadework.tools.extract.page.constants import (
 )
 from spadework.tools.extract.page.formulas import holds_formula_alone
 
-#: Characters that do not occur in text. If they exceed 1 character in 20, the data is binary.
+#: Non-text characters. Data with more than 5% of them is binary.
 _BINARY = [chr(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32), 0xFFFD)]
 _SAMPLE = 2_000
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
-#: Maximum number of quoted values in a tag, and of characters outside quotes.
+#: Maximum quoted values in a tag, and maximum characters outside quotes.
 _MOST_QUOTED, _MOST_BARE = 15_000, 100_000
 _LONG_TAG = re.compile(
     rf"""<[a-zA-Z](?>(?:[^<>"']*+(?:"[^"]*+"|'[^']*+')){{{_MOST_QUOTED}}}|[^<>"']{{{_MOST_BARE}}})"""
 )
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
-#: Elements not counted as nesting, because they are empty or closed implicitly.
+#: Empty or implicitly closed elements, not counted as nesting.
 _FLAT = frozenset((
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr", "p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot",
     "script", "style", "path", "use", "circle", "rect", "line", "polygon", "g",
 ))  # fmt: skip
-#: Formatting elements that can be nested in themselves, unlike `a` and `nobr`.
+#: Formatting elements that can contain themselves, unlike `a` and `nobr`.
 _FORMATTING = frozenset((
     "b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u",
 ))  # fmt: skip
 
 
 def bounded(html: str) -> tuple[str, int]:
-    """Return the part of a page that is safe to parse, and the number of characters cut off.
-    Null characters and iframe tags are dropped. Raises TooLarge if a tag has too many attributes,
-    and Unreadable for binary data.
+    """Return the part that is safe to parse, and the number of characters cut. Raises TooLarge for
+    too many attributes and Unreadable for binary data.
     """
     start = html[:_SAMPLE]
     if sum(map(start.count, _BINARY)) * 20 > len(start):
         raise Unreadable("this is binary data, not a page", hint="check its type")
     text = html[:MOST_CHARS].replace("\0", "")
     if "<iframe" in text or "<IFRAME" in text:
-        # Remove the iframe tags, because an unclosed iframe would swallow the rest of the page.
+        # An unclosed iframe would swallow the rest of the page.
         text = _FRAME_TAG.sub("", text)
     if _may_hold_long_tag(text) and _LONG_TAG.search(_NO_TAGS.sub("", text)):
         raise TooLarge("an element of the page has too many attributes")
@@ -76,9 +75,7 @@ def _may_hold_long_tag(text: str) -> bool:
 
 
 def _end(text: str) -> int:
-    """Return the offset at which to cut a page so that parsing takes linear time. Deep nesting
-    takes longer, and so do unclosed formatting elements, which every later block reopens.
-    """
+    """Return where to cut a page so that parsing takes linear time."""
     opened = text.count("<")
     if opened < HARMLESS_TAGS or (opened := opened - text.count("</")) < HARMLESS_TAGS:
         return len(text)
@@ -120,15 +117,15 @@ _HIDING = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|(?:left|top|text-indent)\s*:\s*-\d{3,}",
     re.I,
 )
-#: CSS values that may hide an element. It is faster to search for these before _HIDING.
+#: CSS values that may hide an element: a fast check before _HIDING.
 _MAY_HIDE = re.compile(r":\s*(?:none|hidden|0[\d.]*|-\d{3,})", re.I)
-#: Maximum length of the names of CSS properties that hide elements.
+#: Maximum length of a CSS property name that hides elements.
 _NAME = 20
 _CLASS = re.compile(r"\.([\w-]+)")
 
 
 def hiding_classes(tree: LexborHTMLParser) -> frozenset[str]:
-    """Return the classes hidden by a page's `<style>` elements, ignoring `@media` rules."""
+    """Return the classes hidden by `<style>` elements, ignoring `@media` rules."""
     css = "".join(node.text() for node in tree.css("style"))[:MOST_STYLE_CHARS]
     found: set[str] = set()
     depth = at = 0

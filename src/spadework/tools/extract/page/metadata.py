@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # Importing pydantic would slow down the processes that read 
     from spadework.values import SourceKind
 
 _MOST_NODES = 5_000
-#: Maximum number of h1 headings considered for the title. The site's name is often an h1 too.
+#: Maximum number of h1 headings considered for the title.
 _MOST_HEADINGS = 5
 #: Headings outside the main text.
 _BESIDE = "footer h1, nav h1, aside h1"
@@ -47,9 +47,7 @@ Json = dict[str, Any]
 
 @dataclass
 class Metadata:
-    """A page's raw metadata, from which the functions below pick values. `types` holds the
-    schema.org types found in JSON-LD and in element attributes.
-    """
+    """A page's raw metadata. `types` holds its schema.org types."""
 
     objects: list[Json] = field(default_factory=list)
     meta: dict[str, str] = field(default_factory=dict)
@@ -89,7 +87,7 @@ def _text(node: LexborNode | None) -> str:
 
 
 def json_objects(text: str) -> list[Json]:
-    """Return all objects in JSON text, outermost first, or [] if the text is invalid."""
+    """Return all objects in JSON text, outermost first, or [] if invalid."""
     try:
         return list(_objects(json.loads(_COMMENT.sub("", text), strict=False)))
     except (ValueError, RecursionError):
@@ -115,9 +113,7 @@ def types_of(thing: Json) -> list[str]:
 
 
 def title_of(found: Metadata) -> str:
-    """Return the headline: the heading that appears earliest in the title. If the title contains
-    no heading, return its part that is most similar to a heading.
-    """
+    """Return the headline, chosen by comparing headings with the title."""
     named = found.meta.get("og:title") or found.meta.get("twitter:title") or found.title
     site = found.meta.get("og:site_name", "").lower()
     headings = [text for text in found.headings if text.lower() != site]
@@ -190,7 +186,7 @@ def published(found: Metadata, tree: LexborHTMLParser, url: str) -> datetime | N
 
 
 def language_of(found: Metadata) -> str:
-    """Return the page's language as a lower-case code such as "en", or ""."""
+    """Return a lower-case language code such as "en", or ""."""
     names = [found.language, *map(found.meta.get, ("content-language", "og:locale"))]
     names += [name for t in found.objects if isinstance(name := t.get("inLanguage"), str)]
     said = next(filter(None, names), None) or ""
@@ -203,8 +199,8 @@ _FORUM = ("discourse", "vbulletin")
 
 
 def source_kind_of(found: Metadata) -> SourceKind:
-    """Return the kind of source that the metadata states, or "". A NewsArticle type or
-    citation_title alone proves nothing: half of these pages belong to companies and blogs.
+    """Return the stated source kind, or "". NewsArticle alone proves nothing, because companies
+    and blogs use it too.
     """
     if "ScholarlyArticle" in found.types or not found.meta.keys().isdisjoint(_PAPER):
         return "paper"
@@ -231,12 +227,12 @@ def kinds_of(url: str, found: Metadata, view: PageView) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def clue_weights() -> Told:
-    """Return the page kinds that each clue hints at, with their fitted weights."""
+    """Return the fitted weights of page kinds, keyed by clue."""
     return told_by(weights())
 
 
 def told_by(table: dict[str, float]) -> Told:
-    """Return the page kinds that each clue hints at, with their weights in `table`."""
+    """Return the weights of page kinds in `table`, keyed by clue."""
     found: Told = {}
     for name, value in table.items():
         kind, _, clue = name.partition(": ")
@@ -246,7 +242,7 @@ def told_by(table: dict[str, float]) -> Told:
 
 
 def likely_kinds(names: Iterable[str], told: Told) -> dict[str, float]:
-    """Return the probability of each likely kind, likeliest first. Weights add up to log-odds."""
+    """Return the probability of each likely kind, likeliest first."""
     sums: dict[str, float] = dict.fromkeys(KINDS, 0.0)
     for name in names:
         for kind, value in told.get(name, ()):

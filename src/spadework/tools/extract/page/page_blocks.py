@@ -13,9 +13,8 @@ from spadework.tools.extract.page.inline_markup import NUMBERS
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A block-level element containing the page's blocks `start:end`.
-    `traits` come from its tag, class, id, role and visibility, such as `tag:nav` or `footer`.
-    `image` is the address of a figure's only image.
+    """A block-level element containing the page's blocks `start:end`. `image` is the address of a
+    figure's only image.
     """
 
     parent: Frame | None
@@ -29,9 +28,7 @@ class Frame:
 
 @dataclass(slots=True, eq=False)
 class Item:
-    """A list item or quotation. `marker` begins its first line, and `indent` its other lines.
-    `loose` is set if the item contains a heading.
-    """
+    """A list item or quotation. It is `loose` if it contains a heading."""
 
     marker: str
     indent: str
@@ -40,9 +37,8 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """A paragraph, heading, table or code block as Markdown. `inside` holds the enclosing items,
-    whose prefixes are not part of `text`. `chars` is the number of visible characters, and
-    `link_chars` is how many of them are within links.
+    """A paragraph, heading, table or code block as Markdown. `text` omits the prefixes of
+    `inside`, and `chars` counts visible characters.
     """
 
     kind: str
@@ -81,7 +77,7 @@ BLOCKS = frozenset((
     "td", "tfoot", "th", "thead", "tr", "ul", "dir", "pre", "listing", "xmp", "plaintext",
 ))  # fmt: skip
 
-#: The block kind of the text directly inside an element, keyed by its tag ("p" by default).
+#: The block kind of text directly inside an element, keyed by tag.
 KINDS = {
     **{name: name for name in HEADINGS},
     "li": "li", "dt": "dt", "dd": "dd", "button": "button", "label": "label", "legend": "label",
@@ -90,7 +86,7 @@ KINDS = {
 }  # fmt: skip
 
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
-#: Classes that documentation generators, wikis and code hosts use for their content container.
+#: Content container classes of documentation generators, wikis and code hosts.
 KNOWN_CONTAINERS = frozenset((
     "rst-content", "theme-doc-markdown", "md-content__inner", "markdown-body", "mw-parser-output",
     "mw-content-text", "docs-body", "docContent", "apicontent", "devsite-article-body",
@@ -111,16 +107,14 @@ _MOST_NAMES = 300
 
 @lru_cache(maxsize=4_096)
 def callout_kind(classes: str) -> str:
-    """Return the callout kind named by an element's classes, such as `Danger`, or ""."""
+    """Return the callout kind named in the classes, such as `Danger`, or ""."""
     found = _CALLOUT_KIND.search(classes)
     alone = found is not None and found[0] == classes
     return found[1].capitalize() if found and (alone or _CALLOUT.search(classes)) else ""
 
 
 def is_apart(tag: str, attributes: dict[str, str | None], frame: Frame) -> bool:
-    """Return whether to drop an element whose tag is in APART. A table cell is dropped only if it
-    holds line numbers, and a footer only outside content.
-    """
+    """Return whether to drop an element whose tag is in APART."""
     if tag == "td":
         return not NUMBERS.isdisjoint((attributes.get("class") or "").split())
     if tag != "footer":
@@ -158,7 +152,7 @@ def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
 
 
 def captioned(block: Block) -> str:
-    """Return the address of the image that a caption block belongs to, or ""."""
+    """Return the address of a caption's image, or ""."""
     frame, inside = block.frame, False
     while frame.parent and frame.tag != "figure":
         inside |= frame.tag == "figcaption"
@@ -168,14 +162,12 @@ def captioned(block: Block) -> str:
 
 #: Block kinds that are never written as quotations.
 _SET_APART = frozenset(("pre", "table"))
-#: Characters that end a sentence or introduce a list, and closing characters that may follow them.
+#: Characters that end a sentence or introduce a list, and closing characters.
 _STOPS, _CLOSING = ".!?:;…。！？：|", '*_`)”"»'
 
 
 def assemble(blocks: Sequence[Block]) -> str:
-    """Return blocks as Markdown, rejoining split paragraphs. If a list item's first block was
-    dropped, the item's marker moves to its first remaining block.
-    """
+    """Return blocks as Markdown, rejoining split paragraphs."""
     going_on = _going_on(blocks)
     parts: list[str] = []
     begun: set[Item] = set()
@@ -192,18 +184,13 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 
 def _inside(block: Block) -> tuple[Item, ...]:
-    """Return the items whose prefixes a block gets. Skip list items that contain headings, and
-    quotations around code or tables, because old pages use them for indentation.
-    """
+    """Return the items whose prefixes apply, skipping those used for indentation."""
     shown = (item for item in block.inside if item.marker == "> " or not item.loose)
     return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)
 
 
 def _going_on(blocks: Sequence[Block]) -> set[int]:
-    """Return the indices of paragraphs that continue the previous one. In a run of adjacent
-    paragraphs, all that follow an unfinished sentence do so if most of these start in lower
-    case.
-    """
+    """Return the indices of paragraphs that continue the previous one."""
     found: set[int] = set()
     run: list[int] = []
     for n in range(1, len(blocks) + 1):

@@ -1,6 +1,5 @@
-"""Compute the probability that each block of a page is content. A weighted sum of a block's
-features gives its first score. Decision trees turn that score and the block's surroundings into a
-probability. `benchmarks/reading_sweep.py` fits both on pages whose content is known.
+"""Compute the probability that each block of a page is content. `benchmarks/reading_sweep.py` fits
+the weights and decision trees.
 """
 
 from __future__ import annotations
@@ -37,14 +36,12 @@ Numbers = tuple[float, ...]
 
 
 class Surroundings:
-    """Computes input rows for the decision trees from the surroundings of a page's blocks. In
-    means, scores are squashed by tanh and weighted by the square root of block length.
-    """
+    """Input rows for the decision trees, computed from a page's blocks."""
 
     def __init__(
         self, blocks: list[Block], frames: list[Frame], scores: list[float], kind: str
     ) -> None:
-        """Precompute sums. `frames` lists all elements that contain blocks, parents first."""
+        """Precompute sums. `frames` must list parents before children."""
         self.blocks, self.scores, self._frames = blocks, scores, frames
         self._masses = masses = [math.sqrt(block.chars + 1) for block in blocks]
         self._squashed = squashed = [math.tanh(score / 2) for score in scores]
@@ -82,7 +79,7 @@ class Surroundings:
             )
 
     def levelled(self, chances: list[float]) -> list[float]:
-        """Return the probabilities, moving those of structurally alike blocks closer together."""
+        """Return the probabilities, drawing those of structurally similar blocks together."""
         return levelled(chances, self._masses, self._same)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
@@ -258,9 +255,7 @@ _TREE = "(tree)"
 
 
 def weights_text() -> str:
-    """Return the text of the file of fitted weights. Each line holds a feature name and its
-    weight, or `(tree)` and a tree.
-    """
+    """Return the text of the file of fitted weights and trees."""
     return files("spadework.tools.extract.page").joinpath("weights.txt").read_text("utf8")
 
 
@@ -289,20 +284,18 @@ def _weights_on(kinds: dict[str, float]) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def second_odds() -> Odds:
-    """Return the fitted trees as a function whose arguments are a row of `Surroundings.rows`."""
+    """Return the fitted trees as a function of a `Surroundings.rows` row."""
     pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
     return compiled([value for name, value in pairs if name == _TREE], NUMBERS)
 
 
 def compiled(trees: Sequence[str], numbers: int) -> Odds:
-    """Compile `trees` into a function of `numbers` arguments that returns the sum of all trees. A
-    tree lists its nodes, left branches first. `12<0.5` goes left if argument 12 is at most 0.5,
-    and a bare number is a leaf. The compiled function is five times as fast as walking the
-    trees.
+    """Compile `trees` into one function that returns their sum. A tree lists its nodes, left
+    branches first: `12<0.5` goes left if argument 12 is at most 0.5.
     """
     names = ",".join(f"x{n}" for n in range(numbers))
     body = "+".join(_expression(iter(tree.split())) for tree in trees) or "0.0"
-    # This eval is safe because the expression contains only names and numbers from this module.
+    # Safe, because the expression contains only names and numbers from this module.
     odds: Odds = eval(f"lambda {names}: {body}", {"__builtins__": {}})
     return odds
 
@@ -316,7 +309,7 @@ def _expression(nodes: Iterator[str]) -> str:
 
 
 def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
-    """Return each block's log-odds from its features and position, given the page kinds."""
+    """Return each block's first log-odds, given the page kinds."""
     table = _weights_on(kinds)
     around, given, seen = _inherited(view, table)
     local: dict[Frame, float] = {}
@@ -336,9 +329,7 @@ def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
 def _inherited(
     view: PageView, table: dict[str, float]
 ) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
-    """Return three maps keyed by element: the score that its blocks receive, the extra score for
-    its children's blocks, and the traits of the element and its ancestors.
-    """
+    """Return maps from elements to block scores, child scores and traits."""
     around: dict[Frame, float] = {}
     given: dict[Frame, float] = {}
     seen: dict[Frame, frozenset[str]] = {}
@@ -362,7 +353,7 @@ def _inherited(
 
 
 def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
-    """Return each block's probability of being content. `kinds` lists the likeliest kind first."""
+    """Return each block's probability of being content. `kinds` lists the likeliest first."""
     if not view.blocks:
         return []
     around = Surroundings(view.blocks, view.frames, first_scores(view, kinds), next(iter(kinds)))
@@ -373,9 +364,8 @@ def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
 
 
 def bar(blocks: list[Block], chances: list[float]) -> float:
-    """Return the probability threshold that gives this page the best expected F1. The threshold is
-    half of the best F1, so it is lower for ambiguous pages (Lipton et al. 2014, "Optimal
-    Thresholding of Classifiers to Maximize F1 Measure").
+    """Return the probability threshold with the best expected F1 for this page. It is half of the
+    best F1 (Lipton et al. 2014, "Optimal Thresholding of Classifiers to Maximize F1 Measure").
     """
     expected = sum(chance * block.chars for block, chance in zip(blocks, chances, strict=True))
     best = right = taken = 0.0

@@ -1,6 +1,4 @@
-"""Convert a page's element tree to Markdown blocks, in document order. Data tables become Markdown
-tables; layout tables are walked like any other element.
-"""
+"""Convert a page's element tree to Markdown blocks, in document order."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ from spadework.tools.extract.page.input_limits import is_hidden
 from spadework.tools.extract.page.page_blocks import Block, Frame, Item, assemble
 from spadework.tools.text.tables import NAMES, NO_NAMES
 
-#: Matches a bold cell. A first row of only bold cells counts as a header.
+#: A bold cell. A first row of bold cells is a header.
 _BOLD = re.compile(r"\*\*[^*]+\*\*")
 _PIPE = re.compile(r"(?<!\\)\|")
 _LAYOUT = "table,pre,h1,h2,form,article,textarea,iframe"
@@ -44,9 +42,7 @@ ReadCell = Callable[[LexborNode], list[Block]]
 
 
 def is_data(table: LexborNode) -> bool:
-    """Return whether a table holds data rather than layout.
-    A data table has short cells, and at least two columns or a header cell.
-    """
+    """Return whether a table holds data rather than layout."""
     if (table.attributes.get("role") or "") in ("presentation", "none"):
         return False
     if any(child.css_first(_LAYOUT) is not None for child in table.iter()):
@@ -60,12 +56,12 @@ def is_data(table: LexborNode) -> bool:
 
 
 def leads_on(table: LexborNode) -> bool:
-    """Return whether a table is DocBook navigation, which contains links with access keys."""
+    """Return whether a table is DocBook navigation (links with access keys)."""
     return table.css_first("a[accesskey]") is not None
 
 
 def rows(table: LexborNode) -> Iterator[LexborNode]:
-    """Yield a table's rows, including those in thead, tbody and tfoot."""
+    """Yield a table's rows, including those in row groups."""
     for child in table.iter():
         if child.tag == "tr":
             yield child
@@ -80,7 +76,7 @@ def _cells(row: LexborNode) -> Iterator[LexborNode]:
 def read_table(
     table: LexborNode, frame: Frame, inside: tuple[Item, ...], read_cell: ReadCell
 ) -> list[Block]:
-    """Return a table's caption and rows as blocks, reading each cell with `read_cell`."""
+    """Return a table's caption and rows as blocks."""
     blocks = []
     caption = table.css_first("caption")
     if caption is not None:
@@ -112,8 +108,7 @@ def read_table(
             links += block.links
     if not lines:
         return blocks
-    # Read a table with a single filled cell as text, because forums lay out each comment beside
-    # empty cells for votes and depth.
+    # Forums lay out each comment beside empty cells for votes and depth.
     alone = not header and len(lines[0]) > 1 and sum(map(bool, chain(*lines))) == 1
     kind, text = ("p", assemble(last).strip()) if alone else ("table", _markdown(lines, header))
     return [*blocks, Block(kind, text, chars, link_chars, frame, inside, tuple(links))]
@@ -191,7 +186,7 @@ class Walker:
         return self.blocks
 
     def _enter(self, node: LexborNode, tag: str) -> Close | None:
-        """Start an element. Return a function to call at its end, or None to skip its children."""
+        """Return a closing function, or None to skip the children."""
         if tag in elements.BLOCKS:
             return self._block(node, tag)
         if tag in elements.SKIPPED:
@@ -244,7 +239,7 @@ class Walker:
             self._line.code(text)
 
     def _is_done(self, node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-        """Emit code and data tables. Return whether the element needs no further processing."""
+        """Emit code and data tables. Return whether the element is done."""
         if tag in elements.VERBATIM:
             self._emit_code(code_text(node), language(node))
         elif is_listing(node, tag, attributes):
@@ -285,8 +280,7 @@ class Walker:
 
     def _image(self, node: LexborNode, tag: str) -> str:
         images = (image.attributes for image in (node.css("img") if tag == "figure" else ()))
-        # Prefer data-src and count equal addresses once, because a lazy-loaded image has a
-        # placeholder in src and a `<noscript>` copy.
+        # A lazy-loaded image has a placeholder in src and a copy in `<noscript>`.
         sources = {self._addresses.absolute(a.get("data-src") or a.get("src")) for a in images}
         return sources.pop() if len(sources) == 1 else ""
 
@@ -376,7 +370,7 @@ def _sets_apart(attributes: dict[str, str | None]) -> bool:
 
 
 def _take_title(node: LexborNode, kind: str) -> str:
-    """Return a callout's label, such as `Danger: `, and remove its title element."""
+    """Return a callout's label, such as `Danger: `, removing its title."""
     text = plain(node.text())
     titles = [title for title in node.css(_TITLES) if title != node][:1]
     titles += [part for part in node.iter() if plain(part.text()).lower() == kind.lower()][:1]

@@ -17,19 +17,18 @@ import pypdfium2
 from spadework.tools.extract.notation import Place, joined
 from spadework.tools.extract.office.docx import is_fixed_font
 
-#: The character that pdfium puts where a word is broken at the end of a line.
+#: pdfium's character for a word broken at a line end.
 BROKEN = "\ufffe"
 #: Minimum gap between columns, in letter heights.
 WIDE_GAP = 1.2
-#: Minimum number of lines that must have a gap at the same position to form a gutter.
+#: Minimum lines with a gap at the same position to form a gutter.
 LEAST_LINES = 4
-#: Minimum median length of the text beside a gutter. Shorter text is taken for table values.
+#: Minimum median text length beside a gutter. Shorter text is table values.
 LEAST_LETTERS = 20
 
-#: Maximum height of a small letter, and minimum offset of a superscript or subscript, as shares of
-#: the usual letter height.
+#: Maximum small-letter height, and minimum superscript or subscript offset, in letter heights.
 SMALL, RISEN = 0.9, 0.08
-#: Maximum gap within a line, and maximum gap within a word, in letter heights.
+#: Maximum gaps within a line and within a word, in letter heights.
 SPACED, SET_APART = 0.5, 0.15
 
 _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
@@ -46,9 +45,7 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Line:
-    """A line, or the part of it in one column, measured in points. If the line replaces a table,
-    `table` holds the table's Markdown.
-    """
+    """A line or one column of it, in points. `table` holds any Markdown table."""
 
     text: str
     left: float
@@ -61,7 +58,7 @@ class Line:
 
 
 def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
-    """Yield each line's parts from left to right, split at gaps above `gap` letter heights."""
+    """Yield each line's parts, split at gaps above `gap` letter heights."""
     text = text_page.get_text_range()
     known = text_page.count_chars()
     for span in _whole_lines(text_page, text, known):
@@ -80,7 +77,7 @@ def is_figure(text: str) -> bool:
 
 
 def is_turned(text_page: Any) -> bool:
-    """Return whether a page is rotated, judging by the angle of one letter."""
+    """Return whether a page is rotated, judging by one letter."""
     angle = _PDFIUM.FPDFText_GetCharAngle(text_page, text_page.count_chars() // 2)
     return math.cos(angle) < SMALL
 
@@ -197,7 +194,7 @@ def _baseline(text_page: Any, place: int) -> float:
 
 
 def _letter(text: str) -> int:
-    """Return the index of the middle letter, ignoring punctuation, whose font may differ."""
+    """Return the index of the middle letter. Punctuation may use another font."""
     letters = [place for place, sign in enumerate(text) if sign.isalpha()]
     return letters[len(letters) // 2] if letters else 0
 
@@ -224,7 +221,7 @@ def _font(text_page: Any, place: int) -> tuple[bool, bool]:
 
 
 def in_order(lines: list[list[Line]]) -> list[Line]:
-    """Return a page's lines in reading order, with two columns one after the other."""
+    """Return a page's lines in reading order, column by column."""
     gutter = _gutter([line for line in lines if len(line) > 1])
     if gutter is None:
         return [_join_lines(line) for line in lines]

@@ -1,4 +1,4 @@
-"""Read the text in images with Tesseract, within a time limit, and convert it to Markdown."""
+"""Convert images to Markdown with Tesseract, within a time limit."""
 
 from __future__ import annotations
 
@@ -30,16 +30,15 @@ if TYPE_CHECKING:
     from PIL import Image
 
 
-#: Maximum number of pixels; larger images are scaled down. A page at 200 dpi has half as many.
+#: Maximum pixels before scaling down, twice those of a page at 200 dpi.
 MAX_PIXELS = 8_000_000
-#: An image whose longer side is below SMALL_SIDE pixels is enlarged by the factor ENLARGED.
+#: Images with a longer side below SMALL_SIDE pixels are enlarged by ENLARGED.
 SMALL_SIDE, ENLARGED = 1_200, 2
-#: Minimum confidence (0–100) of a line, measured as the median of its words, and minimum
-#: confidence of a word.
+#: Minimum confidence (0–100) of a line's median word, and of any word.
 SURE, LEAST_SURE = 60, 20
-#: Maximum number of seconds to spend on one picture.
+#: Maximum seconds spent on one picture.
 SECONDS = 20.0
-#: Maximum number of languages to recognize at once. Each one slows recognition down.
+#: Maximum languages recognized at once. Each one slows recognition.
 MAX_LANGUAGES = 3
 MEND = (
     "Install Tesseract (on Debian: tesseract-ocr, and tesseract-ocr-deu for German) and its Python"
@@ -49,7 +48,7 @@ MEND = (
 
 @dataclass(frozen=True)
 class Seen:
-    """A line in a picture, in pixels from the upper left. `paragraph` identifies its paragraph."""
+    """A line in a picture, in pixels from the upper left."""
 
     text: str
     left: int
@@ -70,7 +69,7 @@ def has_pillow() -> bool:
 
 
 def lines_in(image: Image.Image) -> list[Seen]:
-    """Return a picture's lines in reading order, or [] if Tesseract is missing or fails."""
+    """Return a picture's lines, or [] if Tesseract is missing or fails."""
     seconds = min(SECONDS, reading_until() - time.monotonic())
     if not has_ocr() or seconds <= 0:
         return []
@@ -97,7 +96,7 @@ def text_in(image: Image.Image) -> str:
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """Convert an image to grey on white. Transparent parts would otherwise turn black."""
+    """Convert to grey on white. Transparent parts would turn black."""
     if image.mode not in ("RGBA", "LA", "PA") and "transparency" not in image.info:
         return image.convert("L")
     from PIL import Image  # Pillow is optional.
@@ -139,7 +138,7 @@ def _place(word: dict[str, str]) -> tuple[str, str, str]:
     return word["block_num"], word["par_num"], word["line_num"]
 
 
-#: Maximum number of pixels in an image. A pixel takes up to 8 bytes while the image is read.
+#: Maximum pixels in an image. Reading takes up to 8 bytes each.
 MAX_IMAGE_PIXELS = 40_000_000
 
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "AVIF", "BMP")

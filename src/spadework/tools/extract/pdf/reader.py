@@ -34,16 +34,16 @@ from spadework.tools.extract.pdf.tables import CAPTION, with_aligned_tables, wit
 from spadework.tools.extract.process import reading_until
 
 _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
-#: Number of pixels per point when a page is rendered.
+#: Pixels per point when a page is rendered.
 DOTS = 200 / 72
-#: A scanned page has at most this many letters and a picture covering at least this share of it.
+#: Maximum letters on a scanned page, and minimum share that a picture covers.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: A scanned line is given the usual font size if its own differs by less than this share.
+#: Maximum deviation at which a scanned line gets the usual font size.
 ALIKE = 0.35
 
 
 def is_scan(page: Any, lines: list[Line]) -> bool:
-    """Return whether a page is probably a picture of text. `lines` holds the text it contains."""
+    """Return whether a page with these `lines` is probably a picture of text."""
     if not lines:
         return next(iter(page.get_objects(max_depth=1)), None) is not None
     if sum(len(line.text or line.table) for line in lines) > FEW_LETTERS:
@@ -58,7 +58,7 @@ def is_scan(page: Any, lines: list[Line]) -> bool:
 
 
 def scan_page(page: Any) -> list[Line] | None:
-    """Read a page by OCR. Return its lines, [] if it is blank, or None if OCR gave no text."""
+    """Read a page by OCR, returning [] if it is blank and None if OCR fails."""
     if not has_pillow():
         return None
     width, height = page.get_size()
@@ -88,17 +88,17 @@ def _of_few_sizes(lines: list[Line]) -> list[Line]:
     ]
 
 
-#: A paragraph starts after a gap above this multiple of both the usual gap and the font size.
+#: Minimum paragraph gap, relative to the larger of usual gap and font size.
 PARAGRAPH_GAP = 1.35
-#: A line that is shorter than this share of a long line ends a paragraph.
+#: A line below this share of a long line ends a paragraph.
 SHORT_LINE = 0.7
-#: Minimum size of a heading, and minimum size of a bold heading, relative to the body text.
+#: Minimum size of a heading and of a bold heading, relative to body text.
 LARGER, SMALLER = 1.12, 0.97
-#: Two headings share a level if the smaller size is at least this share of the larger size.
+#: Minimum ratio of two heading sizes that share a level.
 SAME = 0.94
-#: Maximum letters in a heading, and in a heading that is bold but no larger than the text.
+#: Maximum letters in a heading, and in a bold one of text size.
 LONGEST, LONGEST_BOLD = 200, 100
-#: Lines of code more than this many line heights apart get a blank line between them.
+#: Code lines more than this many line heights apart get a blank line.
 CODE_GAP = 1.9
 
 _BULLETS = frozenset("•▪‣–*-")
@@ -111,7 +111,7 @@ _WORD_BREAK = re.compile(rf"(\w+){BROKEN}(\w+)")
 
 
 def as_blocks(pages: list[list[Line]]) -> list[str]:
-    """Return a document's paragraphs, headings, list items, code and tables as Markdown."""
+    """Return a document's blocks as Markdown."""
     lines = [line for page in pages for line in page]
     paragraphs = _paragraphs(lines)
     body = _body_size(lines)
@@ -166,7 +166,7 @@ def _parts(above: Line, below: Line) -> bool:
 
 
 def _begins(above: Line, below: Line, *, gap: float, short: float) -> bool:
-    """Return whether `below` starts a paragraph, even in the next column or on the next page."""
+    """Return whether `below` starts a paragraph."""
     if above.text.endswith(BROKEN):
         return False
     ended = len(above.text) < short and (above.text[-1] in ".!?:;)" or not below.text[0].islower())
@@ -213,7 +213,7 @@ def _code(group: list[Line]) -> str:
 
 
 def _whole_words(group: list[Line], known: set[str]) -> str:
-    """Join lines, and rejoin words broken across them. Words in `known` keep their hyphens."""
+    """Join lines and broken words. Words in `known` keep their hyphens."""
     text = group[0].text
     for above, below in pairwise(group):
         text += ("" if above.text.endswith(BROKEN) else " ") + below.text
@@ -226,11 +226,11 @@ def _whole_words(group: list[Line], known: set[str]) -> str:
 
 
 MAX_PAGES = 2_000
-#: Minimum gap between cells in a table without rules, in letter heights.
+#: Minimum cell gap in tables without rules, in letter heights.
 CELL_GAP = 0.7
-#: A first or last line shared by at least this many pages is a running head.
+#: Minimum number of pages that share a running head.
 RUNNING = 3
-#: Maximum length of a first block that serves as the title of an untitled document.
+#: Maximum length of a first block used as a missing title.
 LONGEST_TITLE = 150
 
 _PdfDocument: Any = pdfium.PdfDocument  # PdfDocument has no types.
@@ -239,8 +239,8 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)(\d\d)")
 
 
 def extract_pdf(body: bytes, url: str) -> Extracted:
-    """Return a PDF's text and metadata. The last lines count pages that were unreadable pictures
-    and pages that were not read. Raises Unreadable if the file is damaged, locked or without text.
+    """Return a PDF's text and metadata, ending with a note on unread pages. Raises Unreadable if
+    the file is damaged, locked or without text.
     """
     try:
         with _READER_PDFIUM, closing(_PdfDocument(body)) as document:
@@ -280,7 +280,7 @@ def _unread(pictures: int) -> str:
 
 
 def _pages(document: Any, count: int) -> Iterator[list[Line] | None]:
-    """Yield each page's lines until time is up, or None if it is an unreadable picture."""
+    """Yield each page's lines, or None if unreadable, until time is up."""
     for number in range(count):
         yield _page(document, number)
         if time.monotonic() > reading_until():
@@ -304,7 +304,7 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
-    """Return `cells`, but with the lines outside tables split as in `found`."""
+    """Return `cells`, with lines outside tables split as in `found`."""
 
     def place(line: list[Line]) -> tuple[float, float]:
         return line[0].left, line[0].bottom

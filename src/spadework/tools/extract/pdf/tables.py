@@ -1,4 +1,4 @@
-"""Find tables on a PDF page, by ruled lines or by columns next to a caption."""
+"""Find a PDF page's tables by rules or by columns near a caption."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
 THICK = 3.0
 #: Minimum length of a rule, in points.
 LONG = 6.0
-#: Maximum distance at which two rules count as meeting, in points.
+#: Maximum distance between meeting rules, in points.
 NEAR = 3.0
-#: Maximum objects to examine on a page, and maximum rules. With more rules, it is a drawing.
+#: Maximum objects to examine, and maximum rules. A drawing has more rules.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
@@ -31,16 +31,14 @@ class _Unproven(Exception):
 
 @dataclass
 class _Grid:
-    """Rules that meet: vertical ones as (x, bottom, top), horizontal ones as (y, left, right)."""
+    """Meeting rules: vertical as (x, bottom, top), horizontal as (y, left, right)."""
 
     upright: list[tuple[float, float, float]] = field(default_factory=list)
     level: list[tuple[float, float, float]] = field(default_factory=list)
 
 
 def with_tables(page: Any, text_page: Any, lines: list[list[Line]]) -> list[list[Line]]:
-    """Replace lines inside ruled tables with Markdown tables, except on rotated pages. A table is
-    left as lines if a word in it crosses a cell border.
-    """
+    """Replace lines inside ruled tables with Markdown, unless words cross cell borders."""
     words: list[Line] | None = None
     if is_turned(text_page):
         return lines
@@ -76,7 +74,7 @@ def _replaced(
 def _split(
     line: list[Line], across: list[float], down: list[float]
 ) -> tuple[list[Line], list[Line]]:
-    """Return a line's parts inside and outside a table. Raises _Unproven if a part is in both."""
+    """Split a line at a table's edges. Raises _Unproven if impossible."""
     inside = [part for part in line if _stands_in(part, across, down)]
     if any(part.left < across[0] - NEAR or part.right > across[-1] + NEAR for part in inside):
         raise _Unproven
@@ -152,9 +150,7 @@ def _stands_in(line: Line, across: list[float], down: list[float]) -> bool:
 def _band(
     grid: _Grid, words: list[Line], across: list[float], bottom: float, top: float
 ) -> list[list[str]]:
-    """Return the row between two rules, or several rows if a column has several numbers. Raises
-    _Unproven if a word crosses cells.
-    """
+    """Return the rows between two rules. Raises _Unproven if words cross cells."""
     found = [word for word in words if bottom <= word.bottom + word.size / 2 < top]
     lines = _in_lines(found)
     cells = [_cells(grid, line, across, (bottom + top) / 2) for line in lines]
@@ -192,9 +188,9 @@ def _cells(grid: _Grid, words: list[Line], across: list[float], middle: float) -
 
 
 CAPTION = re.compile(r"(?:Table|Tab\.|Tabelle|Tableau|Tabla|Tabela|Tabella)\s+[\dIVXA-Z][\w.]*\b")
-#: Maximum number of lines in a caption before its table begins.
+#: Maximum caption lines before a table begins.
 CAPTION_LINES = 4
-#: Minimum number of rows with several cells that a table must have.
+#: Minimum number of rows with several cells in a table.
 LEAST_ROWS = 3
 #: Maximum distance between table rows, in line heights.
 ROW_GAP = 3.0
@@ -203,7 +199,7 @@ Parts = list[Line]
 
 
 def with_aligned_tables(lines: list[Parts]) -> list[Parts]:
-    """Replace aligned lines below or above a table caption with a table."""
+    """Replace aligned lines near a table caption with a table."""
     start = 0
     while start < len(lines):
         if CAPTION.match(lines[start][0].text) and not lines[start][0].table:
@@ -252,7 +248,7 @@ def _trim_rows(lines: Sequence[Parts], first: int, end: int) -> tuple[int, int]:
 
 
 def _table(rows: Sequence[Parts]) -> str:
-    """Return rows as a table, or "" if there are no columns or two numbers would share a cell."""
+    """Return rows as a table, or "" if their columns are unclear."""
     full = [row for row in rows if len(row) > 1]
     if len(full) < LEAST_ROWS:
         return ""

@@ -1,6 +1,5 @@
-"""Convert docstrings and reStructuredText to Markdown, with examples unchanged. The text is parsed
-line by line, because a reStructuredText parser takes a hundred times as long and rejects most
-docstrings. Indentation alone suffices for Google, numpy and Sphinx style.
+"""Convert docstrings and reStructuredText to Markdown line by line. A real parser takes a hundred
+times as long and rejects most docstrings.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from spadework.tools.extract.notation import lowered, raised
 
 #: The maximum nesting depth. Deeper text is shown unchanged.
 MAX_DEPTH = 8
-#: Headings at this level or deeper belong to a function or attribute, and become bold labels.
+#: Headings at this level or deeper become bold labels.
 LABEL_LEVEL = 3
 
 _FENCE = re.compile(r"(`{3,}|~{3,})\s*\{?\.?([\w+#.-]*)")
@@ -32,7 +31,7 @@ _CODE = frozenset((
     "code", "code-block", "sourcecode", "testcode", "doctest", "ipython", "math", "parsed-literal",
     "productionlist", "testoutput", "prompt", "code-cell",
 ))  # fmt: skip
-#: Directives that are dropped, because they control a site, name a file or hold raw markup.
+#: Dropped directives, which control a site, name a file or hold raw markup.
 _DROPPED = re.compile(
     r"toctree|contents|image|image-sg|include|literalinclude|raw|highlight|index|meta|auto\w+"
     r"|(?:current)?module|graphviz|plot|title|sectnum|header|footer|(?:default-)?role|mermaid"
@@ -55,7 +54,7 @@ _UNDERLINE = re.compile(r"([-=~^*+\"])\1{2,}$")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _FIELD = re.compile(r":(\w+)(?:\s+([^:]+))?:(?:\s+(.*)|$)")
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?)\s+([\w-]+)(?:\s+\"(.*)\")?$")
-#: A numpy-style argument. The following lines describe it.
+#: A numpy-style argument, described by the following lines.
 _TYPED = re.compile(r"[*\w, ]+ : [^:]+$")
 _ITEM = re.compile(r"(?:[-*+\u2022]|#\.|(\d{1,3})[.)])\s+(?=\S)")
 _GRID = re.compile(r"[+=][-=+ ]{4,}$|\|")
@@ -82,7 +81,7 @@ def docstring_markdown(text: str, level: int = 3) -> str:
 
 
 def words(line: str) -> str:
-    """Convert the Sphinx and mkdocs markup in a line to Markdown."""
+    """Convert a line's Sphinx and mkdocs markup to Markdown."""
     return _ROLE.sub(_write_role, line) if "`" in line or "[" in line else line
 
 
@@ -281,7 +280,7 @@ class _Docstring:
 
 
 def _grid(lines: list[str]) -> str:
-    """Return a grid table or simple table as a pipe table, or "" if it has merged cells."""
+    """Return a pipe table, or "" if there are merged cells."""
     boxed = lines[0].startswith("+")
     spans = [slice(*mark.span()) for mark in _COLUMN.finditer(lines[0])]
     if not boxed:

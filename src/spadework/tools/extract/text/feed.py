@@ -25,7 +25,7 @@ _CONTENTS = ("encoded", "content", "description", "summary", "subtitle", "taglin
 
 
 def read_feed(root: Element, url: str) -> Extracted:
-    """Return a feed with one section per entry. `published_at` is the date of the newest entry."""
+    """Return a feed with one section per entry, dated by the newest."""
     found = list(below(root, "item", "entry"))
     entries = found[:MAX_ENTRIES]
     about = next(below(root, "channel"), root)
@@ -94,13 +94,13 @@ def _link(element: Element, url: str) -> str:
     return target if leads else ""
 
 
-#: XML is reindented if one of its lines has more characters than this.
+#: Maximum characters per line before XML is reindented.
 LONG_LINE = 1_000
 
 
 def extract_xml(text: str, url: str) -> Extracted:
-    """Return a feed or an XHTML page as Markdown, and other XML as code.
-    Raises TooLarge if the XML has too many tags, and Unreadable if it has none or is a drawing.
+    """Return a feed or XHTML page as Markdown, and other XML as code. Raises TooLarge or
+    Unreadable.
     """
     root = xml_tree(text.encode("utf-8", "replace"), "XML")
     if tag(root) in FEEDS:

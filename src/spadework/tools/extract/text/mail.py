@@ -1,7 +1,4 @@
-"""Convert e-mails (RFC 822 and Outlook) to Markdown.
-
-HTML is read only if there is no plain text.
-"""
+"""Convert e-mails (RFC 822 and Outlook) to Markdown, preferring plain text to HTML."""
 
 from __future__ import annotations
 
@@ -26,13 +23,13 @@ from spadework.tools.extract.markdown_writer import blocks, plain, write_heading
 from spadework.tools.extract.text.plain_text import extract_text
 from spadework.tools.text.facts import moment
 
-#: The maximum number of characters to read from a header. Decoding takes quadratic time.
+#: Maximum characters read from a header, because decoding takes quadratic time.
 MAX_HEADER = 2_000
 MAX_NAMES = 20
 
 
 def extract_mail(body: bytes, url: str) -> Extracted:
-    """Return an e-mail's text and its attachments' names. Raises Unreadable if it is damaged."""
+    """Return an e-mail's text and attachment names. Raises Unreadable."""
     if wide := utf_16(body):
         body = body.decode(wide, "replace").encode()
     try:
@@ -51,7 +48,7 @@ def extract_mail(body: bytes, url: str) -> Extracted:
 def letter(
     subject: str, sender: str, date: datetime | None, text: str, attached: Sequence[str]
 ) -> Extracted:
-    """Build an e-mail from Markdown text and the file names of its attachments."""
+    """Build an e-mail from Markdown and attachment names."""
     line = " · ".join(part for part in (sender, date.date().isoformat() if date else "") if part)
     closed = plain(f"… Not opened: {', '.join(attached[:MAX_NAMES])}.") if attached else ""
     return Extracted(
@@ -102,7 +99,7 @@ _SUBJECT, _SENDER, _SMTP, _ADDRESS = "0037", "0C1A", "5D01", "0C1F"
 _BODY, _HTML, _RTF = "1000", "1013", "1009"
 _FILE_NAMES = ("3707", "3704", "3001")
 _SENT, _DELIVERED, _CODE_PAGE = 0x0039_0040, 0x0E06_0040, 0x3FFD_0003
-#: The size of the header, and the layout of the fixed-size properties after it: tag, flags, value.
+#: The header size, and the layout of fixed-size properties: tag, flags, value.
 _HEADER, _ENTRY = 32, struct.Struct("<I4xQ")
 _TICKS_FROM = datetime(1601, 1, 1, tzinfo=UTC)
 _OUTLOOK = "The Outlook message"
@@ -111,8 +108,8 @@ _open: Any = olefile.OleFileIO  # OleFileIO has no types.
 
 
 def extract_msg(body: bytes, url: str) -> Extracted:
-    """Return an Outlook message's text and its attachments' names.
-    Raises Unreadable if the message is damaged or its only text is compressed RTF.
+    """Return an Outlook message's text and attachment names. Raises Unreadable if it is damaged or
+    has only compressed RTF.
     """
     try:
         with _open(io.BytesIO(body)) as storage:
@@ -158,7 +155,7 @@ class _Properties:
 
     @property
     def sent(self) -> datetime | None:
-        """The time when the message was sent or, failing that, delivered."""
+        """The time sent or, failing that, delivered."""
         ticks = self._fixed.get(_SENT) or self._fixed.get(_DELIVERED)
         return _TICKS_FROM + timedelta(microseconds=ticks // 10) if ticks else None
 

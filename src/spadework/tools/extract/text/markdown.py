@@ -1,4 +1,4 @@
-"""Remove badges, comments, link lists and HTML tags from Markdown, but keep code unchanged."""
+"""Remove badges, comments, link lists and HTML tags from Markdown, except in code."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ _KNOWN, _UNKNOWN = re.compile(f"<(?:{_NAMED})", re.I), re.compile(f"<(?!{_NAMED}
 
 
 def is_known_tag(tag: str) -> bool:
-    """Return whether `tag` is an HTML tag and not a placeholder such as `<name>`."""
+    """Return whether `tag` is HTML and not a placeholder such as `<name>`."""
     return _KNOWN.match(tag) is not None
 
 
 def html_markdown(source: str) -> str:
     """Return HTML as Markdown, keeping placeholders such as `<name>`. Raises TooLarge or
-    Unreadable if the HTML exceeds the limits for a page.
+    Unreadable.
     """
-    # Imported here, because most Markdown contains no HTML and does not need the HTML reader.
+    # Imported here, because most Markdown contains no HTML.
     from spadework.tools.extract.html import read_fragment
 
     return read_fragment(_UNKNOWN.sub("&lt;", source))
@@ -62,9 +62,8 @@ _CODE_TAG = re.compile(r"</?(?:code|kbd|samp|tt)\s*>", re.I)
 
 @dataclass(frozen=True)
 class Words:
-    """The text of a block as Markdown.
-    `linked` and `unlinked` count word characters inside and outside links. `anchors` counts links
-    within the page. `pictured` is true if an image or tag was removed.
+    """A block's Markdown, with counts of word characters inside and outside links. `pictured` is
+    true if an image or tag was removed.
     """
 
     text: str
@@ -76,7 +75,7 @@ class Words:
 
     @property
     def empty(self) -> bool:
-        """True if the block has no words. Punctuation around images is ignored."""
+        """True if the block has no words, ignoring punctuation around images."""
         return not _WORD.search(self.text) and (self.pictured or not self.text.strip())
 
 
@@ -146,15 +145,14 @@ class _Writer:
             self.pictured = True
 
     def _image(self, token: Token) -> None:
-        # Images in links or at the start are badges and logos. The alt text of other images is
-        # kept, because it may belong to a sentence.
+        # Images in links or at the start are badges. Others may belong to a sentence.
         self.pictured = True
         if not self._open and self.unlinked:
             self._add(token.content)
 
 
 def absolute(href: str, base: str) -> str:
-    """Return the absolute http(s) URL of a link, or "" if there is none."""
+    """Return the absolute http(s) URL of a link, or ""."""
     try:
         url = urljoin(base, href)
         return url if urlsplit(url).scheme in ("http", "https") else ""
@@ -189,7 +187,7 @@ _FRONT_MATTER = re.compile(
 _FIELD = re.compile(r"^([A-Za-z][\w-]*)\s*[:=]\s*(.*?)\s*$", re.M)
 _NOTE = re.compile(r"^ {0,3}\[\^([\w-]{1,40})\]:[ \t]*", re.M)
 _CALL = re.compile(r"\[\^([\w-]{1,40})\]")
-#: The maximum nesting depth of fences that contain Markdown, such as MyST directives and tabs.
+#: The maximum depth of fences containing Markdown, such as MyST directives.
 _MAX_NESTED = 3
 
 
@@ -199,9 +197,8 @@ def _parser() -> MarkdownIt:
 
 
 def clean_markdown(text: str, url: str) -> Extracted:
-    """Return a cleaned Markdown file with one line per paragraph, ATX headings and fenced code.
-    `title` comes from the front matter or the first heading. Links are replaced by their text and
-    listed in `links`. Relative links are listed only if `url` is on the web.
+    """Return cleaned Markdown with one line per paragraph, ATX headings and fenced code. Links
+    become text and are listed in `links`.
     """
     fields, body = _front_matter(text.replace("\r\n", "\n").replace("\r", "\n"))
     reader = _Reader(url)
@@ -234,7 +231,7 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
 
 
 class _Reader:
-    """Reads a file's blocks. `title` is a heading at the start, or the first level-1 heading."""
+    """Reads a file's blocks and its title."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -291,7 +288,7 @@ class _Reader:
         found = self._words(cursor)
         cursor.next()
         only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
-        # A paragraph of links is navigation if it precedes all sections or has only anchor links.
+        # Paragraphs of links before all sections, or of anchor links, are navigation.
         navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 

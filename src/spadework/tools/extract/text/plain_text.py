@@ -26,21 +26,19 @@ _UNDERLINE = re.compile(r"([=\-~*^#])\1{2,}\s*$")
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)\.?\s+[A-Z]\S*(?:\s+\S+){0,9}$")
 _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
-#: The start of a log line, or a label that is followed by a column of prose.
+#: The start of a log line, or a label before a column of prose.
 _ENTRY = re.compile(r"(?:\d{1,4}[./-]\d\d?[./-]\d{1,4}\b|\S.{0,30}? {2,}(?=(?:\S+ ){4}))")
-#: A block is a list of entries if at least this fraction of its lines start an entry.
+#: The minimum fraction of entry lines in a list of entries.
 _ENTRIES = 0.75
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
-#: The minimum length in characters of a line that an editor wrapped.
+#: The minimum length of an editor-wrapped line, in characters.
 _WRAPPED = 45
 #: The minimum indentation of code and tables, in spaces.
 _INDENTED = 4
 
 
 def extract_text(text: str, url: str) -> Extracted:
-    """Return a text file as Markdown, with columns and indented text as code blocks.
-    `title` is the heading or short line at the start, or "".
-    """
+    """Return a text file as Markdown, with columns and indented text as code."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\f", "\n\n")
     parts = [part for part in _PARTS.split(text.strip("\n")) if part.strip()]
@@ -91,7 +89,7 @@ def _list(lines: list[str]) -> str:
 
 
 def _unwrap_lines(lines: list[str]) -> str:
-    """Join lines that an editor wrapped. Short lines, as in addresses and verse, stay apart."""
+    """Join wrapped lines. Short lines, as in addresses and verse, stay apart."""
     text = lines[0].strip()
     for before, line in pairwise(lines):
         text += (" " if len(before) >= _WRAPPED else "\n") + line.strip()
@@ -116,7 +114,7 @@ def _title(parts: list[str], found: list[str]) -> str:
     return first if 2 < len(first) <= 100 and alone else ""
 
 
-#: A title in reStructuredText: a line with a rule below it, and perhaps one above it.
+#: A reStructuredText title, which is underlined and perhaps also overlined.
 _RST_TITLE = re.compile(
     r"^(?:(?P<above>([=\-~^*+\"'`#_])\2+)[ \t]*\n)?[ \t]*(?P<title>\S.*)\n"
     r"(?P<below>([=\-~^*+\"'`#_])\5+)[ \t]*$",
@@ -130,8 +128,8 @@ _RST_PLACE = re.compile(r"\|([^|\s][^|\n]{,60})\|_{,2}")
 
 
 def extract_rst(text: str, url: str) -> Extracted:
-    """Convert reStructuredText to Markdown, without images, comments and site-building directives.
-    `title` is the heading at the start, or "".
+    """Convert reStructuredText to Markdown, without images, comments and site-building
+    directives.
     """
     text = cleandoc(text.replace("\r\n", "\n").replace("\r", "\n"))
     if texts := {n: said * (kind == "replace") for n, kind, said in _RST_STANDS_FOR.findall(text)}:
@@ -163,7 +161,7 @@ def extract_rst(text: str, url: str) -> Extracted:
 
 
 _SIGNS = ",;\t|"
-#: The maximum number of rows examined to find the delimiter.
+#: Maximum rows examined to find the delimiter.
 _SAMPLE = 30
 
 
@@ -177,15 +175,13 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """Split sample rows at `sign`, and return how many have the most common number of cells. Rows
-    with a single cell are ignored.
-    """
+    """Return how many sample rows split at `sign` share the commonest width."""
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 class _Rows:
-    """Rows of delimited data. Reading stops at an overlong cell, which `damage` then reports."""
+    """Rows of delimited data, up to an overlong cell, noted in `damage`."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""

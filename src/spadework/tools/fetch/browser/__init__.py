@@ -1,1 +1,1 @@
-"""Read pages in Chromium (level 2), behind a proxy that checks every address."""
+"""Read pages in Chromium (level 2), through an address-checking proxy."""

@@ -1,4 +1,4 @@
-"""Run one Chromium per process in a separate thread, so that it outlives any event loop."""
+"""Run Chromium in its own thread, so that it outlives event loops."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from spadework.tools.web.chromium import HOW_TO_INSTALL, runs_as_root
 
 T = TypeVar("T")
 START_SECONDS = 20.0
-#: Chromium is killed if it takes longer than this many seconds to close.
+#: Seconds that Chromium may take to close before it is killed.
 CLOSE_SECONDS = 5.0
 GONE_SECONDS = 3.0
 
 
 class Engine:
-    """Runs one Chromium, which starts with the first task and restarts when it breaks."""
+    """A Chromium that starts with the first task and restarts when it breaks."""
 
     def __init__(self, path: str, *, sandbox: bool, pages: int) -> None:
         self._path, self._sandbox, self._pages = path, sandbox, pages
@@ -37,7 +37,7 @@ class Engine:
         self._thread.start()
 
     def submit(self, work: Callable[[Tabs], Coroutine[Any, Any, T]]) -> Future[T]:
-        """Run `work` in the browser's thread. Cancelling the returned future cancels the work."""
+        """Run `work` in the browser's thread. Cancelling the future cancels the work."""
         return asyncio.run_coroutine_threadsafe(self._do(work), self._loop)
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class _Running:
         self.note_processes()
 
     def note_processes(self) -> None:
-        """Record the browser's processes now, because orphaned ones cannot be found later."""
+        """Record processes before they are orphaned and cannot be found."""
         self.processes = list({*self.processes, *_processes_of(self._address)})
 
 

@@ -1,6 +1,4 @@
-"""Give each session a handle to the browser that the whole process shares. The first page opens
-the browser, and the last handle closes it.
-"""
+"""Share one browser among all sessions. The first page opens it, and the last handle closes it."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ class _Holder:
     gone = False
 
 
-#: The maximum numbers of open pages and of bytes that each page may load and send.
+#: Maximum open pages, and maximum bytes each page may load and send.
 PAGES, MOST_BYTES = 4, 50_000_000
 _lock = threading.Lock()
 _holders: set[_Holder] = set()
@@ -38,13 +36,13 @@ _engines: dict[str, Engine] = {}
 
 
 class Browser:
-    """A context manager that reads pages in the browser. `resolve` looks up a host's addresses."""
+    """A context manager that reads pages in the browser."""
 
     def __init__(self, settings: Settings, *, resolve: connect.Resolve = connect.resolve) -> None:
         self._settings, self._resolve = settings, resolve
         self.max_level = settings.max_level
         self._holder = _Holder()
-        # The finalizer also runs when the process exits or an event loop is dropped.
+        # The finalizer also runs at exit and when an event loop is dropped.
         self._let_go = weakref.finalize(self, _release, self._holder)
 
     async def __aenter__(self) -> Self:
@@ -55,7 +53,7 @@ class Browser:
 
     @cached_property
     def what_is_missing(self) -> str:
-        """A sentence that says what must be installed first, or "" if nothing is missing."""
+        """A sentence that says what must be installed first, or ""."""
         if importlib.util.find_spec("playwright") is None:
             return f"Browsing needs the `browser` extra: {how_to_install('browser')}."
         if not installed_chromium(self._settings.chromium):
@@ -65,14 +63,14 @@ class Browser:
         return ""
 
     async def visit(self, url: str, *, seconds: float) -> Fetched:
-        """Return the page's HTML after its scripts have run, within `seconds`. Raises
-        SettingsError if there is no browser, and FetchError if the visit fails.
+        """Return the page's HTML after its scripts have run. Raises SettingsError without a
+        browser, and FetchError if the visit fails.
         """
         if self.what_is_missing:
             raise SettingsError("No browser is available.", hint=self.what_is_missing)
         url = check_url(url)
         try:
-            # All sessions share a limit on how many pages of a host load at once.
+            # All sessions share the limit on pages per host.
             most, what = self._settings.parallel_per_host, f"{urlsplit(url).netloc} in the browser"
             async with asyncio.timeout(seconds) as limit, far_place(what, id(self), most):
                 engine = await aside(_hold_engine, self._holder, self._settings)
@@ -101,7 +99,7 @@ async def _visit_page(
 
 
 def choose_browser(settings: Settings) -> str:
-    """Return the path of the configured browser, or of the best installed one, or ""."""
+    """Return the path of the configured or best installed browser, or ""."""
     shell = "" if settings.chromium else headless_shell()
     return shell or installed_chromium(settings.chromium)
 
@@ -121,7 +119,7 @@ def _hold_engine(holder: _Holder, settings: Settings) -> Engine:
 
 
 def _release(holder: _Holder) -> None:
-    """Unregister `holder`. If it was the last one, close the browser, which may block."""
+    """Unregister `holder`, closing the browser after the last. This may block."""
     with _lock:
         holder.gone = True
         _holders.discard(holder)

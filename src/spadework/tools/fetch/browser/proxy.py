@@ -1,4 +1,4 @@
-"""A loopback proxy that checks every request. The browser has no other route to the network."""
+"""A loopback proxy that checks every request: the browser's only network route."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ _TRACKERS = frozenset(line for line in _LINES if line and not line.startswith("#
 
 
 class Permission:
-    """A browser context's permission to use the proxy, with its `user` and `password`. `refused`
-    and `failed` map hosts to reasons. Internal hosts that the owner allows can be reached only
+    """A browser context's permission to use the proxy. Allowed internal hosts can be reached only
     while the visited site is internal, too.
     """
 
@@ -38,7 +37,7 @@ class Permission:
         self.begin("")
 
     def begin(self, site: str) -> None:
-        """Start a visit to the host `site`, and reset the counts and reasons."""
+        """Start a visit to the host `site`, resetting counts and reasons."""
         if site != self._site:
             self._site, self._inside = site, False
         self.received = 0
@@ -52,7 +51,7 @@ class Permission:
         return self.received > self._most_bytes
 
     async def connect(self, host: str, port: int) -> httpcore.AsyncNetworkStream:
-        """Return a checked connection. Record and re-raise NotAllowed and httpcore's errors."""
+        """Return a checked connection. Raises NotAllowed or httpcore's errors."""
         if tracker(host) and not tracker(self._site):
             raise NotAllowed(f"{host} is a tracker and is not contacted.")
         try:
@@ -72,7 +71,7 @@ class Permission:
         return stream
 
     def note(self, host: str, address: str) -> None:
-        """Record the address of `host`, which shows whether the visited site is internal."""
+        """Record the address of `host`, to learn whether the site is internal."""
         if host == self._site:
             self._inside = not is_public(address)
 
@@ -90,7 +89,7 @@ _OF_THE_HOP = frozenset(
         *(b"proxy-authenticate", b"te", b"trailer", b"upgrade"),
     )
 )
-#: File extensions of audio and video, which are visible only in unencrypted requests.
+#: Audio and video file extensions, visible only in unencrypted requests.
 _MEDIA = re.compile(r"\.(?:mp4|webm|m3u8|mpd|mov|avi|mp3|m4a|ogg|wav|flac)(?:\?|$)", re.IGNORECASE)
 _AUTHORITY_ENDS = re.compile(r"[/?#]")
 
@@ -117,7 +116,7 @@ class Request:
 
     @property
     def tunnel(self) -> bool:
-        """True if all later bytes pass unchanged, because they belong to TLS or a WebSocket."""
+        """True if all later bytes pass unchanged, as for TLS or WebSockets."""
         return self.method == "CONNECT"
 
     @property
@@ -132,8 +131,8 @@ class Request:
 
 
 def parse_request(head: bytes) -> Request:
-    """Parse the head of a request, including the empty line at the end. Raises Unfit, or
-    NotAllowed for a forbidden scheme or host.
+    """Parse a request head, including its empty last line. Raises Unfit, or NotAllowed for a
+    forbidden scheme or host.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     try:
@@ -151,8 +150,8 @@ def parse_request(head: bytes) -> Request:
 
 
 def answer_head(head: bytes) -> bytes:
-    """Return the response head to send to the browser. A server's 407 becomes a 403, because only
-    this proxy may ask for proxy credentials.
+    """Return the response head for the browser, turning a server's 407 into 403. Only this proxy
+    may ask for proxy credentials.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     if first[8:13].strip() == b"407":
@@ -161,7 +160,7 @@ def answer_head(head: bytes) -> bytes:
 
 
 def status_of(head: bytes) -> int:
-    """Return the status in a response head, or 0 if there is none."""
+    """Return the status in a response head, or 0."""
     status = head[8:13].strip()[:3]
     return int(status) if status.isdigit() else 0
 
@@ -328,7 +327,7 @@ async def _up(
     permission: Permission,
     body: int | None = None,
 ) -> None:
-    """Forward bytes until the browser hangs up or exceeds `body` bytes (None: no limit)."""
+    """Forward at most `body` bytes until the browser hangs up."""
     while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
         if body == 0:
             return

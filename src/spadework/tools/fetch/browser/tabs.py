@@ -1,4 +1,4 @@
-"""Reuse browser contexts, which are emptied after each visit and get a new page for a new host."""
+"""Reuse browser contexts, emptying them between visits."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from playwright.async_api import Browser, BrowserContext, CDPSession, Error, Pag
 
 from spadework.tools.fetch.browser.proxy import Permission, Proxy
 
-#: Features to turn off: Chromium's own UI pages, spare renderer processes, and everything that
-#: Playwright disables by default, except storage partitioning. Playwright's list is repeated here,
-#: because only the last `--disable-features` flag counts.
+#: Features to turn off, including Playwright's defaults, because only the last
+#: `--disable-features` flag counts.
 _OFF = (
-    # Pages that each window loads for its address bar. They are most of a new context's cost.
+    # Address bar pages, which cause most of a new context's cost.
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "PreloadTopChromeWebUI"),
     *("SpareRendererForSitePerProcess", "AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect"),
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose"),
     *("HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "MediaRouter"),
     *("NetworkTimeServiceQuerying", "OptimizationHints", "PaintHolding", "PreconnectToSearch"),
 )
-#: The proxy is the security boundary. These flags close other routes and turn off unused features.
+#: These flags close routes around the proxy and turn off unused features.
 FLAGS = (
     "--disable-quic",
     # Only the proxy may resolve names.
@@ -56,11 +55,8 @@ CONTEXT: dict[str, Any] = {
 
 @asynccontextmanager
 async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
-    """Authenticate a context to the proxy during its first visit. Chromium remembers the
-    credentials.
-
-    Playwright's own method would pause every request and disable the cache. Here, only documents
-    are paused, until `empty_context`, because disabling this mid-navigation can hang the page.
+    """Authenticate a context to the proxy during its first visit. // Playwright's own method would
+    pause every request and disable the cache.
     """
     given = {"response": "ProvideCredentials"}
     given |= {"username": permission.user, "password": permission.password}
@@ -91,9 +87,7 @@ async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> As
 async def empty_context(
     context: BrowserContext, page: Page, devtools: CDPSession, host: str
 ) -> bool:
-    """Clear what a visit to `host` left behind. Return False if the page is on another host.
-    Scripts are stopped first, because the open page could otherwise refill its session storage.
-    """
+    """Clear what a visit to `host` left behind. Return False if the page is on another host."""
     for other in context.pages:
         if other is not page:
             await other.close()
@@ -117,8 +111,8 @@ async def empty_context(
 async def renew_page(
     context: BrowserContext, page: Page, devtools: CDPSession
 ) -> tuple[Page, CDPSession]:
-    """Give an emptied context a page with a new process and an empty cache.
-    A new context would take twice as long.
+    """Give an emptied context a new page, process and cache. A new context would take twice as
+    long.
     """
     await devtools.send("Network.clearBrowserCache")
     fresh = await context.new_page()
@@ -126,9 +120,9 @@ async def renew_page(
     return fresh, await context.new_cdp_session(fresh)
 
 
-#: The number of visits after which a context is closed, to limit memory leaks.
+#: Visits before a context is closed, to limit memory leaks.
 MOST_VISITS = 50
-#: The number of seconds after which opening, emptying or closing a context is abandoned.
+#: Seconds before opening, emptying or closing a context is abandoned.
 OPEN_SECONDS = 15.0
 EMPTY_SECONDS = 15.0
 
@@ -147,7 +141,7 @@ class Tab:
 
 
 class Tabs:
-    """The contexts of one browser. At most `most` of them are in use at once."""
+    """The contexts of one browser, with at most `most` in use."""
 
     def __init__(self, browser: Browser, proxy: Proxy, most: int) -> None:
         self._browser, self._proxy = browser, proxy
@@ -157,7 +151,7 @@ class Tabs:
 
     @asynccontextmanager
     async def tab(self, owner: object, host: str, permission: Permission) -> AsyncIterator[Tab]:
-        """Yield a blank page for `host`, in an idle context of this owner or in a new one."""
+        """Yield a blank page for `host`, in an idle or new context."""
         await self._slots.acquire()
         tab: Tab | None = None
         try:
@@ -165,7 +159,7 @@ class Tabs:
             tab.host = host
             yield tab
         finally:
-            # Emptying the context is not awaited, because a cancelled visit must not wait for it.
+            # Not awaited, because a cancelled visit must not wait for it.
             self._later(self._give_back(tab))
 
     async def aclose(self) -> None:
@@ -214,10 +208,7 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a context for its next visit. Close it if that fails or after MOST_VISITS visits.
-        Otherwise, keep its page: a new one needs a new process, which takes longer to start
-        than most pages take to read.
-        """
+        """Empty a context, keeping its page, because a new process starts slowly."""
         tab.visits += 1
         try:
             async with asyncio.timeout(EMPTY_SECONDS):

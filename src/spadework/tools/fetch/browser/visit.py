@@ -1,4 +1,4 @@
-"""Visit one page in the browser: open it, wait, close banners, scroll, and return its HTML."""
+"""Visit a page: open it, wait, close banners, scroll, and return its HTML."""
 
 from __future__ import annotations
 
@@ -22,42 +22,40 @@ from spadework.tools.fetch.exchange import Answer, Fetched
 from spadework.tools.fetch.guard import check_url, printable_url
 
 LEVEL = 2
-#: A page counts as settled after this many milliseconds without new text.
+#: Milliseconds without new text until a loaded page counts as settled.
 QUIET = 250
-#: A page that is still loading counts as settled after this many milliseconds without new text.
+#: Milliseconds without new text until a loading page counts as settled.
 LONG_QUIET = 1_500
-#: A page with fewer characters than this gets more time: up to SETTLE seconds while it loads, then
-#: up to EMPTY seconds more.
+#: Pages with fewer characters get up to SETTLE seconds while loading, then EMPTY more.
 LEAST = 50
 SETTLE = 10.0
 EMPTY = 3.0
-#: The maximum number of screens to scroll, the maximum seconds to spend scrolling, and the
-#: milliseconds to wait at the end of the page.
+#: Maximum screens and seconds to scroll, and milliseconds to wait at the page's end.
 SCREENS = 40
 SCROLL = 8.0
 PATIENCE = 300
 CHECK = 10.0
-#: The number of seconds reserved for returning the page's HTML.
+#: Seconds reserved for returning the page's HTML.
 RESERVE = 3.0
 _SETTLE, _SCROLL, _BANNERS, _WHOLE = (
     (files("spadework.tools.fetch.browser") / f"{name}.js").read_text("utf-8")
     for name in ("settle", "scroll", "banners", "whole")
 )
-#: The statuses that the proxy returns for a forbidden host and for an unreachable host.
+#: The proxy's statuses for a forbidden host and an unreachable host.
 REFUSED, FAILED = 403, 502
 _CODE = re.compile(r"ERR_\w+")
 _CHARS = "document.body ? document.body.innerText.trim().length : 0"
 _BEGINNING = "document.documentElement.outerHTML.slice(0, 20000)"
 _ERROR_PAGE = "chrome-error:"
 _GONE = ("Execution context was destroyed", "frame was detached", "Cannot find context")
-#: Errors raised when a script's result is invalid, which only tampering by the page can cause.
+#: Errors from invalid script results, which only tampering pages cause.
 _ODD = (ValueError, TypeError, LookupError, OverflowError, RecursionError)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Errand:
-    """A page to visit. `most_bytes` is the maximum size of its HTML."""
+    """A page to visit. `most_bytes` limits the size of its HTML."""
 
     url: str
     seconds: float
@@ -71,12 +69,11 @@ class _Whole(NamedTuple):
 
 
 async def visit(tab: Tab, errand: Errand) -> Fetched:
-    """Return the page after its scripts ran. Raises NotAllowed, TooSlow or other FetchErrors."""
+    """Return the page after its scripts ran. Raises FetchErrors such as TooSlow."""
     until = asyncio.get_running_loop().time() + errand.seconds
     tab.permission.begin(urlsplit(errand.url).hostname or "")
     try:
-        # Authenticate only on the first visit of a context, because Chromium remembers the
-        # credentials.
+        # Chromium remembers the credentials after the first visit.
         first = nullcontext() if tab.visits else authenticate_proxy(tab.devtools, tab.permission)
         async with asyncio.timeout_at(until), first:
             response = await _open_page(tab, errand, until)
@@ -140,17 +137,14 @@ async def _let_pass(page: Page) -> None:
 
 
 async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
-    """Wait at most `most` s until at least `least` characters have been stable for `quiet` ms.
-    Return the number of characters.
-    """
+    """Return the text length once stable for `quiet` ms, within `most` s."""
     asked = {"quiet": quiet, "most": most * 1000, "least": least}
     return await _run(page, _SETTLE, int, asked)
 
 
 async def _run(page: Page, script: str, made: Callable[[Any], T], given: Any = None) -> T:
-    """Run one of our scripts and return its result, converted by `made`. The script runs again if
-    the page navigates. Raises Unreadable for an invalid result, which a page can cause by
-    redefining functions that our scripts call.
+    """Return a script's result, retrying after navigation. Raises Unreadable if the page falsifies
+    it.
     """
     while True:
         try:
