@@ -20,7 +20,7 @@ _NONE = "Sharing work with other machines requires a database."
 
 
 class Backend(Protocol):
-    """Operations that involve other machines; by default, there are none."""
+    """Operations that involve other machines. Each default assumes that there are none."""
 
     async def find(self, settings: Settings, session_id: str) -> bool:
         """Fetch a copy of a session that workers run. Return whether it is still live. Raises
@@ -29,7 +29,7 @@ class Backend(Protocol):
         return False
 
     async def know_all(self, settings: Settings, most: int | None = MOST_LISTED) -> frozenset[str]:
-        """Copy the session list here. Return the ids of unfinished sessions."""
+        """Copy the session list to this machine. Return the ids of unfinished sessions."""
         return frozenset()
 
     async def bring_recording(self, settings: Settings, session_id: str) -> None:
@@ -41,8 +41,8 @@ class Backend(Protocol):
         return
 
     async def note_answer(self, settings: Settings, known: str, session_id: str) -> bool:
-        """Record the session that gave the answer with the hash `known`. Return whether the
-        database has it.
+        """Record which session gave the answer with the hash `known`. Return whether the database
+        has that session.
         """
         return False
 
@@ -65,7 +65,9 @@ class Backend(Protocol):
     def limits_shared(
         self, settings: Settings, session_id: str
     ) -> AbstractAsyncContextManager[None]:
-        """Share host, model and provider limits inside the context."""
+        """Share the limits on hosts, models and search providers between machines inside the
+        context.
+        """
         return nullcontext()
 
     def run_by_workers(
@@ -85,11 +87,15 @@ class Backend(Protocol):
     async def list_news(
         self, settings: Settings, known: Mapping[str, int]
     ) -> dict[str, tuple[int, str]]:
-        """Return the stored lists newer than the `known` versions, keyed by name."""
+        """Return the stored lists that are newer than their `known` versions, as (version, rows as
+        JSON) by name.
+        """
         return {}
 
     def list_table(self, url: str, name: str, rows: Any, before: Path) -> Any:
-        """Return a stored list. It counts as created if the file `before` exists."""
+        """Return a list stored in the database. It also counts as created if the file `before`
+        exists.
+        """
         raise LookupError(_NONE)
 
     def day_limit(self, settings: Settings) -> Any:
@@ -97,11 +103,11 @@ class Backend(Protocol):
         raise LookupError(_NONE)
 
     def checkpoints(self, claim: Any, record: Any) -> Any:
-        """Return the checkpoint saver for a claimed session."""
+        """Return the checkpoint saver for a session that a worker has claimed."""
         raise LookupError(_NONE)
 
     def knowledge(self, settings: Settings, most_bytes: int) -> Any:
-        """Return a user's `Knowledge` store."""
+        """Return the store of pages that a user's runs have read (`Knowledge`)."""
         raise LookupError(_NONE)
 
 
@@ -118,5 +124,5 @@ def backend_of(settings: Settings) -> Backend:
 
 
 def shared_backend() -> Backend:
-    """Return the database backend. A missing package raises errors only on use."""
+    """Return the database backend. If its package is missing, errors are raised only on use."""
     return cast("Backend", import_module("spadework.machines.backend"))

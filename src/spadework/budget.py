@@ -18,14 +18,16 @@ from spadework.errors import BudgetSpent, SettingsError, must_be
 from spadework.settings import Settings
 from spadework.values import Usage
 
-#: Amounts by `Usage` field; None if partly unknown.
+#: Amounts by `Usage` field. An amount is None if part of it is unknown.
 Amounts = Mapping[str, float | None]
 
 _open: ContextVar[Bill | None] = ContextVar("bill", default=None)
 
 
 class Bill:
-    """Amounts by `Usage` field. `kept` means that the journal records them."""
+    """The amounts that some work used, by `Usage` field. `kept` means that the journal records
+    them.
+    """
 
     def __init__(self) -> None:
         self.amounts: dict[str, float | None] = {}
@@ -50,7 +52,9 @@ class Bill:
 
 @contextmanager
 def meter_bill(loose: Bill) -> Iterator[Bill]:
-    """Open a bill for work in this context. Unless `kept`, it is added to the enclosing bill."""
+    """Open a bill for the work in this context. At the end, its amounts are added to the enclosing
+    bill, unless the journal records them (`kept`).
+    """
     outer, bill = loose.current, Bill()
     token = _open.set(bill)
     try:
@@ -73,8 +77,8 @@ def total(bills: Iterable[Amounts]) -> Usage:
 
 Price = tuple[float, float]
 
-#: How many calls may compete for a limit. Only answers that use at most 1/AT_ONCE of what is free
-#: may exceed their usual size.
+#: How many calls may compete for a limit. An answer may exceed its usual size only up to 1/AT_ONCE
+#: of what is free.
 AT_ONCE = 16
 #: Minimum tokens for an answer; with fewer left, no call is made.
 LEAST_ROOM = 200
@@ -100,7 +104,7 @@ class Free(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """A reservation for a call. `room` is the part of `tokens` for the answer."""
+    """A reservation for a call. `room` is how many of the `tokens` are for the answer."""
 
     room: int
     tokens: int
@@ -112,7 +116,7 @@ class SharedLimit(Protocol):
     """A limit shared by all runs of a user."""
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Exchange usage with other machines, and announce an upcoming call."""
+        """Exchange usage with other machines, and announce `wish`, an upcoming call."""
 
     def free(self, *, settled: bool = False) -> Free:
         """Return what is left. With `settled`, ignore reservations of running calls."""
@@ -131,8 +135,8 @@ def cost(price: Price | None, told: int, said: int) -> float:
 
 
 def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
-    """Return the reservation for a call, or None if too little is `free`. With `alone`, the answer
-    may fall short of its usual size.
+    """Return the reservation for a call, or None if too little is `free`. If the call runs
+    `alone`, its answer may get less room than usual.
     """
     most = min(wish.most, longest(wish, free))
     least = min(LEAST_ROOM, wish.most)
@@ -148,7 +152,9 @@ def hold_share(wish: HoldRequest, free: Free, *, alone: bool) -> Hold | None:
 
 
 def longest(wish: HoldRequest, free: Free) -> int:
-    """Return the maximum answer tokens; negative if the request exceeds the limits."""
+    """Return the maximum tokens for the answer, or a negative number if the request exceeds the
+    limits.
+    """
     return int(min(free.tokens - wish.told, paid_by(wish, free.money)))
 
 
@@ -165,7 +171,7 @@ Limit = Literal["calls", "searches", "pages", "tokens", "money"]
 
 @dataclass(frozen=True)
 class Limits:
-    """A run's limits, described by the settings of the same names."""
+    """A run's limits. The settings with the same names describe them."""
 
     minutes: float = 10
     iterations: int = 3
@@ -210,25 +216,27 @@ class Budget(Deadline):
         self._waiting: set[asyncio.Future[None]] = set()
         #: The time and the amounts spent when writing began.
         self._began: tuple[float, dict[Limit, float]] | None = None
-        #: The amounts reserved for rewriting.
+        #: The amounts reserved for rewriting weak parts of the report.
         self._again: dict[Limit, float] = {}
-        #: Amounts spent on closing calls before writing began, such as the model test. The reserve
-        #: excludes them, so that an expensive test leaves enough for judging.
+        #: Amounts spent before writing began by calls that may use the writing reserve, such as
+        #: the model test. They reduce the reserve, so that enough is left for judging.
         self.early: dict[Limit, float] = {}
 
     @classmethod
     def of(cls, settings: Settings) -> Budget:
-        """Return a running budget from the settings."""
+        """Return a budget with the limits from the settings. Its time starts now."""
         return cls(**{limit.name: getattr(settings, limit.name) for limit in fields(Limits)})
 
     def start(self, at: float, used: Usage | None = None) -> None:
-        """Set the start (a `time.monotonic` time) and the usage."""
+        """Set when the run started (a `time.monotonic` time) and what it has used so far."""
         self.started = at
         self.used = used or self.used
         self._money = self.used.money or 0.0
 
     def metered(self) -> AbstractContextManager[Bill]:
-        """Open a bill for usage in a context. Unless `kept`, it is added to the enclosing bill."""
+        """Open a bill for usage in a context. At the end, its amounts are added to the enclosing
+        bill, unless the journal records them (`kept`).
+        """
         return meter_bill(self.loose)
 
     def writes(self) -> None:
@@ -244,7 +252,7 @@ class Budget(Deadline):
             self._again = {p: AGAIN * (self._paid(p) - paid) for p, paid in before.items()}
 
     def charge(self, limit: Limit, amount: float = 1) -> None:
-        """Charge `amount` in advance, or raise BudgetSpent."""
+        """Charge `amount` to a limit in advance, or raise BudgetSpent if too little is left."""
         if self.spent(limit) + amount > getattr(self.limits, limit):
             self._refuse(limit)
         self.add(**{_FIELD[limit]: int(amount)})
@@ -291,7 +299,7 @@ class Budget(Deadline):
         return hold
 
     def settle(self, hold: Hold, *, used: tuple[int, int], price: float | None) -> None:
-        """Release a reservation and record the actual cost (`price` None: unknown)."""
+        """Release a reservation and record the call's actual cost. `price` is None if unknown."""
         self._holds.remove(hold)
         if self.shared:
             self.shared.settle(hold, sum(used), price or 0.0)
@@ -333,7 +341,7 @@ class Budget(Deadline):
         self.shared = shared
 
     def _free(self, *, closing: bool, settled: bool = False) -> Free:
-        """Return what a call may reserve within the run's and shared limits."""
+        """Return what a call may reserve within both the run's limits and the shared limit."""
         own = self.free(closing=closing, settled=settled)
         if self.shared is None:
             return own
@@ -354,7 +362,7 @@ class Budget(Deadline):
         ceiling: float = getattr(self.limits, limit)
         if closing or limit not in _HELD_BACK:
             return ceiling
-        # QUICK does not apply here, because it shortens writing but does not make it cheaper.
+        # The shares in QUICK do not apply here, because they make writing shorter but not cheaper.
         share = WITH_MODEL["write"] * (ceiling - self.early.get(limit, 0.0))
         kept = min(share, self._again.get(limit, ceiling))
         return ceiling - (math.ceil(kept) if limit == "calls" else kept)
@@ -373,7 +381,9 @@ class Budget(Deadline):
         return float(getattr(self.used, _FIELD[limit]) or 0)
 
     def ended_by(self) -> str:
-        """Return the first limit with only the writing reserve left ("time", …), or ""."""
+        """Return the first limit of which only the reserve for writing is left (such as "time"),
+        or "" if there is none.
+        """
         if self.reckoned("plan") <= 0:
             return "time"
         return next((p for p in _LIMITS if 0 < self.spent(p) >= self._open(p)), "")

@@ -12,33 +12,34 @@ Phase = Literal["plan", "search", "read", "assess", "write"]
 Shares = Mapping[Phase, float]
 #: A function that returns whether a step's time is over.
 Late = Callable[[], bool]
-#: A share of the run time, and its maximum in seconds.
+#: A moment in a run, given by the time left: a share of the run time, and a maximum in seconds.
 Mark = tuple[float, float]
 
-#: Unused time passes to later phases. Writing's share also limits calls, tokens and money.
+#: Each phase's share of the run time. Unused time passes to later phases. The share for writing is
+#: also reserved from the calls, tokens and money.
 BY_CODE: Shares = {"plan": 0.05, "search": 0.10, "read": 0.60, "assess": 0.20, "write": 0.05}
 WITH_MODEL: Shares = {"plan": 0.05, "search": 0.10, "read": 0.35, "assess": 0.20, "write": 0.30}
-#: Planning takes a small model on two cores 14 to 45 s.
+#: Planning gets a larger share, because it takes a small model on two cores 14 to 45 s.
 QUICK: Shares = {"plan": 0.15, "search": 0.10, "read": 0.50, "assess": 0.20, "write": 0.05}
 
 #: With less time left, only the best pages are read.
 BEST_ONLY = (0.50, 300.0)
-#: With less time left, fewer passages are judged and no round begins.
+#: With less time left, fewer passages are judged and no further round begins.
 ACCELERATE = (0.40, 240.0)
 #: With less time left, searching, reading and judging end.
 WRITE_NOW = (0.20, 120.0)
-#: With less time left, a run that is not yet writing stops, and code reports its evidence.
+#: With less time left, a run that is not yet writing stops, and code composes the report.
 CLOSE_NOW = (0.10, 60.0)
 
 #: The steps of a round: search, read, judge.
 STEPS = 3
-#: How much longer than the planning call other calls may take.
+#: How many times as long as the planning call other calls may take.
 SLOWER = 1.5
 
-#: Time reserved for rewriting, as a share of the time for the whole report.
+#: Time reserved for rewriting weak parts, as a share of the time that the whole report took.
 AGAIN = 0.5
 
-#: Seconds assumed for code to finish a report and exit, until measured.
+#: Seconds assumed for code to finish a report and exit, until a run has measured them.
 CLOSING_SECONDS = 2.0
 CLOSING_SHARE = 0.2
 #: Closing takes as long as composing this many drafts. A draft takes longer with more evidence:
@@ -54,7 +55,7 @@ def shares_of(effort: str, *, model: bool) -> Shares:
 
 
 class Deadline:
-    """The deadline of a run that starts now."""
+    """The deadline of a run. Its time starts when the object is created."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -89,11 +90,11 @@ class Deadline:
         return max(0.0, self.seconds - self.elapsed())
 
     def until_closing(self) -> float:
-        """Return the seconds left before the run must close."""
+        """Return the seconds left before code must begin to finish the report."""
         return max(0.0, self.seconds_left() - self._reserve_seconds)
 
     def closing_seconds(self) -> float:
-        """Return the seconds that closing has taken so far."""
+        """Return how many seconds code has taken so far to finish the report."""
         return max(0.0, self.elapsed() - (self.seconds - self._reserve_seconds))
 
     @property
@@ -106,13 +107,13 @@ class Deadline:
         return share if self.written is None else min(share, AGAIN * self.written)
 
     def phase(self, *phases: Phase) -> float:
-        """Return the seconds that these phases together may take. Later phases keep their shares
-        of the time left, and writing keeps its share of the whole run.
+        """Return the seconds that these phases together may take. The phases after them keep their
+        shares of the time left, and writing keeps its share of the whole run.
         """
         return self.seconds if self.replayed is not None else self.reckoned(*phases)
 
     def step(self, *phases: Phase, least: float) -> float:
-        """Return the seconds for one step of these phases: at least `least`, which is capped at
+        """Return the seconds for one step of these phases. `least` is the minimum, but at most
         half the combined time of these phases and reading.
         """
         return max(self.phase(*phases), min(least, self.phase(*phases, "read") / 2))
@@ -125,7 +126,7 @@ class Deadline:
         return max(self.phase("assess"), min(SLOWER * call, self.phase("assess", "write") / 2))
 
     def fits(self, call: float) -> bool:
-        """Return whether a round fits, if each step takes `call` seconds."""
+        """Return whether there is time for a round in which each step takes `call` seconds."""
         return self.reckoned("search", "read", "assess") >= STEPS * call
 
     def may_rewrite(self) -> bool:
@@ -160,7 +161,7 @@ _began: ContextVar[datetime | None] = ContextVar("began", default=None)
 
 
 def set_today(moment: datetime) -> None:
-    """Set `today` for the current task and its children."""
+    """Set the moment that `today` returns in the current task and its children."""
     _began.set(moment)
 
 

@@ -13,8 +13,8 @@ def must_be(name: str, wanted: str, value: object) -> str:
 
 
 class SpadeworkError(RuntimeError):
-    """An error raised on purpose. `hint` says how to fix it. LangGraph servers pass on only the
-    messages of RuntimeErrors.
+    """An error raised on purpose. `hint` says how to fix it. This is a RuntimeError, because
+    LangGraph servers pass on the messages of RuntimeErrors only.
     """
 
     #: True if a retry would fail too.
@@ -35,7 +35,7 @@ class SearchError(SpadeworkError):
 
 class QuotaSpent(SearchError):
     """A provider's quota or rate limit is exceeded. `retry_after` is in seconds. `busy` means that
-    slower requests would succeed.
+    requests would succeed at a slower pace.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class QuotaSpent(SearchError):
 
 
 class Throttled(SearchError):
-    """The provider's rate limit left no time for a call."""
+    """A call was not made in time, because the provider's rate limit made it wait."""
 
 
 class FetchError(SpadeworkError):
@@ -57,10 +57,10 @@ class FetchError(SpadeworkError):
     #: True if the server refused a client that does not look like a browser.
     turned_away = False
 
-    #: The HTTP status of a page that does not exist, else 0.
+    #: The HTTP status if the page does not exist, else 0.
     status = 0
 
-    #: All attempts (`values.Attempt`), including the last, failed attempt.
+    #: All attempts to fetch the page (`values.Attempt`), including the last one, which failed.
     attempts: tuple[Any, ...] = ()
 
 
@@ -77,7 +77,7 @@ class Unreadable(FetchError):
 
 
 class NotAllowed(FetchError):
-    """The address guard refused the page."""
+    """The page's address is not allowed, so no request was made to it."""
 
 
 class TooSlow(FetchError):
@@ -103,7 +103,9 @@ class BadReply(ModelError):
 
 
 class TooLong(ModelError):
-    """The request exceeds the model's context by `over` tokens (0: unknown)."""
+    """The request exceeds the model's context by `over` tokens. `over` is 0 if the number is
+    unknown.
+    """
 
     def __init__(self, message: str, *, hint: str = "", over: int = 0) -> None:
         super().__init__(message, hint=hint)
@@ -115,7 +117,7 @@ class NotRecorded(ModelError):
 
 
 class KnowledgeError(SpadeworkError):
-    """The knowledge store cannot be used."""
+    """The store of pages that earlier runs have read cannot be used."""
 
 
 class SessionError(SpadeworkError):
@@ -157,7 +159,7 @@ class BudgetSpent(Exception):
 
 
 def how_to_install(extra: str) -> str:
-    """Return the command that installs an extra from spadework's folder, because another project
-    may own the name on a package index.
+    """Return the command that installs an optional extra from spadework's folder. On a package
+    index, the name may belong to another project.
     """
     return f'`pip install ".[{extra}]"` in the spadework folder'

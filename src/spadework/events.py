@@ -32,13 +32,13 @@ VERSION = 1
 
 
 class Timed(Value):
-    """An event with its time. `after` counts seconds since the run began, without pauses.
-    `seconds` is the duration, and `v` the version of the record format.
+    """An event with its time. `after` is the number of seconds since the run began, without
+    pauses, `seconds` is the duration, and `v` is the version of the record format.
     """
 
     #: Fields that identify the event's subject, if any.
     about: ClassVar[tuple[str, ...]] = ()
-    #: The kind of subject; by default the event's type.
+    #: The kind of thing that the event is about; by default the event's type.
     thing: ClassVar[str] = ""
 
     v: int = 0
@@ -65,7 +65,7 @@ E = TypeVar("E", bound=Timed)
 
 
 def settle_events(events: Iterable[E]) -> list[E]:
-    """Return one event per subject: its first success, else its last failure."""
+    """Return one event for each `key`: the first success, or else the last failure."""
     known: dict[str, E] = {}
     for n, event in enumerate(events):
         key = event.key or str(n)
@@ -121,14 +121,14 @@ class Answered(Timed):
 
 
 class Foreseen(Timed):
-    """The forecast made when the question is asked."""
+    """The forecast of the run's time and cost, made when the question is asked."""
 
     type: Literal["foreseen"] = "foreseen"
     forecast: Forecast
 
 
 class Planned(Timed):
-    """The plan, with a new forecast if the first was not based on earlier runs."""
+    """The plan, with a new forecast if the first forecast was not based on earlier runs."""
 
     type: Literal["planned"] = "planned"
     about: ClassVar[tuple[str, ...]] = ("plan",)
@@ -145,7 +145,7 @@ class Troubled(Timed):
 
 
 class Wrote(Timed):
-    """The report so far; verified if `final`."""
+    """The report so far. If `final`, it is verified."""
 
     type: Literal["report"] = "report"
     about: ClassVar[tuple[str, ...]] = ("markdown", "final")
@@ -202,7 +202,7 @@ class Unanswered(Timed):
 
 
 class Checked(Timed):
-    """A topic's hits were screened. `against` maps rejected URLs to reasons."""
+    """A topic's search hits were screened. `against` maps the rejected URLs to the reasons."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round")
     type: Literal["checked"] = "checked"
@@ -213,8 +213,8 @@ class Checked(Timed):
 
 
 class Selected(Timed):
-    """The decisions on a topic's hits, best first. `threshold` is the minimum relevance. `again`
-    marks a second search in the same round.
+    """The decisions on which of a topic's hits to read, best first. `threshold` is the minimum
+    relevance. `again` marks a second search in the same round.
     """
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "again")
@@ -287,8 +287,8 @@ Verdict = Literal["fits", "misshapen", "unsupported", "too long", "late", "faile
 
 
 class Called(Timed):
-    """A role called a model. `money` is in US dollars (None: unknown price). `asked` is the
-    request's hash.
+    """A role called a model. `money` is in US dollars, or None if the price is unknown. `asked` is
+    the hash of the request.
     """
 
     about: ClassVar[tuple[str, ...]] = ("asked",)
@@ -335,7 +335,7 @@ class Proven(Timed):
 
 
 class Scored(Timed):
-    """A topic's score (0..1) and quality (0..10, if rated) before and after a round."""
+    """A topic's score (0 to 1) and quality (0 to 10, if rated), each before and after a round."""
 
     about: ClassVar[tuple[str, ...]] = ("topic", "round", "step")
     type: Literal["scored"] = "scored"

@@ -20,9 +20,9 @@ OWNERS = frozenset(
         *("parallel_sessions", "drain_seconds", "log"),
     }
 )
-#: Suffix of settings for server addresses, also reserved for the owner.
+#: Suffix of the names of settings that hold server addresses. They too are reserved for the owner.
 _SERVER = "_url"
-#: The setting groups in order of use, each with its title and graph nodes.
+#: The groups of settings in order of use, each with its title and the graph nodes that use it.
 GROUPS = {
     "Budgets": ("Limits", ("open", "assess")),
     "Judging": ("Answer", ("plan", "approve", "assess", "write")),
@@ -35,7 +35,9 @@ _WORDS = {"url": "URL", "mb": "MB", "api": "API", "openai": "OpenAI"}
 
 
 def as_form(schema: dict[str, Any], model: type[BaseModel]) -> None:
-    """Turn the schema into a form without the owner's settings."""
+    """Turn the JSON schema of `model` into a form that leaves out the settings reserved for the
+    owner.
+    """
     given = schema["properties"]
     of = {
         name: base.__name__
@@ -62,7 +64,9 @@ def _place_field(name: str, group: str, nodes: Collection[str]) -> dict[str, Any
 
 
 def by_effort(*, quick: int, normal: int, deep: int) -> Callable[[dict[str, Any]], int]:
-    """Return a default by effort, a field that must be declared earlier."""
+    """Return a function that gives a field's default for the chosen `effort`. The field `effort`
+    must be declared earlier.
+    """
     values = {"quick": quick, "deep": deep}
     return lambda given: values.get(given.get("effort", ""), normal)
 
@@ -79,8 +83,8 @@ def _key(model: type[BaseModel], name: str) -> str:
 
 
 def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
-    """Return the first validation error as a sentence without secrets, suggesting the nearest of
-    `fields` for an unknown name.
+    """Return the first validation error as a sentence without secrets. If a name is unknown, the
+    sentence suggests the nearest of `fields`.
     """
     fault = error.errors()[0]
     name = str(fault["loc"][0]) if fault["loc"] else "settings"
@@ -92,7 +96,7 @@ def sentence(error: ValidationError, fields: Collection[str] = ()) -> str:
     return fault_sentence(name, fault)
 
 
-#: Plain phrases that replace pydantic's.
+#: Plain phrases that replace those in pydantic's messages.
 _PLAIN = {
     "valid integer": "whole number",
     "greater than or equal to": "at least",

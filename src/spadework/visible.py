@@ -15,7 +15,7 @@ _BREAKS = re.compile("\r\n|[\x0b\x0c\r\x85\u2028\u2029]")
 _RUNS = re.compile(
     r"(?<![^\w\s])([^\w\s]{1000})[^\w\s]++|(?<!\d)(\d{1000})\d++|(?<!\w)(\w{10000})\w++"
 )
-#: Where a long line is broken. In Markdown, the paragraph continues.
+#: Finds where to break a long line. In Markdown, a break does not end the paragraph.
 _LONG_LINE = re.compile(r"([^\n]{10000}[^\n\s]{0,1000}+)[^\S\n]?+(?=[^\n])")
 
 

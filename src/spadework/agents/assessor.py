@@ -32,7 +32,8 @@ from spadework.values import (
 )
 from spadework.visible import one_line
 
-#: The maximum number of recommended searches, and the range of hits for each.
+#: The maximum number of recommended searches, and the minimum and maximum hits to request for
+#: each.
 MOST_RECOMMENDATIONS = 5
 LEAST_RESULTS, MOST_RESULTS = 3, 5
 MOST_QUOTES = 40
@@ -42,7 +43,7 @@ MOST_DIFFERENCES, DIFFERENCE_CHARS = 8, 250
 
 
 class QuoteAnswer(Visible):
-    """A quote's first and last part numbers, and its claim."""
+    """The numbers of a quote's first and last parts, and the claim that the quote supports."""
 
     first: int
     last: int
@@ -83,7 +84,7 @@ class AssessmentAnswer(Reply):
 
 
 class LedgerAnswer(Reply):
-    """A judgement of how well ledger entries answer a topic."""
+    """A judgement of how well ledger entries (collected evidence) answer a topic."""
 
     covered: bool
     score: float
@@ -129,7 +130,8 @@ async def assess(
             return judgement
         found = await asyncio.to_thread(extract)
         if not judgement.spots:
-            # None of the model's quotes exist, so use those that code found.
+            # None of the model's quotes exist, so use the quotes that were found without the
+            # model.
             spots = found.spots if found.score > LIKELY else ()
             return replace(judgement, covered=False, score=0.0, spots=spots)
         return ask_for_leads(judgement, found)
@@ -147,7 +149,7 @@ def judgement_of(
     *,
     proven: bool = True,
 ) -> Judgement:
-    """Convert a model's answer to a judgement. Unless it is `proven`, the topic is not covered."""
+    """Convert a model's answer to a judgement. If `proven` is false, the topic is not covered."""
     rated = {name: min(10.0, max(0.0, own)) for name, own in answer.quality.model_dump().items()}
     return Judgement(
         covered=answer.covered and proven,
@@ -162,12 +164,12 @@ def judgement_of(
 
 
 def leads_on(plan: Plan) -> bool:
-    """Return whether the only topic asks for a relation ("the director of X")."""
+    """Return whether a plan has only one topic and asks for a relation ("the director of X")."""
     return len(plan.topics) == 1 and asks_for_a_relation(plan.question)
 
 
 def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
-    """Put searches for names from the pages first. While there are any, the topic is not
+    """Put the searches for names found on the pages first. If there are any, the topic is not
     covered.
     """
     if found.score > LIKELY:
@@ -180,7 +182,9 @@ def ask_for_leads(judgement: Judgement, found: Judgement) -> Judgement:
 def recommendations_of(
     queries: Sequence[GapQuery], shown: Sequence[PassageView]
 ) -> tuple[Recommendation, ...]:
-    """Return the recommended searches without operators or addresses, most urgent first."""
+    """Return the recommended searches, most urgent first. Drop those with operators or
+    addresses.
+    """
     order: tuple[Priority, ...] = ("high", "medium", "low")
     wanted = sorted(
         (q for q in queries if in_words(q.query)), key=lambda q: order.index(q.priority)
@@ -201,7 +205,7 @@ def recommendations_of(
 
 
 def report_unnamed(subject: str, named: Sequence[QuoteAnswer], numbered: Numbered) -> list[Problem]:
-    """Report each quote whose part number does not exist."""
+    """Report each quote whose first part number does not exist in the passages."""
     return [
         Problem(
             stage="verifier",
@@ -224,7 +228,7 @@ class NamedAnswer(QuoteAnswer):
 
 
 class ReadingAnswer(Visible):
-    """The evidence found in one share of the passages."""
+    """The evidence that a model found in one batch of passages."""
 
     evidence: list[NamedAnswer] = at_most(MOST_NAMED)
 
@@ -243,7 +247,7 @@ Spots = Mapping[str, Sequence[Spot]]
 async def read_share(
     model: Model, plan: Plan, topics: Sequence[Topic], share: Sequence[Served], *, seconds: float
 ) -> tuple[Spots, list[Problem]]:
-    """Return the evidence for each topic in one share of the passages."""
+    """Return the evidence for each topic found in `share`, one batch of the passages."""
     lost: list[Problem] = []
     numbered = Numbered([one.shown for one in share])
 
@@ -288,7 +292,7 @@ async def judge_ledger(
     *,
     seconds: float,
 ) -> tuple[Judgement, list[Problem]]:
-    """Judge a topic by its ledger entries. Without entries, judge it by the passages."""
+    """Judge how well ledger entries answer a topic. Without entries, judge the passages by code."""
 
     def extract() -> Judgement:
         return extractive.assess(plan, topic, shown, own)

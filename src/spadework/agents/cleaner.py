@@ -16,8 +16,8 @@ from spadework.tools.text.markdown import Block, blocks
 from spadework.tools.text.sentences import cleanliness, is_matter
 from spadework.values import Problem, Visible
 
-#: For each mode, the cleanliness (0 to 1) that suffices, and the minimum characters in a page to
-#: clean.
+#: For each mode, the cleanliness (0 to 1) at which a page needs no cleaning, and the minimum
+#: length of a page to clean, in characters.
 MARKS: dict[Cleaning, tuple[float, int]] = {
     "default": (0.7, 500),
     "fast": (0.8, 1_000),
@@ -25,9 +25,11 @@ MARKS: dict[Cleaning, tuple[float, int]] = {
     "technical": (0.7, 500),
 }
 JUDGED_CHARS = 2_000
-#: The maximum number of blocks shown, and of characters from each. Later blocks are kept.
+#: The maximum number of blocks shown to the model, and of characters from each. Blocks that are
+#: not shown are kept.
 MOST_BLOCKS, BLOCK_CHARS = 150, 300
-#: The minimum characters, and the minimum fraction of the content, left after cleaning.
+#: The minimum number of characters, and the minimum fraction of the content, that must remain
+#: after cleaning.
 LEAST_CHARS, LEAST_MATTER = 200, 0.5
 
 _INSTALLS = re.compile(
@@ -50,7 +52,7 @@ class CleanAnswer(Visible):
 
 
 class Dirty(NamedTuple):
-    """A page to clean, its question, and the text selected from it."""
+    """A page to clean, the question to answer, and the text selected from the page."""
 
     question: str
     title: str
@@ -94,8 +96,8 @@ async def clean(
 
 
 def keep_blocks(text: str, numbers: Collection[int]) -> str:
-    """Keep the numbered blocks (from 1), all code and any blocks the model did not see. Return the
-    whole text if too much would be lost.
+    """Keep the blocks in `numbers` (counted from 1), all code, and all blocks that the model did
+    not see. Return the whole text if too much would be lost.
     """
     all_blocks = blocks(text)
     chosen = [

@@ -28,15 +28,15 @@ from spadework.values import (
     models_among,
 )
 
-#: The maximum number of problems in the report. The record has all.
+#: The maximum number of problems listed in the report. The record of the run contains all of them.
 MOST_PROBLEMS = 8
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
-#: The minimum difference in weight that makes one side of a disagreement stronger.
+#: The minimum difference in weight at which one side of a disagreement counts as stronger.
 CLEAR = 0.1
 
-#: Phrases for the number of sentences with each verdict. "quoted" means quoted verbatim.
+#: The phrases that report how many sentences got each verdict. "quoted" means quoted verbatim.
 _QUOTED = "quoted"
 _FOUND = {
     "supported": "found_supported",
@@ -56,7 +56,7 @@ _ENDED = {
     "tokens": "spent_tokens",
     "money": "spent_money",
 }
-#: The shortfalls that the report lists.
+#: The kinds of missing evidence that the report lists.
 _GAPS = ("definition", "steps", "code", "dates")
 
 
@@ -84,7 +84,7 @@ def _told_apart(kind: str, topic: str, sides: Sequence[Side], say: Phrases) -> s
 
 
 def untold(conflicts: Sequence[Conflict], sections: Sequence[Section]) -> list[Conflict]:
-    """Return the disagreements that no section reports with all sides and figures."""
+    """Return the disagreements for which no section reports all sides and their figures."""
     return [one for one in conflicts if not any(_tells(each, one) for each in sections)]
 
 
@@ -138,7 +138,7 @@ def not_found(
     say: Phrases = ENGLISH,
 ) -> Section:
     """Return a section on what the answer lacks.
-    - `outlined`: aspects and gaps that no entry answers, or None without an outline.
+    - `outlined`: aspects and gaps that no ledger entry answers, or None if there is no outline.
     - `unread`: topics with pages that could not be read.
     """
     lines, told, listed, lacking = [], "", set[str](), [*(outlined or ())]

@@ -44,7 +44,7 @@ ANSWER_TOKENS = 500
 MOST_QUERIES = 4
 #: The maximum number of aspects per topic, and of subjects per question.
 MOST_ASPECTS, MOST_SUBJECTS = 6, 6
-#: The maximum wishes about the report's form, and characters in each.
+#: The maximum number of wishes about the report's form, and of characters in each.
 MOST_WISHES, WISH_CHARS = 5, 120
 
 
@@ -80,7 +80,7 @@ class PlanAnswer(Reply):
 
 @cache
 def _reply_type(most: int) -> type[PlanAnswer]:
-    """Return a reply type for `most` topics. Small models tend to use up the limit."""
+    """Return a reply type that allows `most` topics. Small models tend to use up any limit."""
     return create_model(
         "PlanAnswer", __base__=PlanAnswer, topics=(list[TopicAnswer], at_most(most))
     )
@@ -116,7 +116,9 @@ async def plan(
 def prompt_of(
     question: Question, hits: Sequence[Hit], searching: Sequence[str], *, most: int
 ) -> Prompt:
-    """Return the lead's prompt. If there are earlier answers, await `tokens.ready()` first."""
+    """Return the prompt for the lead (the planning role). If there are earlier answers, await
+    `tokens.ready()` first.
+    """
     answers = [tokens.first_tokens(answer, ANSWER_TOKENS) for answer in question.answers]
     titles = dict.fromkeys(one_line(hit.title, TITLE_CHARS) for hit in hits if hit.title)
     return render(
@@ -205,7 +207,7 @@ _NAMESAKE = re.compile(r"^(?P<name>[^()]{2,80}?)\s*\((?P<sense>[^()]{2,60})\)")
 
 
 class DoubtAnswer(Visible):
-    """A question for the user, or "", and its options."""
+    """A question for the user ("" if none is needed), and the answers to choose from."""
 
     question: str
     options: list[str] = at_most(MOST_OPTIONS)

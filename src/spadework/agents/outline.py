@@ -23,7 +23,7 @@ from spadework.values import CODE, Conflict, Coverage, Evidence, Plan, Problem, 
 #: The form of a section.
 SectionForm = Literal["prose", "steps", "table", "timeline", "bullets", "code", "advice"]
 MOST_SECTIONS, MOST_COLUMNS = 12, 6
-#: The maximum number of open points in a report. Readers would skip a longer list.
+#: The maximum number of unanswered points listed in a report. Readers would skip a longer list.
 MOST_OPEN = 3
 MOST_NAMES = 12
 #: The target words in a report, by requested length.
@@ -68,8 +68,8 @@ class Outlined:
 class Outline:
     """The plan of a report.
     - `answer`: the short answer with citation marks, written by `author`.
-    - `left_out`: the ids of unused entries.
-    - `missing`: the main aspects and gaps that no entry answers, or None if unchecked.
+    - `left_out`: the ids of ledger entries that no section uses.
+    - `missing`: the main aspects and gaps that no ledger entry answers, or None if unchecked.
     - `names`: names that all code samples should share.
     """
 
@@ -108,7 +108,7 @@ def by_topic(plan: Plan, ledger: Sequence[Evidence], words: int = 0) -> Outline:
 async def outline(
     model: Model, plan: Plan, ledger: Sequence[Evidence], known: Known, *, seconds: float
 ) -> tuple[Outline, list[Problem]]:
-    """Return the model's outline, or one section per topic if it fails."""
+    """Return the model's outline, or one section per topic if the model fails."""
     wanted = _points_to_tell(plan, known.coverage)
     prompt = render(
         "outline",
@@ -150,7 +150,9 @@ def is_summary(heading: str, code: str) -> bool:
 
 
 def _points_to_tell(plan: Plan, coverage: Mapping[str, Coverage]) -> dict[str, list[str]]:
-    """Map each open point to its topics. Gaps of answered topics were never searched for."""
+    """Map each aspect or gap that the report must cover to its topics. Skip gaps of answered
+    topics, because they were never searched for.
+    """
     wanted: dict[str, list[str]] = defaultdict(list)
     for topic in plan.topics:
         for must in topic.must_cover:

@@ -1,4 +1,4 @@
-"""Apply the user's edits to a plan, as commands, topic names or free text."""
+"""Apply the user's edits to a plan, given as commands, topic names or free text."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from spadework.visible import visible
 MOST_TOPICS = 12
 #: Answers that accept the plan.
 YES = frozenset({"", "y", "yes", "ok", "okay", "go", "approve", "approved", "start", "true"})
-#: Examples of changes that need no model.
+#: Examples of change requests that code understands without a model.
 FORMS = ("drop 2", "keep 1 3", "add costs")
 
-#: The prefix of a free-text change request, and the last line that accepts the plan with it.
+#: The prefix of a free-text change request, and the last line of an answer that also accepts the
+#: plan.
 WISH, ACCEPTED = "change: ", "yes"
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
@@ -37,8 +38,8 @@ class Said(NamedTuple):
 
 
 def said_in(answer: str) -> Said:
-    """Parse an answer about a plan. With change requests, only "yes" as the last line accepts
-    it.
+    """Parse an answer about a plan. If it contains change requests, it accepts the plan only if
+    its last line is "yes".
     """
     lines = answer.splitlines()
     wishes = tuple(line.removeprefix(WISH).strip() for line in lines if line.startswith(WISH))
@@ -69,8 +70,8 @@ def with_topics(plan: Plan, names: Sequence[str]) -> Plan:
 
 
 class Change(NamedTuple):
-    """A plan after a change request. `reason` says why nothing changed. Unless `understood`, a
-    model might read the request.
+    """A plan after a change request. `reason` says why nothing changed. If `understood` is false,
+    a model may still understand the request.
     """
 
     plan: Plan
@@ -95,7 +96,7 @@ def change_plan(plan: Plan, line: str) -> Change:
 
 
 def with_names(plan: Plan, names: Sequence[str]) -> Change:
-    """Return the plan with these topics, or unchanged with a reason."""
+    """Return the plan with these topics, or the unchanged plan and the reason."""
     if not names:
         return Change(plan, "A plan needs at least one topic.")
     if len(names) > MOST_TOPICS:
@@ -116,7 +117,9 @@ class WishedAnswer(Visible):
 async def apply_wish(
     model: Model | None, plan: Plan, wish: str, *, seconds: float
 ) -> tuple[Change, list[Problem]]:
-    """Apply a free-text change request. A model reads it only if code cannot."""
+    """Apply a free-text change request. Ask a model only if code does not understand the
+    request.
+    """
     found = change_plan(plan, wish)
     if found.understood:
         return found, []
@@ -144,7 +147,7 @@ class TopicsAnswer(Visible):
 async def complete_plan(
     model: Model | None, plan: Plan, before: Plan, *, seconds: float
 ) -> tuple[Plan, list[Problem]]:
-    """Fill in the details of all topics that `before` lacks, in one call."""
+    """Fill in the details of all topics that are not in the plan `before`, in one model call."""
     new = [topic.name for topic in plan.topics if topic not in before.topics]
     if model is None or not new:
         return plan, []

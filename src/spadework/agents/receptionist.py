@@ -1,4 +1,6 @@
-"""Distinguish research questions, small talk and chat clients' chores, such as titles."""
+"""Distinguish research questions, small talk and chores of chat clients, such as writing a
+title.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ _TASK = re.compile(
     r"\b(?:" + "|".join(f"(?P<{task}>{words})" for task, words in _TASKS.items()) + r")\b",
     re.IGNORECASE,
 )
-#: A conversation inside a request. Group 1 of `_SPEAKER` matches only the user's labels.
+#: A conversation quoted in a request. Group 1 of `_SPEAKER` matches only the labels of user
+#: messages.
 _TAGGED = re.compile(
     r"<(chat_history|conversation|messages?|history|transcript|text|dialogue?)\b[^<>]*>(.*?)"
     r"(?:</\1>|\Z)",
@@ -50,12 +53,13 @@ _BARE = re.compile(
     r" (?:\S+ ){1,4}words|words (?:max|at most|or (?:less|fewer)))\b",
     re.IGNORECASE,
 )
-#: The maximum characters in an instruction. In a message twice as long, the rest is material.
+#: The maximum number of characters in an instruction. In a message more than twice as long, the
+#: rest is material.
 _HEAD_CHARS = 400
 #: An answer of at most this many tokens cannot hold a cited sentence.
 _FEW_TOKENS = 16
 _QUESTION = re.compile("[?？؟]")
-#: The maximum words in a title, and number of tags, without a model.
+#: The maximum number of words in a title, and of tags, if they are made without a model.
 _TITLE_WORDS, _TAGS = 6, 3
 
 
@@ -180,7 +184,7 @@ def _first_question(shown: str) -> str:
 
 #: `research` messages go to the research graph, which recognizes follow-ups itself.
 Kind = Literal["research", "talk", "chore"]
-#: A message with more words than this, besides small talk, is a question.
+#: A message with more words than this, not counting small talk, is taken for a question.
 FEW_WORDS = 6
 
 _SIGN = re.compile(r"[\W_]+")
@@ -227,7 +231,7 @@ async def receive_message(
 
 
 def by_rules(said: str) -> Received | None:
-    """Classify a message that is no chore, or return None if it may be a question."""
+    """Classify a message that is not a chore, or return None if it may be a question."""
     left, talk, kind = _split_small_talk(said)
     if kind and not left:
         return Received(kind="talk", answer=talk.about if kind == "opens" else talk.welcome)
@@ -237,7 +241,9 @@ def by_rules(said: str) -> Received | None:
 
 
 def _split_small_talk(said: str) -> tuple[str, Talk, str]:
-    """Return the text besides small talk, the phrases used, and "opens", "closes" or ""."""
+    """Return the text without its small talk, the phrases of the language that matched, and
+    "opens", "closes" or "" (if there is no small talk).
+    """
     talks = [talk for talk in _small_talks() if talk.opens.search(said) or talk.closes.search(said)]
     if not talks and said.strip() and not _WORD.search(said):
         return "", next(_small_talks()), "closes"  # only symbols, such as a thumbs-up

@@ -41,7 +41,9 @@ class ReflectionAnswer(Visible):
 async def check_hits(
     model: Model, question: str, topic: Topic, hits: Sequence[Hit], *, seconds: float
 ) -> tuple[Mapping[str, str], list[Problem]]:
-    """Return why hits are not worth reading, keyed by URL; {} if the model fails."""
+    """Return the reasons why some hits are not worth reading, keyed by URL, or {} if the model
+    fails.
+    """
     first = hits[:MOST_HITS]
     await tokens.ready()
     listed = [

@@ -33,7 +33,8 @@ from spadework.visible import one_line
 #: (an answer from existing evidence) or `new` (research on a new question).
 TurnKind = Literal["new", "more", "form", "known"]
 UNSEARCHED = ("form", "known")
-#: The maximum entries that answer a follow-up, and tokens shown to the lead.
+#: The maximum number of entries that answer a follow-up, and of evidence tokens shown to the lead
+#: model.
 MOST_PROOFS, LEDGER_TOKENS = 12, 4_000
 #: The maximum characters in a question or heading that a model suggests.
 MOST_CHARS = 300
@@ -46,9 +47,9 @@ _CODE = re.compile(r"[a-z]{2,3}")
 class Turn(Value):
     """A classified follow-up.
     - `language`: a newly requested language code, or "".
-    - `proofs`: ids of entries that answer it.
-    - `score`: how likely they do, from 0 to 1.
-    - `question`, `heading`: its self-contained form, or "".
+    - `proofs`: the ids of the entries that answer it.
+    - `score`: how likely these entries answer it, from 0 to 1.
+    - `question`, `heading`: the follow-up as a self-contained question and heading, or "".
     """
 
     kind: TurnKind
@@ -63,7 +64,7 @@ class Turn(Value):
 class TurnAnswer(Visible):
     """A model's classification of a follow-up.
     - `language`: a language code, or "" for no change.
-    - If `kind` is `known`, `evidence` has the ids of the answering entries.
+    - If `kind` is `known`, `evidence` lists the ids of the entries that answer the follow-up.
     """
 
     kind: TurnKind
@@ -146,7 +147,9 @@ async def shown_of(asked: str, ledger: Sequence[Evidence]) -> list[Evidence]:
 
 
 def sure_turn(asked: str) -> Turn | None:
-    """Return the turn if a request clearly changes only the form ("shorter, please")."""
+    """Return the classified request if it clearly asks only for another form ("shorter, please"),
+    else None.
+    """
     return next(filter(None, (_form(asked, language(code)) for code in codes())), None)
 
 
@@ -185,7 +188,7 @@ def _unpolite(asked: str, polite: re.Pattern[str]) -> str:
     return left
 
 
-#: The fraction of the context window for evidence, beside the report and answer.
+#: The fraction of the context window for evidence. The rest is for the report and the answer.
 EVIDENCE_SHARE = 0.6
 
 
@@ -198,7 +201,7 @@ class RevisedAnswer(Visible):
 
 
 class RevisionAnswer(Reply):
-    """Changes to a report. `left_out` has the numbers of sections to remove."""
+    """Changes to a report. `left_out` lists the numbers of the sections to remove."""
 
     title: str
     sections: list[RevisedAnswer] = at_most(2 * MOST_SECTIONS)
@@ -207,7 +210,7 @@ class RevisionAnswer(Reply):
 
 @dataclass(frozen=True)
 class Told:
-    """A report to revise. `asked` is the request, and `more` has the ids of new entries."""
+    """A report to revise. `asked` is the request, and `more` lists the ids of new entries."""
 
     plan: Plan
     title: str
@@ -237,7 +240,9 @@ async def revise(model: Model, told: Told, *, window: int, seconds: float) -> Re
 
 
 def prompt_of(told: Told, window: int) -> Prompt:
-    """Return a prompt with the report, its evidence and whatever more fits."""
+    """Return a prompt with the report, the evidence it cites, and as much other evidence as
+    fits.
+    """
     return render(
         "revise",
         question=told.plan.question,

@@ -1,7 +1,7 @@
 """Judge every sentence of a report.
 
-Code accepts verbatim quotes and rejects code and addresses that no source has. A model judges the
-rest.
+Fixed rules accept verbatim quotes, and reject code and addresses that no source contains. A model
+judges the rest.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _FAILURES = (ModelError, BudgetSpent)
 
 
 class VerdictAnswer(Reply):
-    """The verdict on a sentence, its unsupported words, and what quotes say instead."""
+    """The verdict on a sentence, its unsupported words, and what the evidence says instead."""
 
     number: int
     verdict: Ruling
@@ -67,8 +67,8 @@ class VerdictsAnswer(Reply):
 
 @dataclass(frozen=True)
 class Finding:
-    """A verdict on a sentence, with a reason for failure. `judge` is a model's name, `CODE` or
-    `NOBODY`.
+    """A verdict on a sentence and, if it failed, the reason. `judge` is a model's name, `CODE` for
+    a verdict without a model, or `NOBODY` if the sentence was not judged.
     """
 
     verdict: Verdict
@@ -87,13 +87,15 @@ Findings = Mapping[Stated, Finding]
 
 @dataclass(frozen=True)
 class Checked:
-    """A section and its sentences' findings, in order."""
+    """A section, and the finding on each of its sentences, in order."""
 
     section: Section
     findings: tuple[Finding, ...]
 
     def changed(self, changes: Mapping[int, Sequence[Sentence]]) -> Checked:
-        """Replace or remove sentences by position. Replacements keep the earlier finding."""
+        """Replace or remove sentences by position. A replacement keeps the finding on the sentence
+        that it replaces.
+        """
         found = (
             finding
             for n, finding in enumerate(self.findings)
@@ -109,8 +111,8 @@ def judge_section(section: Section, findings: Findings) -> Checked:
 
 @dataclass(frozen=True)
 class Asked:
-    """A single sentence of `whole` to judge. `unfounded` is the reason to reject it unjudged, or
-    "".
+    """A single sentence of `whole` to judge. `unfounded` is the reason to reject it if no model
+    judges it, or "".
     """
 
     whole: Stated
@@ -188,7 +190,9 @@ def _check_by_code(
 def _left_to_judge(
     whole: Stated, cited: Sequence[Evidence], material: Material, led: str
 ) -> list[Asked]:
-    """Skip row labels and lead-ins (`led`) judged with what they introduce."""
+    """Return the sentences of `whole` that a model must judge. Row labels, and introductory lines
+    quoted in `led`, are judged with what they introduce.
+    """
     text = whole.sentence.text
     short = leads(text) and len(text.split()) <= LEAD_WORDS
     introduces = whole.label or (short and f"“{text}”" in led)
@@ -255,7 +259,9 @@ async def _batch(
 async def ask(
     model: Model, items: Sequence[Mapping[str, object]], entries: Sequence[Entry], *, seconds: float
 ) -> dict[int, VerdictAnswer]:
-    """Return the verdicts by item number (from 1). Of two for an item, the stricter applies."""
+    """Return the verdicts, keyed by item number from 1. If an item has several verdicts, the
+    strictest applies.
+    """
     prompt = render("verifier", items=items, evidence=entries)
     answer = await model.ask("verifier", prompt, VerdictsAnswer, seconds=seconds)
     said = [v.signed(answer.author) for v in answer.verdicts if 1 <= v.number <= len(items)]

@@ -34,7 +34,7 @@ class SummaryAnswer(SectionAnswer):
 
 
 class MendedAnswer(Visible):
-    """A sentence's new text, with its marks. "" removes the sentence."""
+    """A sentence's new text, with its citation marks. "" removes the sentence."""
 
     number: int
     text: str
@@ -53,7 +53,9 @@ Changes = dict[int, tuple[Sentence, ...]]
 async def write(
     model: Model | None, plan: Plan, outline: Outline, *, seconds: float, asked_on: str = ""
 ) -> tuple[tuple[Section, ...], list[Problem]]:
-    """Write the outline's sections in order. `asked_on` is the question's date."""
+    """Write the outline's sections in order. `asked_on` is the date on which the question was
+    asked.
+    """
     asked = _question_fields(plan, asked_on)
     done = await asyncio.gather(
         *(_section(model, asked, outline, section, seconds) for section in outline.sections)
@@ -145,8 +147,8 @@ async def summarise(
     seconds: float,
     asked_on: str = "",
 ) -> tuple[Section, list[Problem]]:
-    """Return a summary of verified sections, empty if the model fails. `first` is the short answer
-    written before them.
+    """Return a summary of verified sections, empty if the model fails. `first` is the checked
+    short answer that was written before the sections.
     """
     told = [
         (
@@ -202,13 +204,13 @@ def _mend_sentence(before: Stated, text: str) -> tuple[Sentence, ...]:
         named = re.compile(rf"[|(\s]*{re.escape(before.row)}\)?\s*:?")
         text = named.sub("", text, count=1).strip("| \n")
     made = parse_sentences(text)
-    # A row label has no mark, but the prompt shows those of its row.
+    # A row label cites nothing. The prompt shows it with the marks of its row, so drop them here.
     return tuple(s.model_copy(update={"evidence_ids": ()}) if before.label else s for s in made)
 
 
 def with_code(section: Section, evidence: Sequence[Evidence]) -> Section:
-    """Turn sentences that merely quote code into code blocks, and cite uncited code. Raises
-    BadReply if there are no sentences.
+    """Turn sentences that merely quote code into code blocks, and add citations to uncited code.
+    Raises BadReply if there are no sentences.
     """
     if not section.sentences:
         raise BadReply("The section has no sentences.")

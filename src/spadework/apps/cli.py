@@ -52,8 +52,8 @@ def as_command(
 ) -> list[str]:
     """Return the arguments, with `ask` in front unless they name a command.
 
-    - `commands`: each with its subcommands.
-    - `options`: those that need no command.
+    - `commands`: the commands, each with its subcommands.
+    - `options`: the options that need no command.
 
     Raises SettingsError for a likely typo, a lone unknown word or a misplaced session id.
     """
@@ -313,7 +313,8 @@ def main() -> None:
 
 #: Typer's base class for usage errors.
 _UsageError: Any = typer.BadParameter.__base__
-#: Error messages by Typer's class. {0} is the command, {1} the parameter.
+#: Error messages, keyed by the name of Typer's error class. {0} is the command, and {1} is the
+#: parameter.
 _WRONG = {
     "NoSuchOption": "{0} has no option {1}",
     "BadOptionUsage": "{1} needs a value",

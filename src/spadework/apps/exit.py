@@ -127,7 +127,9 @@ class Leaving:
         ).start()
 
     def closed(self, home: Path) -> None:
-        """Cancel the exit deadline, unless the process is `alone`."""
+        """Cancel the exit deadline or, if the process is `alone`, record how long its exit
+        takes.
+        """
         if not self.alone:
             self._closed.set()
             return
@@ -154,8 +156,8 @@ class Left(Exception):
 
 
 async def apart(work: Coroutine[Any, Any, T], ends: Mapping[str, Coroutine[Any, Any, object]]) -> T:
-    """Return the result of `work`, cancelling it if a coroutine in `ends` completes first. Raises
-    what `work` raises, or Left with the reason.
+    """Return the result of `work`, or raise what it raises. If a coroutine in `ends` completes
+    first, cancel `work` and raise Left with that coroutine's key, the reason.
     """
     working = asyncio.create_task(work)
     ending = {asyncio.create_task(end): why for why, end in ends.items()}

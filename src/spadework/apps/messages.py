@@ -34,7 +34,7 @@ def say_json(line: str) -> None:
 
 
 def say_aside(text: str) -> None:
-    """Write text that is not part of the answer to stderr."""
+    """Write a message to stderr, because it is not part of the answer."""
     say(text, err=True)
 
 

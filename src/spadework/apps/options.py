@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-#: Argument bytes that could not be decoded.
+#: Characters that stand for the bytes of arguments that could not be decoded.
 _ESCAPED = re.compile("[\udc80-\udcff]")
 
 

@@ -87,7 +87,7 @@ def check_writable(file: Path) -> None:
 
 
 def prints_pdf() -> bool:
-    """Return whether a browser can print PDFs."""
+    """Return whether there is a browser that can print PDFs."""
     from spadework.tools.export.html_report import find_chromium
 
     try:
@@ -109,7 +109,7 @@ def checked_attachments(paths: Sequence[Path]) -> list[str]:
 
 
 def write_output(result: Result, file: Path, mode: int = 0o666) -> None:
-    """Write a result in the format of the file's extension, subject to the umask."""
+    """Write a result in the format of the file's extension. `mode` is subject to the umask."""
     write_atomically(file.absolute(), ENDINGS[file.suffix.lower()](result), mode)
 
 

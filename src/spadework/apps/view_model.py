@@ -104,8 +104,8 @@ State = Literal["starting", "asking", "running", "finished", "cancelled", "faile
 
 @dataclass
 class TopicView:
-    """A topic's progress. `fresh` is the number of pages read since the last round. `pages` maps
-    URLs to whether they were read.
+    """A topic's progress. `fresh` is the number of pages read since the last round of searching
+    and reading. `pages` maps URLs to whether they were read.
     """
 
     n: int
@@ -186,7 +186,7 @@ class ViewModel:
     said: str = ""
 
     def take(self, event: Event) -> set[str]:
-        """Apply an event and return the changed parts of the page."""
+        """Apply an event and return the names of the parts of the page that changed."""
         changed: set[str] = getattr(self, f"_take_{event.type}")(event)
         return changed
 
@@ -310,7 +310,7 @@ class ViewModel:
         self.result, self.state, self.asked, self.ended = event.result, "finished", None, None
         self.usage, self.question = event.result.usage, event.result.question
         for topic in event.result.topics:
-            # Without recorded events, only the result names topics.
+            # If no events were recorded, only the result names the topics.
             view = self.topics.get(topic.name) or self._add_topic(topic.name)
             view.open.clear()
             view.phase = topic.state
@@ -332,7 +332,7 @@ class ViewModel:
         return {"everything"}
 
     def _topic(self, name: str) -> TopicView | None:
-        # Without recorded events, a resumed session has no plan, so add topics.
+        # If no events were recorded, a resumed session has no plan, so its topics are added here.
         if self.resumed and self.plan is None and name and name not in self.topics:
             return self._add_topic(name)
         return self.topics.get(name)
@@ -343,7 +343,9 @@ class ViewModel:
         return view
 
     def _source(self, event: Reading | Read) -> str:
-        """Move a page's source to the end and return its row's name."""
+        """Move a page's source to the end of the list, and return the name of its row on the
+        page.
+        """
         known = self.sources.pop(event.url, None)
         source = known or SourceView(len(self.sources) + 1, event.url)
         self.sources[event.url] = source

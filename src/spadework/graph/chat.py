@@ -1,4 +1,4 @@
-"""Run the loop as a conversation for LangGraph chat clients."""
+"""Run the research loop as a conversation, for LangGraph chat clients."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ class Teller:
             self._round = max(self._round, event.round) + 1
 
     def _piece(self, telling: Telling, text: str) -> AIMessageChunk:
-        # A round's assessment precedes its draft and advances the number.
+        # A round's assessment comes before its draft and has already advanced the round number.
         number = self._round - 1 if telling == "draft" else self._round
         id_ = f"{telling}-{number}-{self._session_id}"
         if id_ in self._begun:
             return AIMessageChunk(content=f"\n{text}", id=id_)
-        # Some clients print all messages in a row.
+        # Some clients print all messages in a row, so a blank line separates them.
         apart, told = "\n\n" if self._begun else "", {"telling": telling}
         self._begun.add(id_)
         return AIMessageChunk(content=apart + text, id=id_, additional_kwargs=told)
@@ -115,7 +115,7 @@ class ChatInput(TypedDict):
 
 
 class ChatState(TypedDict, total=False):
-    """The state of a thread. Only messages and session id outlast a turn."""
+    """The state of a thread. Only the messages and the session id are kept after a turn."""
 
     messages: Required[Annotated[list[AnyMessage], add_messages]]
     session_id: Required[str]
@@ -138,7 +138,7 @@ Chat = CompiledStateGraph[ChatState, Settings, ChatInput, ChatOutput]
 async def receive(
     state: ChatState, runtime: Runtime[Settings]
 ) -> Command[Literal["listen", "__end__"]]:
-    """Answer small talk, and send other messages to research. Raises SettingsError if the last
+    """Answer small talk, and pass other messages on to research. Raises SettingsError if the last
     human message has no text.
     """
     said = _human_words(state)[-1]
@@ -150,8 +150,8 @@ async def receive(
 
 
 async def listen(state: ChatState) -> dict[str, Any]:
-    """Take the question from the last human message, and the report's form from system messages.
-    The run follows up on the thread's last session.
+    """Take the question from the last human message, and wishes for the report's form from system
+    messages. The run follows up on the thread's last session.
     """
     *earlier, asked = _human_words(state)
     wished = [m.text.strip() for m in state["messages"] if isinstance(m, SystemMessage)]
@@ -178,7 +178,7 @@ async def run(state: ChatState, runtime: Runtime[Settings]) -> dict[str, Any]:
     asked = {name: value for name, value in state.items() if name != "messages"}
     teller = Teller(state["session_id"])
     result: Result | None = None
-    # LangGraph servers draw the subgraph only if the node names it.
+    # LangGraph servers include the subgraph in their drawing only if this node names it.
     async with aclosing(_events(research.graph, asked)) as events:
         async for event in events:
             runtime.stream_writer(event.model_dump(mode="json"))

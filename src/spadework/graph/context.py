@@ -58,9 +58,9 @@ def new_session_id() -> str:
 R = TypeVar("R")
 T = TypeVar("T", bool, int, float, str)
 
-#: Seconds to keep a graph-opened context after its deadline or last use.
+#: Seconds to keep a context that the graph opened, after its deadline or last use.
 KEPT_SECONDS = 60.0
-#: Minimum seconds for `run_in_time`, even beyond its phase.
+#: Minimum seconds for `run_in_time`, even if its phase has less time left.
 LEAST_SECONDS = 0.5
 
 _contexts: dict[str, SessionContext] = {}
@@ -77,22 +77,23 @@ class SessionContext:
     budget: Budget
     parts: InitVar[Parts]
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    #: The page assignments, by question and round.
+    #: Which pages are assigned to which topics, by question and round.
     tables: dict[tuple[str, int], PageAssignment] = field(default_factory=dict)
-    #: The usage of earlier runs, newest first.
+    #: What earlier runs used, newest first.
     experience: Sequence[Took] = ()
     #: How many pages have been cleaned, and how many are being cleaned.
     cleanings: int = field(init=False)
     cleaning: int = 0
     #: Failures already reported, by stage and subject.
     told: set[tuple[str, str]] = field(default_factory=set)
-    #: The model's test result, or the reason for leaving out the test (`str`).
+    #: The task that tests the model. It returns the test result, or the reason for no test
+    #: (`str`).
     examination: asyncio.Task[Examined | str] | None = None
-    #: True if the run tests its model; None until known.
+    #: True if this run tests its model; None until that is decided.
     examines: bool | None = None
-    #: The model, once it has passed its test.
+    #: The model that judges, set once it has passed its test.
     judging: Model | None = None
-    #: True if the model failed its test, so that code judges.
+    #: True if the model failed its test, so that code judges instead.
     unfit: bool = False
     #: True if the graph must close this context.
     owned_by_graph: bool = False
@@ -113,7 +114,7 @@ class SessionContext:
         self.reader = Reader(self.web, self.browser)
         self.libraries = parts.libraries
         self.model = parts.model
-        #: The model that answers unrecorded requests.
+        #: The model that answers requests whose answers are not recorded yet.
         self.asked = parts.asked
         self.page_cache = parts.page_cache
         self.stand_ins = StandIns(parts.choice.spares)
@@ -130,7 +131,7 @@ class SessionContext:
 
     @property
     def mode(self) -> Mode:
-        """The run's mode, which depends on whether it has a model."""
+        """The run's mode, "model" or "extractive" (without a model)."""
         return "model" if self.model else "extractive"
 
     @property
@@ -144,7 +145,7 @@ class SessionContext:
         return self.settings.effort == "quick"
 
     def told_once(self, problem: Problem) -> str:
-        """Return a new problem as text, or "" if it was already reported."""
+        """Return the text of a problem, or "" if it was already reported."""
         who = (problem.stage, problem.subject)
         if who in self.told:
             return ""
@@ -158,7 +159,9 @@ class SessionContext:
             self.model.record = record
 
     async def noted(self, kind: str, key: Any, now: T, otherwise: T) -> T:
-        """Record and return `now`. A replay returns the recorded value, or else `otherwise`."""
+        """Record and return `now`. A replay returns the recorded value instead, or `otherwise` if
+        none was recorded.
+        """
 
         async def work() -> T:
             return now
@@ -224,7 +227,7 @@ class SessionContext:
         )
         try:
             if context.asked:
-                # Importing a model client takes seconds.
+                # Importing a model client takes seconds, so it runs in a thread.
                 await asyncio.to_thread(context.asked.check)
         except BaseException:
             await context.close()
@@ -232,8 +235,8 @@ class SessionContext:
         return context
 
     async def index_library(self) -> None:
-        """Build missing library indexes outside the run time, unless the user wants the report
-        now. Raises SearchError, or SettingsError if an index cannot be written.
+        """Build missing library indexes without counting the time, unless the user wants the
+        report now. Raises SearchError, or SettingsError if an index cannot be written.
         """
         seconds = self.budget.until_closing()
         self.budget.pause()
@@ -278,7 +281,7 @@ class SessionContext:
 
 
 async def context_of(session_id: str, settings: Settings | None) -> SessionContext:
-    """Return a session's context, opened only once."""
+    """Return a session's context, which is opened on its first use."""
     if session_id not in _contexts:
         async with _opening.setdefault(session_id, asyncio.Lock()):
             if session_id not in _contexts:

@@ -1,4 +1,4 @@
-"""Add quotes to the ledger, one entry per block."""
+"""Add quotes to the evidence ledger, one entry for each block of the page."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from spadework.values import Evidence, EvidenceKind, Page, Problem, Topic
 
 PROSE = ("paragraph", "list", "quote")
 _KIND_OF: dict[str, EvidenceKind] = {"code": "code", "list": "item"}
-#: Minimum share of the time left for adding evidence, even if judging used up its phase.
+#: Minimum share of the remaining time for adding evidence, even if judging used up its phase.
 LEAST_SHARE = 0.1
 _PAIR = 2
 
 
 class _Place(NamedTuple):
-    """An entry's place. `columns` is where its table's column names start."""
+    """Where an evidence entry is in its page. `columns` is the offset of its table's column
+    names.
+    """
 
     start: int
     end: int
@@ -96,7 +98,9 @@ def _untaken(place: _Place, own: Sequence[tuple[int, int]], text: PageText) -> _
 
 
 def split_quote(text: PageText, spot: Spot) -> list[_Place]:
-    """Return the places of a quote's entries. Only the best place keeps the claim."""
+    """Return where the entries made from a quote are in the page. Only the entry that best matches
+    the quote's claim keeps the claim.
+    """
     found, places = pieces(text, spot.start, spot.end), list[_Place]()
     for n, (start, end, block) in enumerate(found):
         said = text[start:end]

@@ -40,8 +40,8 @@ from spadework.values import (
 from spadework.visible import visible
 
 #: A round that adds less than this share of the evidence is the last. The first number is for runs
-#: without a model and for deep effort. Third rounds brought 16 of 381 cited quotes after second
-#: rounds below .4 (five runs), and 11 of 70 after one of .46.
+#: without a model and for deep effort. In five runs with second rounds below .4, the third rounds
+#: brought 16 of 381 cited quotes. After a second round of .46, the third brought 11 of 70.
 MARGINAL_UTILITY, JUDGED_UTILITY = 0.1, 0.4
 
 
@@ -89,7 +89,9 @@ def _fits(state: ResearchState, budget: Budget, settings: Settings) -> bool:
 
 
 def _quotes_brought(state: ResearchState, alone: bool) -> int:
-    """If `alone`, count two rounds, because one may add no new quotes."""
+    """Return how many quotes the last round added. If code judged `alone`, count the last two
+    rounds, because one of them may add no new quotes.
+    """
     since = state["rounds"][-2:] if alone else state["rounds"][-1:]
     return since[-1].evidence_after - since[0].evidence_before
 
@@ -166,7 +168,7 @@ def result_of(
     late: Sequence[Problem] = (),
     pictures: Sequence[Picture] = (),
 ) -> Result:
-    """Return a finished run's result. `late` problems arose outside the nodes."""
+    """Return a finished run's result. `late` problems occurred outside the graph's nodes."""
     why = _final_reason(context, state)
     by_model = models_among(c.maker for c in state.get("citations", []))
     mode: Mode = "model" if by_model else "extractive"
@@ -206,7 +208,7 @@ def result_of(
 
 
 def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Problem]:
-    """Return each problem once, without those of pages `read` later."""
+    """Return each problem once, leaving out problems with pages that were `read` later."""
     fresh = {canonical_url(page.url) for page in read if not page.stale}
     lasting = (
         p for p in met if p.stage not in ("read", "copy") or canonical_url(p.subject) not in fresh
@@ -215,7 +217,9 @@ def settle_problems(met: Iterable[Problem], read: Iterable[Page]) -> list[Proble
 
 
 def _final_reason(context: SessionContext, state: ResearchState) -> str:
-    """Report an exhausted limit even if all topics are answered."""
+    """Return why the run ended. An exhausted limit is the reason even if all topics are
+    answered.
+    """
     if context.stop.is_set():
         return "stop"
     searched = state.get("pages") or any(find.answered for find in state.get("finds", []))
@@ -237,7 +241,8 @@ def _topics(state: ResearchState) -> tuple[CoveredTopic, ...]:
     made, gaps = [], (Phrases(state["plan"].language)("gap_unassessed"),)
     for name in (topic.name for topic in state["plan"].topics):
         found = coverage.get(name) or Coverage(topic=name, covered=False, score=0.0, gaps=gaps)
-        # Code's score of an unproven topic only steers the rounds.
+        # The score that code gives to an unanswered topic only guides further rounds, so it is not
+        # reported.
         claimed = found.covered or found.judge != CODE
         made.append(
             CoveredTopic(

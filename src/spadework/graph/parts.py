@@ -53,7 +53,7 @@ _NOBODY = ("", "")
 
 
 class Opened(Value):
-    """A record of a session's model, providers and settings, without secrets."""
+    """A record of the model, providers and settings that a session uses, without secrets."""
 
     model: str = ""
     providers: tuple[tuple[str, str], ...] = ()
@@ -79,7 +79,7 @@ class Opened(Value):
         )
 
     def settings_again(self, home: Path) -> Settings:
-        """Return the recorded settings for a replay, independent of the user's keys."""
+        """Return the recorded settings for a replay, without the user's current API keys."""
         kept = {name: told for name, told in self.settings.items() if name in Settings.model_fields}
         settings = Settings.load(**{**kept, "home": home})
         keys: dict[str, SecretStr | None] = dict.fromkeys(SECRETS)
@@ -110,7 +110,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class PagesAlone:
-    """Options for gathering pages without a model. `search`: False to open no provider."""
+    """Options for gathering pages without a model. If `search` is False, no provider is opened."""
 
     providers: Sequence[Any] = ()
     search: bool = True
@@ -118,7 +118,9 @@ class PagesAlone:
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A provider known only from recorded hits, such as a caller's object."""
+    """A provider that cannot be created by name, such as a caller's object. Its hits come only
+    from the recording.
+    """
 
     name: str
     describes: str
@@ -136,13 +138,13 @@ def provider_again(name: str, describes: str, settings: Settings) -> Provider:
 
 _NO_TIME = Choice((), ("There was no time to connect to any search provider.",))
 
-#: The model's name and problems, and the providers.
+#: The model's name, the problems with choosing it, and the chosen providers.
 Chosen = tuple[str, list[Problem], Choice]
 
 
 class Parts(NamedTuple):
-    """The opened parts. `asked` is the model for new requests; `problems` are the model's;
-    `cleanings` is the number of pages already cleaned.
+    """The opened parts. `asked` is the model for requests that are not recorded; `problems`
+    concern the model; `cleanings` is the number of pages already cleaned.
     """
 
     journal: Journal
@@ -277,7 +279,7 @@ async def _model(settings: Settings) -> tuple[str, list[Problem]]:
 def _models(
     settings: Settings, budget: Budget, journal: Journal, name: str, replay: Replay | None
 ) -> tuple[Model | None, Model | None]:
-    """Return the session's model, and the model for new requests."""
+    """Return the session's model, and the model for requests that are not recorded."""
     if not name:
         return None, None
     if replay is None:

@@ -1,4 +1,4 @@
-"""Fetch pictures for a report: figures whose captions belong to a cited quote."""
+"""Fetch pictures for a report: figures whose captions match a quote that the report cites."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.terms import terms
 from spadework.values import Evidence, Picture
 
-#: Maximum pictures per report, characters per caption, and seconds for choosing and for each
-#: fetch.
+#: Maximum number of pictures in a report and of characters in a caption. Maximum seconds for
+#: choosing pictures and for each fetch.
 MOST, MOST_CAPTION, CHOOSING, SECONDS = 4, 400, 2.0, 6.0
-#: A word is rare if its page has it at most RARE times. Captions and quotes must share
-#: LEAST_SHARED rare words.
+#: A word is rare if it occurs at most RARE times on its page. A caption fits a quote if they share
+#: at least LEAST_SHARED rare words.
 RARE, LEAST_SHARED = 5, 2
 
 

@@ -1,4 +1,4 @@
-"""Assemble the report: sections, unanswered topics, and how it was made."""
+"""Assemble the report: sections, open topics, and how it was made."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MOST_UNREAD = 10
 #: Maximum unread hits listed if some pages were read.
 MOST_BESIDE = 4
 UNREAD_CHARS = 300
-#: Maximum reasons in the sentence about unread pages. A list below it gives them all.
+#: Maximum reasons in the sentence about unread pages. The list below it gives all reasons.
 MOST_REASONS = 3
 
 
@@ -52,7 +52,7 @@ class Unreached(NamedTuple):
 def list_unreached(
     context: SessionContext, state: ResearchState, problems: Sequence[Problem]
 ) -> list[Unreached]:
-    """Return the models, providers and pages that could not be reached."""
+    """Return sentences about the models, providers and pages that could not be reached."""
     return [*_model(context, problems), *_providers(state, problems), *_pages(state, problems)]
 
 
@@ -119,7 +119,7 @@ def unread_hits(state: ResearchState) -> list[Unread]:
 def with_unread(
     section: Section, hits: Sequence[Unread], say: Phrases, *, brief: bool = False
 ) -> Section:
-    """Append unread hits (best first) to a section, only by name if `brief`."""
+    """Append the unread hits to a section, best first. If `brief`, give only their names."""
     if not hits:
         return section
     best = hits[: MOST_BESIDE if brief else MOST_UNREAD]
@@ -215,13 +215,13 @@ def _source(
         known=page.known,
         unused=unused,
         kind=page.kind,
-        # Local documents are stored as text, so their names determine the shape.
+        # Local documents are stored as text, so their shape is derived from their file names.
         shape=foreseen(page.url).shape if page.level < 0 else shape_of_type(page.media_type),
     )
 
 
 def _reasons_unused(state: ResearchState, told: AbstractSet[str]) -> dict[str, str]:
-    """Map content hashes to reasons, or to "" for cited pages."""
+    """Map each page's content hash to the reason why no sentence cites it, or to "" if one does."""
     found = [p for find in state.get("finds", []) for p in find.passages]
     return {
         **{p.content_hash: NO_ROOM for p in found},
@@ -238,7 +238,7 @@ def _why_unused(page: Page, reasons: Mapping[str, str]) -> str:
 
 
 def draft(state: ResearchState) -> str:
-    """Return a preliminary report, composed by code."""
+    """Return a preliminary report, composed without a model."""
     evidence = proofs(state)
     ledger = {e.id: e for e in evidence}
     sections = [
@@ -258,7 +258,7 @@ def build_report(
     problems: Sequence[Problem],
     sources: Sequence[Source],
 ) -> Report:
-    """Return the report of a run that ended because of `why`."""
+    """Return the report of a run. `why` says why the run ended."""
     say = Phrases(state["plan"].language)
     ledger = {e.id: e for e in state.get("evidence", [])}
     sections, open_ones = _body(state, say)

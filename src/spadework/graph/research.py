@@ -82,7 +82,7 @@ from spadework.values import Problem
 #: LangGraph's name for the workers' error handler.
 WORKER_FAILED = "__error_handler__worker"
 
-#: Callers pass only the fields of `ResearchInput`.
+#: The compiled graph. Callers pass only the fields of `ResearchInput` to it.
 Graph = CompiledStateGraph[ResearchState, Settings, ResearchState, ResearchOutput]
 
 
@@ -147,7 +147,7 @@ async def worker_failed(state: WorkerState, error: NodeError) -> WorkerOutput:
 
 
 async def fuse(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Merge the workers' pages, rank them over all topics, and mark copies."""
+    """Merge the workers' pages, rank them across all topics, and mark copies."""
     context = await context_of(state["session_id"], runtime.context)
     await judge(context, f"fuse {len(state.get('rounds', []))}")
     changes = await fuse_finds(context, state)
@@ -194,7 +194,7 @@ async def assess(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
 
 
 async def write(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Write the report from the ledger."""
+    """Write the report from the ledger of quotes."""
     context = await context_of(state["session_id"], runtime.context)
     context.budget.writes()
     model, _ = await judge_in_time(context, "write")
@@ -231,7 +231,8 @@ async def verify(state: ResearchState, runtime: Runtime[Settings]) -> dict[str, 
         else whole(state, model, material, check)
     )
     if state.get("before") is None:
-        # The rounds have already reported `unfit`, unless only the report's form changes.
+        # The rounds have already reported the problems in `unfit`, unless the run changes only the
+        # form of a report.
         before = state.get("coverage", {})
         unfit, changes["coverage"] = [], still_proven(before, material)
         emit = emitter(context, runtime)

@@ -28,9 +28,10 @@ from spadework.values import (
     Topic,
 )
 
-#: Minimum expected gain of another round when code judges.
+#: Minimum expected gain of another round for topics that code judged instead of a model.
 LEAST_GAIN = 0.17
-#: Scores given by code are inexact, so they must improve by this much. Less lost facts.
+#: Scores computed by code are inexact, so a new score must be higher by this much to count as
+#: better. Smaller values lost facts.
 CLEARLY = 0.1
 #: Each shortfall multiplies the score by this factor.
 LACKING = 0.5
@@ -43,7 +44,7 @@ ALL = 1.0
 
 
 async def price(context: SessionContext, state: ResearchState) -> float:
-    """Return the price of another round, recorded for replays."""
+    """Return the price of another round, and record it for replays."""
     rounds = len(state["rounds"])
     return await context.noted("price", f"round {rounds}", share(context.budget, rounds), 0.0)
 
@@ -58,7 +59,7 @@ def share(budget: Budget, rounds: int) -> float:
 
 
 def open_topics(state: ResearchState) -> list[Topic]:
-    """Return the plan's unanswered topics."""
+    """Return the open topics of the plan."""
     found = state["coverage"]
     return [t for t in state["plan"].topics if t.name not in found or not found[t.name].covered]
 
@@ -118,12 +119,12 @@ def _falls_short(topic: Topic, state: ResearchState) -> set[str]:
 #: Share of the page limit for the first round. The rest is for closing gaps.
 FIRST_ROUND_PAGES = 0.87
 LEAST_PAGES = 2
-#: The round before any search, which judges pages from the followed-up session.
+#: The number of the round before any search, which judges pages of the session being followed up.
 KNOWN = 0
 
 
 def question_of(state: ResearchState) -> Question:
-    """Return the question with everything supplied with it."""
+    """Return the question with everything that the caller supplied, such as attachments."""
     before = state.get("before")
     return Question(
         text=state["question"],
@@ -137,7 +138,7 @@ def question_of(state: ResearchState) -> Question:
 
 
 def received(state: ResearchState) -> str:
-    """Return the node after `receive`."""
+    """Return the name of the node that follows `receive`."""
     return {"form": "revise", "known": "write"}.get(state["turn"].kind, "clarify")
 
 
@@ -164,7 +165,7 @@ def first_tasks(plan: Plan, budget: Budget, load: Workload) -> list[Task]:
 
 
 class _Gap(NamedTuple):
-    """A further search for a topic. If `again`, it includes earlier unread hits."""
+    """A further search for a topic. If `again`, hits found earlier but not read count too."""
 
     topic: Topic
     queries: tuple[Query, ...]
@@ -241,7 +242,9 @@ def _gaps(state: ResearchState, load: Workload, price: float, number: int) -> li
 def _queries_unasked(
     topic: Topic, state: ResearchState, asked: set[tuple[str, tuple[str, ...]]], load: Workload
 ) -> tuple[Query, ...]:
-    """Return the queries not yet sent, or all if the topic has only stored pages."""
+    """Return the topic's queries that were not sent yet. If all its pages come from earlier runs,
+    return all queries.
+    """
     pages = [
         page for find in state.get("finds", []) if find.topic == topic.name for page in find.pages
     ]
@@ -268,14 +271,14 @@ def _gap_queries(
     load: Workload,
 ) -> tuple[Query, ...]:
     fresh = [r for r in recommended if (r.query.lower(), r.exclude_domains) not in before]
-    # Of two searches with the same text, the first wins.
+    # If two searches have the same text, the first is kept.
     wanted = {r.query: r for r in reversed(fresh)}
     texts = [*dict.fromkeys(r.query for r in fresh)][: load.gap_queries]
     return tuple(gap_query(wanted[text], plan, load.gap_seconds) for text in texts)
 
 
 def workers(state: ResearchState) -> list[Send] | str:
-    """Return one worker per task of the latest round, or "write"."""
+    """Return one worker per task of the latest round, or "write" if no task is left."""
     newest = max((task.round for task in state.get("tasks", [])), default=KNOWN)
     done = {find.round for find in state.get("finds", [])} | {
         r.number for r in state.get("rounds", [])
@@ -287,19 +290,21 @@ def workers(state: ResearchState) -> list[Send] | str:
 
 
 def after_assess(state: ResearchState) -> list[Send] | str:
-    """Return workers for the gaps, or "write"."""
+    """Return workers for the gaps, or "write" if the research ends."""
     return "write" if state.get("stopped_by") else workers(state)
 
 
 def after_review(state: ResearchState) -> list[Send] | str:
-    """Return the workers or node that the review calls for, or "save" if it is done."""
+    """Return the workers that the review asks for, "write" if there are none, or "save" if the
+    review is done.
+    """
     review = state.get("review")
     return "save" if review is None or review.done else workers(state)
 
 
 def payload(state: ResearchState, task: Task) -> dict[str, Any]:
-    """Return a worker's input. `among` names the topics that share pages, and `read_before` lists
-    pages already read.
+    """Return a worker's input. `among` names the topics among which pages are divided, and
+    `read_before` lists pages already read.
     """
     before = [
         page.url

@@ -21,7 +21,7 @@ from spadework.tools.text.sentences import leads, sentences
 from spadework.tools.web.urls import hosts_for_urls, inert_addresses
 from spadework.values import Problem, Section, Sentence
 
-#: Sections with fewer sentences of their own than this may repeat earlier sections.
+#: A section with fewer new sentences than this may keep some that repeat earlier sections.
 LEAST_SAID = 4
 LEANING = "The sentence depended on one that was removed."
 LEADING = "Everything that the sentence introduced was removed."
@@ -109,7 +109,9 @@ def _without_lead(sentence: Sentence) -> Sentence | None:
 
 
 def _without_context(sentence: Sentence) -> Sentence | None:
-    """Return the sentence, shortened to make sense alone, or None if impossible."""
+    """Return the sentence, shortened so that it makes sense alone, or None if that is
+    impossible.
+    """
     if not leans(sentence):
         return sentence
     text = language(spoken(sentence.text)).without_connective(sentence.text)
@@ -117,8 +119,8 @@ def _without_context(sentence: Sentence) -> Sentence | None:
 
 
 def drop_repeats(sections: Sequence[Checked]) -> list[Checked]:
-    """Drop sentences that an earlier section contains, but keep a few in short sections. Of
-    repeated tables, keep the last.
+    """Drop sentences that an earlier section contains, but keep a few where a section would become
+    too short. Of repeated tables, keep the last one.
     """
     said: set[str] = set()
     made = []
@@ -168,7 +170,9 @@ def _steps(section: Section) -> set[int]:
 
 
 def unlinked(checked: Checked) -> Checked:
-    """Make a section's addresses unclickable. In its heading, shorten addresses to host names."""
+    """Make the web addresses in a section unclickable, and shorten those in its heading to host
+    names.
+    """
     section = checked.section
     told = {n: (without_addresses(one),) for n, one in enumerate(section.sentences)}
     parts = tuple(
@@ -185,7 +189,7 @@ def unlinked(checked: Checked) -> Checked:
 
 
 def without_addresses(sentence: Sentence) -> Sentence:
-    """Make the addresses in a sentence unclickable, because the source list has the links."""
+    """Make the web addresses in a sentence unclickable, because the source list has the links."""
     if sentence.code:
         return sentence
     return sentence.model_copy(update={"text": beside_code(sentence.text, inert_addresses)})

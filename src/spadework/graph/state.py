@@ -1,5 +1,5 @@
-"""The graph's channels, each with one reducer. Page texts are kept elsewhere, so that checkpoints
-stay small.
+"""The channels of the graph's state, each with at most one reducer. Page texts are stored
+elsewhere, so that checkpoints stay small.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ class ResearchState(TypedDict, total=False):
     follows: str
     earlier: list[str]
     answers: list[str]
-    #: Requests about the report's form, and its maximum words (0: as in the settings).
+    #: Requests about the form of the report, and its maximum number of words (0: the settings'
+    #: limit).
     wishes: str
     most_words: int
     #: The run's start date, used in prompts because they must not read the clock.
@@ -105,23 +106,23 @@ class ResearchState(TypedDict, total=False):
     forecast: Forecast | None
     tasks: Required[Annotated[list[Task], operator.add]]
     finds: Annotated[list[Find], operator.add]
-    #: By URL. Later pages replace earlier ones.
+    #: Pages by URL. A page read later replaces an earlier one with the same URL.
     pages: Annotated[dict[str, Page], operator.or_]
     passages: dict[str, list[Passage]]
     #: The passages shown to a model in any round.
     shown: Annotated[list[Passage], operator.add]
     evidence: Required[Annotated[list[Evidence], operator.add]]
-    #: By topic. Later judgements replace earlier ones.
+    #: Judgements by topic. A later judgement replaces the topic's earlier one.
     coverage: Required[Annotated[dict[str, Coverage], operator.or_]]
     rounds: Required[Annotated[list[Round], operator.add]]
     #: Gaps in the evidence after the latest round.
     shortfalls: list[Shortfall]
     problems: Annotated[list[Problem], operator.add]
     stopped_by: str
-    #: The outline's report title, or "" to use the question.
+    #: The report's title from the outline, or "" if the question serves as the title.
     title: str
-    #: `left_out`: entries unused by the outline; `missing`: gaps that no section covers (None if
-    #: nobody looked); `names`: terms that sections share.
+    #: `left_out`: ledger entries that the outline does not use; `missing`: gaps that no section
+    #: covers (None if not checked); `names`: terms that several sections use.
     left_out: list[str]
     missing: list[str] | None
     names: list[str]
@@ -138,7 +139,7 @@ class ResearchInput(BaseModel):
     in which every factual sentence cites the words of a source.
     """
 
-    # Clients' forms and models show only the question. Programs may set the other fields.
+    # Input forms and models see only the question. Programs may set the other fields.
     question: str = Field(description="What you want to know, as one complete question.")
     attachments: SkipJsonSchema[list[str]] = []
     session_id: SkipJsonSchema[str] = ""
@@ -149,12 +150,12 @@ class ResearchInput(BaseModel):
     most_words: SkipJsonSchema[int] = 0
 
 
-#: Default input, restored after each run for the thread's next run.
+#: The default input. It is restored after each run, for the next run of the same thread.
 GIVEN = ResearchInput(question="").model_dump(exclude={"question", "session_id"})
 
 
 def proofs(state: ResearchState) -> list[Evidence]:
-    """Return the evidence named by judgements, and all entries of unjudged topics."""
+    """Return the evidence on which judgements rest, and all evidence of topics not yet judged."""
     coverage, known = state.get("coverage", {}), {e.id: e for e in state.get("evidence", [])}
     judged = [known[i] for found in coverage.values() for i in found.evidence_ids if i in known]
     return [*judged, *(e for e in known.values() if e.topic not in coverage)]
@@ -170,8 +171,8 @@ def queries_of(state: ResearchState) -> dict[str, tuple[str, ...]]:
 
 
 def checked_input(state: ResearchState) -> dict[str, Any]:
-    """Return a run's validated input, without question and session. Raises SettingsError for an
-    empty question or a wrong shape.
+    """Return the validated input of a run, without the question and the session id. Raises
+    SettingsError if the question is empty or a field has the wrong type.
     """
     asked = {name: state.get(name) for name in ResearchInput.model_fields}
     if not isinstance(asked["question"], str) or not asked["question"].strip():
@@ -184,7 +185,7 @@ def checked_input(state: ResearchState) -> dict[str, Any]:
 
 
 def left_over(state: ResearchState) -> dict[str, Any]:
-    """Return an update that clears an earlier run's channels."""
+    """Return a state update that clears what an earlier run left in the channels."""
     if not state.get("opened"):
         return {}
     gathered = ("tasks", "finds", "shown", "evidence", "rounds", "problems")
@@ -215,7 +216,7 @@ class WorkerState(TypedDict, total=False):
     #: Seconds that the model took to plan (0 without a model).
     plan_seconds: float
     read_before: Required[list[str]]
-    #: Topics whose workers share pages; empty if the worker may read any page.
+    #: Topics among which pages are divided. The list is empty if the worker may read any page.
     among: list[str]
     #: True if the topics are parts of a survey.
     joint: bool
@@ -255,8 +256,8 @@ OUR_VALUES = _stored_values()
 
 
 def register_values() -> None:
-    """Register our values as safe with all checkpointers of this process. They are plain data, and
-    creating them runs no code.
+    """Register our value classes as safe to load in all checkpointers of this process. They are
+    plain data, and creating them runs no code.
     """
     with contextlib.suppress(ImportError, AttributeError):
         from langgraph.checkpoint.serde import _msgpack

@@ -129,7 +129,9 @@ Row = TypeVar("Row", bound=Value)
 
 
 def list_table(url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> ListTable[Row]:
-    """Return a list by name. It counts as created if the file `before` exists."""
+    """Return the database list called `name`. It also counts as created if the file `before`
+    exists.
+    """
     return ListTable(url, name, rows, before)
 
 

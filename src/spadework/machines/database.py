@@ -1,5 +1,5 @@
-"""Connect to the machines' database, with one pool per process and event loop. Statements are
-retried while the server restarts, so they may be sent twice.
+"""Connect to the database that the machines share, with one pool per process and event loop.
+Statements are retried while the server restarts, so they may be sent twice.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from spadework.machines.rooms import PLACES, AskingSoon, PostgresRooms
 from spadework.tools.stores.private_files import DatabaseDown, why
 
 CONNECT_SECONDS, STATEMENT_SECONDS = 5.0, 20.0
-#: Transactions idle for longer are ended, so that a frozen process releases its locks.
+#: Transactions that stay idle for more seconds are ended, so that a frozen process releases its
+#: locks.
 OPEN_SECONDS = 20.0
 #: A worker is live if its last heartbeat is at most this many seconds old.
 ALIVE_SECONDS = 30
@@ -102,8 +103,8 @@ T = TypeVar("T")
 #: Maximum seconds to wait for a server that is down.
 AWAY_SECONDS = 30.0
 AGAIN_SECONDS = 0.25
-#: The pool stops reconnecting after this many seconds, before its attempts become rare. The next
-#: caller restarts it.
+#: The pool stops trying to reconnect after this many seconds, before its attempts become rare. The
+#: next caller makes it try again.
 RECONNECT_SECONDS = 3.0
 #: Maximum connections in the pool, besides the listening connection.
 MOST_CONNECTIONS = 6
@@ -170,7 +171,7 @@ class Database:
         self.rooms.start()
 
     async def close(self) -> None:
-        """Release all slots and connections."""
+        """Give up this process's slots at shared resources, and close all connections."""
         await self.rooms.close()
         await self.soon.close()
         await self.listening.close()
@@ -183,7 +184,7 @@ _opening: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
 
 @asynccontextmanager
 async def opened(url: SecretStr) -> AsyncIterator[Database]:
-    """Open the database, shared by all users in this event loop. Raises SettingsError."""
+    """Open the database, which all callers in this event loop share. Raises SettingsError."""
     loop, said = asyncio.get_running_loop(), url.get_secret_value()
     lock = _opening.setdefault(loop, asyncio.Lock())
     async with lock:

@@ -36,8 +36,8 @@ T = TypeVar("T")
 WHOLE_SECONDS = 10.0
 #: Maximum candidate passages for a question.
 PROPOSED = 60
-#: The number of unrelated passages assumed to exist (see `embedded_store`). Counting also stops
-#: there.
+#: The number of unrelated passages assumed when the rarity of a word is computed (see
+#: `embedded_store`). Counts also stop at this number.
 OTHERS = 10_000
 _FIELDS = "record, packed, own"
 _PUT = (

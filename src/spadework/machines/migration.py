@@ -15,7 +15,8 @@ from psycopg.rows import DictRow, dict_row
 #: The key of the migrations' advisory lock.
 LOCK = 0x5ADE
 LOCK_SECONDS = 60.0
-#: Seconds between attempts to lock. A waiting statement would block index creation.
+#: Seconds between attempts to take the lock. A statement that waits for the lock would block the
+#: creation of indexes.
 AGAIN_SECONDS = 0.2
 MIGRATIONS = Path(__file__).parent / "migrations"
 #: The latest migration, which this version needs.
@@ -24,7 +25,7 @@ _APPLIED = "CREATE TABLE IF NOT EXISTS queue_migrations (file text PRIMARY KEY)"
 
 
 def migrate(conninfo: str, schema: str) -> None:
-    """Migrate the schema. Raises psycopg.Error on failure, or for tables that are too new."""
+    """Migrate the schema. Raises psycopg.Error if this fails or the tables are too new."""
     with Connection[DictRow].connect(conninfo, autocommit=True, row_factory=dict_row) as connection:
         _wait_for_lock(connection)
         connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(schema)))

@@ -32,7 +32,7 @@ LOOK_SECONDS = 5.0
 STOP_SECONDS = 5.0
 DRAIN_LOOK_SECONDS = 0.2
 SWEEP_LOCK = 0x5AFE
-#: Sessions without a job, unless held back by their user's limit.
+#: Waiting or running sessions without a job, except those held back by their user's limit.
 _ORPHANS = (
     "SELECT sessions.id, sessions.run, coalesce(queued.ahead, 0) FROM sessions"
     " LEFT JOIN queued ON queued.id = sessions.id"
@@ -41,12 +41,12 @@ _ORPHANS = (
     " AND procrastinate_jobs.status IN ('todo', 'doing')) ORDER BY sessions.submitted_at"
 )
 _QUEUED = "SELECT ahead FROM queued WHERE id = %s AND NOT held_back"
-#: A job's priority falls with the number of the user's runs before it.
+#: The more runs of the same user come before a job, the lower is its priority.
 _REORDER = (
     "UPDATE procrastinate_jobs AS job SET priority = -queued.ahead FROM queued"
     " WHERE job.lock = queued.id AND job.status = 'todo' AND job.priority <> -queued.ahead"
 )
-#: A started job is lost if its session is not taken within this many seconds.
+#: A started job counts as lost if no worker takes its session within this many seconds.
 UNHEARD_SECONDS = 60.0
 _UNHEARD = (
     "SELECT job.id FROM procrastinate_jobs AS job JOIN sessions ON sessions.id = job.lock"
@@ -66,8 +66,8 @@ _BEAT = (
 
 @dataclass
 class Leaving:
-    """A worker's departure from the queue. Its runs have `seconds` to end. `idle` returns how many
-    need not be awaited.
+    """How a worker leaves the queue. Its runs get `seconds` to end, and `idle` returns how many of
+    them need not be awaited.
     """
 
     seconds: float = 0.0
@@ -76,7 +76,7 @@ class Leaving:
 
 
 class Queue:
-    """A database's queue. Workers call `run` for each session."""
+    """The queue of sessions in a database. A worker calls `run` for each session that it takes."""
 
     def __init__(self, database: Database, run: Run | None = None) -> None:
         self._database = database
@@ -116,8 +116,8 @@ class Queue:
         await self._database.retry(defer)
 
     async def work(self, name: str, most: int, leaving: Leaving | None = None) -> None:
-        """Run at most `most` sessions at once until cancelled or `leaving` is requested.
-        Unfinished sessions continue elsewhere.
+        """Run at most `most` sessions at once until cancelled or `leaving` is requested. Other
+        workers continue the unfinished sessions.
         """
         leaving = leaving or Leaving()
         asyncio.get_running_loop().set_exception_handler(_tell_unheard)
@@ -189,8 +189,8 @@ class Queue:
                 calm = time.monotonic() + LEASE_SECONDS
 
     async def sweep(self) -> None:
-        """Close lost jobs, then requeue and reorder sessions. Only one process does this at a
-        time.
+        """Close lost jobs, requeue sessions without a job, and update the priorities. Only one
+        process does this at a time.
         """
         async with self._database.pool.connection() as connection, connection.transaction():
             cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (SWEEP_LOCK,))

@@ -1,5 +1,5 @@
-"""Hold slots (`place`) at resources (`room`) that all machines share. To save statements, a
-process keeps an unused slot briefly for its next caller.
+"""Hold slots (`place`) at resources (`room`) that all machines share, such as a search provider.
+To save database statements, a process keeps an unused slot briefly for its next caller.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 ASK_SECONDS = 3.0
-#: Notification channel for granted tickets and for resources with waiters.
+#: Notification channel. It names slots that were granted, and resources that others wait for.
 PLACES = "spadework_places"
 _log = logging.getLogger(__name__)
 Rows = list[tuple[Any, ...]]
 
 
 class AskingSoon:
-    """Queries the database, but only through `try_again` while it is `down`."""
+    """Queries the database. While it is `down`, only `try_again` sends a query."""
 
     def __init__(self, once: Callable[[str, Sequence[Any]], Awaitable[Rows]]) -> None:
         self._once = once
@@ -89,14 +89,15 @@ BEAT_SECONDS = 3.0
 LEASE_SECONDS = 15.0
 #: Seconds to keep an unused slot for the next caller.
 KEEP_SECONDS = 1.0
-#: An older slot is returned rather than kept, because the database may have lost it.
+#: A slot requested more than this many seconds ago is given back rather than kept, because the
+#: database may have lost it.
 RENEW_SECONDS = 10.0
 LOOK_SECONDS = 2.0
 #: Seconds until an unused resource is removed.
 FORGET_SECONDS = 3_600.0
 #: Number of heartbeats between removals of unused resources.
 FORGET_BEATS = 200
-#: Longer names, and names that may contain a key, are hashed.
+#: Resource names longer than this, and those that may contain a key, are hashed.
 MOST_NAME = 200
 _LOOPBACK = re.compile(r"(?<![\w.-])(?:127\.\d|localhost\b|\[::1\])", re.IGNORECASE)
 _ASK = (
@@ -142,14 +143,15 @@ class PostgresRooms:
         self._waiting: dict[str, asyncio.Future[None]] = {}
         self._here: Counter[str] = Counter()
         self._kept: defaultdict[str, list[_Place]] = defaultdict(list)
-        #: Resources used here while other processes wait for a slot.
+        #: Resources used by this process, for whose slots other processes wait.
         self._wanted: set[str] = set()
-        #: Tickets being returned, with the resource and the seconds for which it stays closed.
+        #: Maps the tickets of slots being given back to the resource and the seconds for which it
+        #: stays closed.
         self._leaving: dict[str, tuple[str, float]] = {}
         self._work = asyncio.Event()
 
     def start(self) -> None:
-        """Listen for granted slots, and maintain held ones."""
+        """Start to listen for granted slots, and to renew or give back held ones."""
         self._loop = asyncio.get_running_loop()
         self._clock = self._loop.time
         self._database.listening.tell(PLACES, self._notified)
@@ -284,8 +286,8 @@ class PostgresRooms:
 
 
 def name_of(what: str) -> str:
-    """Return a resource's name for all machines. Loopback addresses include the host, because each
-    machine has its own.
+    """Return the name by which all machines know a resource. The host is added to a loopback
+    address, which means another resource on each machine.
     """
     said = f"{what} on {socket.gethostname()}" if _LOOPBACK.search(what) else what
     plain = said.isascii() and said.isprintable() and not set(said) & {"@", "?"}

@@ -1,4 +1,4 @@
-"""Find sessions from any machine by id, in a list, or by an answer."""
+"""Find sessions of any machine by id, in a list, or by an answer that they gave."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from spadework.machines.session_rows import Kept, SharedSessions
 
 
-#: Maximum seconds to wait for a folder in use, and seconds between checks.
+#: Maximum seconds to wait for a session folder that is in use, and seconds between checks.
 BUSY_SECONDS, LOOK_SECONDS = 15.0, 0.2
 #: Maximum earlier sessions copied for a follow-up.
 MOST_FOLLOWED = 6
@@ -38,8 +38,8 @@ MOST_FOLLOWED = 6
 async def copy_session(
     shared: SharedSessions, settings: Settings, kept: Kept, *, patient: bool = True
 ) -> Path:
-    """Update a session's local folder, and return its path. If `patient`, wait for a local run's
-    result.
+    """Update the local copy of a session's folder, and return its path. If `patient`, wait for the
+    result of a run on this machine.
     """
     folder = settings.home / "sessions" / kept.id
     until = asyncio.get_running_loop().time() + BUSY_SECONDS
@@ -59,8 +59,8 @@ async def copy_session(
 
 
 async def bring_to_run(shared: SharedSessions, settings: Settings, kept: Kept) -> Path:
-    """Copy a session to run here, with the sessions it follows, and return its folder. Raises
-    SessionBusy.
+    """Copy a session here in order to run it, with the sessions that it follows up, and return its
+    folder. Raises SessionBusy.
     """
     follows: str = json.loads(kept.brief)["follows"]
     for _ in range(MOST_FOLLOWED):
@@ -123,7 +123,7 @@ def _at(folder: Path, line: str) -> str:
 
 
 def _may_be(name: str) -> bool:
-    """Return whether a name is at most one folder deep, without leading dots."""
+    """Return whether a path is at most one folder deep, and no part of it begins with a dot."""
     parts = name.split("/")
     return len(parts) <= 2 and all(part and not part.startswith(".") for part in parts)
 
@@ -136,8 +136,8 @@ LIST_SECONDS = 3.0
 
 
 async def find(settings: Settings, session_id: str) -> bool:
-    """Copy a session here, or only its metadata while it is live. Return whether it is live.
-    Raises SettingsError or DiskFailed.
+    """Copy a session here, or only its metadata while it is live (waiting or running). Return
+    whether it is live. Raises SettingsError or DiskFailed.
     """
     if not is_session_id(session_id):
         return False
@@ -210,7 +210,7 @@ async def _know(settings: Settings, kept: Kept, *, renew: bool = False) -> None:
 
 
 async def drop(settings: Settings, deleted: Sequence[str]) -> None:
-    """Delete unused local copies of deleted sessions."""
+    """Delete the local copies of deleted sessions, except those in use."""
     for session_id in deleted:
         with suppress(SessionError):
             await asyncio.to_thread(delete_session, settings.home, session_id)

@@ -24,7 +24,8 @@ from spadework.tools.stores.journal_rows import AnswerRow, ExchangeRow, JournalR
 from spadework.tools.stores.private_files import ClaimLost
 from spadework.tools.stores.session_database import SqliteRows
 
-#: A fenced statement locks the session's row, so that takeovers wait for it.
+#: A fenced statement writes only while the claim holds. It locks the session's row, so that
+#: takeovers wait for it.
 _FENCED = (
     "WITH mine AS (SELECT id FROM sessions WHERE id = %s AND run = %s FOR SHARE),"
     " done AS ({}) SELECT count(*) FROM mine"
@@ -65,8 +66,8 @@ _HELD = "SELECT 1 FROM sessions WHERE id = %s AND run = %s FOR SHARE"
 
 
 class SessionClaim:
-    """A claim to a session, numbered `run`. `stored` and `exchanged` are the numbers of the last
-    event and exchange. `lost` is True after a takeover.
+    """A worker's claim to run a session, numbered `run`. `stored` and `exchanged` are the numbers
+    of the last stored event and exchange. `lost` is True after another worker takes over.
     """
 
     def __init__(
@@ -232,8 +233,8 @@ class Kept(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A session's queue position `place` (from 1) among `of`, and the number of live workers.
-    `most_runs` is 0 unless the user's limit delays the session.
+    """A session's position `place` (from 1) among the `of` waiting sessions, and the number of
+    live workers. `most_runs` is 0 unless the user's limit delays the session.
     """
 
     workers: int
@@ -243,7 +244,9 @@ class Place(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A user's command to a run. `events` is how many events the run had recorded then."""
+    """A user's command to a run. `events` is the number of events that the run had recorded when
+    the command was sent.
+    """
 
     number: int
     kind: str
@@ -252,7 +255,7 @@ class Signal(NamedTuple):
 
 
 class SharedSessions:
-    """All shared sessions. Any method may raise DatabaseDown."""
+    """The sessions of all machines, stored in the database. Any method may raise DatabaseDown."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -319,7 +322,7 @@ class SharedSessions:
         return [name for (name,) in await self.database.ask(asked, (session_id,))]
 
     async def files(self, session_id: str, names: Sequence[str]) -> dict[str, bytes]:
-        """Return file contents by name."""
+        """Return the contents of some of a session's files, by name."""
         found: dict[str, bytes] = {}
         asked = "SELECT name, packed FROM files WHERE session = %s AND name = ANY(%s)"
         for at in range(0, len(names), FILES_AT_ONCE):
@@ -334,8 +337,8 @@ class SharedSessions:
         await self.database.ask(_SIGNAL, (session_id, one, kind, told, session_id))
 
     async def signals(self, session_id: str, after: int) -> tuple[int, list[Signal]]:
-        """Return how often a session was taken (0: deleted), and its commands after number
-        `after`.
+        """Return how often workers took a session (0 if it was deleted), and the user's commands
+        after number `after`.
         """
         rows = await self.database.ask(_SIGNALS, (after, session_id))
         taken = int(rows[0][0]) if rows else 0
@@ -390,8 +393,8 @@ async def _copy_rows(database: Database, session_id: str, rows: SqliteRows) -> N
 
 
 class _Cursor(AsyncCursor[DictRow]):
-    """A cursor without psycopg pipelines, in which PostgreSQL (15) never ends an idle
-    transaction.
+    """A cursor that avoids psycopg's pipelines, because PostgreSQL 15 never ends an idle
+    transaction in a pipeline.
     """
 
     async def executemany(
@@ -402,7 +405,9 @@ class _Cursor(AsyncCursor[DictRow]):
 
 
 class CheckpointSaver(AsyncPostgresSaver):
-    """Saves steps atomically while the claim holds. May raise DatabaseDown or ClaimLost."""
+    """Saves the graph's steps atomically, as long as the claim to the session holds. Any method
+    may raise DatabaseDown or ClaimLost.
+    """
 
     def __init__(self, claim: SessionClaim, serde: Any) -> None:
         super().__init__(claim.database.pool, serde=serde)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Watch a session run by workers, and forward the user's commands."""
+"""Watch a session that workers run, and forward the user's commands to it."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def _read(path: Path) -> bytes:
 async def watch(
     shared: SharedSessions, settings: Settings, session_id: str, after: int, notify: Told
 ) -> AsyncGenerator[tuple[int, Event], None]:
-    """Yield the events after number `after` until the session ends. The folder is copied here
-    before the result is yielded. Raises DatabaseDown or SessionNotFound.
+    """Yield the events after number `after` until the session ends. Before the result is yielded,
+    the session's folder is copied here. Raises DatabaseDown or SessionNotFound.
     """
     from spadework.machines.database import EVENTS
     from spadework.machines.session_rows import LIVE

@@ -39,7 +39,7 @@ _EXTRA = ("alembic", "langgraph.checkpoint.postgres", "procrastinate", "psycopg"
 
 @asynccontextmanager
 async def shared_sessions(settings: Settings) -> AsyncIterator[SharedSessions]:
-    """Open the shared sessions. Raises SettingsError or DiskFailed."""
+    """Open the store of shared sessions in the database. Raises SettingsError or DiskFailed."""
     if settings.database_url is None:
         raise SettingsError(
             "No database is set.",
@@ -87,7 +87,7 @@ def _is_installed(name: str) -> bool:
         return False
 
 
-#: Maximum seconds to open a database, and seconds before another attempt.
+#: Maximum seconds to wait until the database is open, and seconds before the next attempt.
 OPEN_SECONDS, AWAY_SECONDS = 3.0, 30.0
 _away_until = 0.0
 _log = logging.getLogger(__name__)
@@ -95,7 +95,9 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[None]:
-    """Share limits with all users of the database, or within this process while it is down."""
+    """Share limits with all processes that use the database, or only within this process while the
+    database is down.
+    """
     async with database_soon(settings) as database:
         if database is None:
             yield
@@ -113,7 +115,7 @@ async def limits_shared(settings: Settings, session_id: str) -> AsyncIterator[No
 
 @asynccontextmanager
 async def database_soon(settings: Settings) -> AsyncIterator[Database | None]:
-    """Open the configured database. Yields None if there is none or it is slow."""
+    """Open the configured database. Yields None if none is configured, or if it is slow."""
     async with AsyncExitStack() as stack:
         if settings.database_url is None or time.monotonic() < _away_until:
             yield None
@@ -136,7 +138,7 @@ async def _opened(stack: AsyncExitStack, settings: Settings) -> Database | None:
         opening.cancel()
 
 
-#: Seconds until a silent process's reservations expire.
+#: Seconds until amounts that a silent process has reserved become free again.
 HELD_SECONDS = 300.0
 _TELL = (
     "SELECT money, held_money FROM tell_spent"
@@ -145,8 +147,8 @@ _TELL = (
 
 
 class SharedDayLimit(DayLimit):
-    """A home's daily limit, shared by all processes. The last known values apply if the database
-    does not respond.
+    """A user's daily spending limit, shared by the processes of all machines. If the database does
+    not respond, the last known values apply.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -158,12 +160,16 @@ class SharedDayLimit(DayLimit):
         self._held_elsewhere = 0.0
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return what is left for today, ignoring running calls if `settled`."""
+        """Return what is left to spend today. If `settled`, amounts reserved for running calls are
+        not deducted.
+        """
         left = super().free(settled=settled)
         return left if settled else left._replace(money=left.money - self._held_elsewhere)
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Report spending and reservations, and fetch those of other processes."""
+        """Report this process's spending and reservations, and fetch those of the other
+        processes.
+        """
         coming = [_usual(wish, self.free())] if wish else []
         with self._lock:
             self._coming += coming
@@ -213,7 +219,7 @@ async def list_news(settings: Settings, known: Mapping[str, int]) -> dict[str, t
 
 
 class ListTable(ListFile[Row]):
-    """A list in the database, also considered created if the file `before` exists."""
+    """A list stored in the database. It also counts as created if the file `before` exists."""
 
     def __init__(self, url: str, name: str, rows: TypeAdapter[list[Row]], before: Path) -> None:
         self._url, self._name, self._rows = url, name, rows

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from spadework.machines.session_rows import Kept, SessionClaim, SharedSessions
 
 
-#: A session taken more often has probably crashed its workers.
+#: A session that workers took more often than this has probably crashed them.
 MOST_RUNS = 20
 _log = logging.getLogger(__name__)
 
@@ -141,7 +141,8 @@ async def work(
     settings: Settings, most: int, ready: Callable[[str], None], drain: asyncio.Event | None = None
 ) -> None:
     """Run up to `most` sessions at once until cancelled. Once `drain` is set, take no new session,
-    and give runs `drain_seconds` to end. `ready` receives a message. Raises SettingsError.
+    and give runs `drain_seconds` to end. Call `ready` with a message first. Raises
+    SettingsError.
     """
     name = f"{socket.gethostname()}-{os.getpid()}"
     async with shared_sessions(settings) as shared:

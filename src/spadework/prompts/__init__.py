@@ -28,7 +28,7 @@ _FORGED = re.compile(
 )
 
 
-#: Droppable parts are a page's text or an earlier quote.
+#: The kinds of parts that may be dropped from a prompt: the text of a page, or an earlier quote.
 Kind = Literal["page", "evidence"]
 
 #: Unicode noncharacters that mark the start of a part during rendering.
@@ -37,13 +37,14 @@ _CLOSING = "\ufdd2"
 _MARKS = re.compile("([\ufdd0-\ufdd2])")
 #: A tagged block. Forged closing tags cannot end it, because `fence` broke them.
 _BLOCK = re.compile(rf"(?<=<{FENCE}>\n).*?(?=\n</{FENCE}>)", re.DOTALL)
-#: Cut texts after a line, sentence or word, preferably in their second half.
+#: A text that is too long is cut after a line, sentence or word, if one ends in the second half of
+#: the allowed length.
 _ENDS = ("\n", ". ", " ")
-#: Long passages are cut to this many characters before more are dropped. In prompts cut to a
-#: quarter, all 78 facts of 61 dev questions (27 passages each) then remain, versus 73 at 1,000 and
-#: 53 at 600.
+#: Long passages are cut to this many characters before further passages are dropped. In prompts
+#: cut to a quarter, all 78 facts of 61 dev questions (27 passages each) then remain, versus 73 at
+#: 1,000 and 53 at 600.
 ESSENTIAL = 1_500
-#: The order in which kinds are dropped.
+#: The order in which the kinds of parts are dropped.
 _ORDER: tuple[Kind, ...] = ("page", "evidence")
 
 
@@ -84,7 +85,9 @@ def _harmless(text: str) -> str:
 
 
 def describe_entry(entry: Any) -> str:
-    """Describe a ledger entry. QUOTE marks separate its quote from adjacent sentences."""
+    """Describe a ledger entry for a prompt. QUOTE marks separate its quote from the sentences
+    before and after it.
+    """
     text, *around = (part.replace(QUOTE, " ") for part in (entry.quote, entry.before, entry.after))
     if any(around):
         text = f"\n{QUOTE}\n".join([around[0], text, around[1]]).strip()
@@ -156,9 +159,9 @@ class _Piece(NamedTuple):
 
 
 def shorten_prompt(prompt: Prompt, chars: int) -> str:
-    """Shorten the user message to at most `chars` characters, if possible: first pages, then
-    evidence, then the rest. A message without parts or blocks is cut just before its last
-    paragraph, which is the task.
+    """Shorten the user message to at most `chars` characters, if possible. Pages are shortened
+    first, then evidence, then the rest. A message without parts or blocks is cut just before
+    its last paragraph, which is the task.
     """
     pieces = _pieces(prompt)
     own = {kind: [n for n, piece in enumerate(pieces) if piece.kind == kind] for kind in _ORDER}

@@ -29,7 +29,9 @@ _PIDS = Path("/sys/fs/cgroup/pids.max")
 
 @dataclass
 class Stock:
-    """A limited system resource. `limit` returns None if unknown."""
+    """A limited system resource. A session may use `each` units, and `spare` units are kept free.
+    `limit` returns None if unknown.
+    """
 
     each: int
     spare: int
@@ -150,8 +152,8 @@ class Admission:
     async def place(
         self, most: int, stop: asyncio.Event, told: Told, whose: Whose = NOBODYS
     ) -> AsyncIterator[None]:
-        """Hold a slot until the block ends, waiting until limits and capacity allow it or `stop`
-        is set. `told` receives each new queue position.
+        """Hold a slot until the block ends. Before, wait until limits and capacity allow it, or
+        until `stop` is set. `told` receives each new queue position.
         """
         waiter = _Waiter(most, whose, asyncio.get_running_loop(), asyncio.Event())
         with self._lock:

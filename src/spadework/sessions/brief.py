@@ -19,7 +19,8 @@ class Brief:
     `earlier` and `answers` are previous questions and answers, oldest first. `wishes` are requests
     about the report's form, and `most_words` limits its length (0: as in the settings).
 
-    Kind "gather" reads at most `pages` pages for a query, and "read" one URL, without a report.
+    A session of kind "gather" reads at most `pages` pages for a query, and one of kind "read"
+    reads one URL. Neither writes a report.
     """
 
     question: str

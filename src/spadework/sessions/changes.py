@@ -35,7 +35,7 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 class Change(Value):
-    """A changed page: the quote `before` is gone, `after` is new, or both."""
+    """A change of a page: the quote `before` is gone from it, the quote `after` is new, or both."""
 
     topic: str
     url: str
@@ -67,7 +67,9 @@ class Changes(Value):
 
 
 def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
-    """Return the last successful, delivered run of the question, with its result."""
+    """Return the last successful run of the question whose changes were delivered, with its
+    result, or None.
+    """
     asked = _one_line(visible(question))
     runs = [one for one in readable_sessions(home) if (one.query, one.kind) == (asked, "research")]
     for one in sorted(runs, key=lambda run: run.created_at, reverse=True):
@@ -79,8 +81,8 @@ def earlier_run(home: Path, question: str) -> tuple[Listed, Result] | None:
 
 
 def changes_between(home: Path, before: Result, after: Result) -> Changes:
-    """Return new quotes that no earlier page has, and old quotes of reread pages that no page has
-    now.
+    """Return the changes: new quotes that no page of the earlier run has, and old quotes from
+    pages read again that no page has now.
     """
     old, new = _pages(home, before), _pages(home, after)
     read_again = {source.url for source in after.sources}
@@ -128,7 +130,9 @@ def _one_line(text: str) -> str:
 
 
 def read_feed(path: Path) -> Any:
-    """Return an Atom feed, or None if the file is missing. Raises SettingsError for other files."""
+    """Return an Atom feed, or None if the file is missing. Raises SettingsError if the file is
+    something else.
+    """
     with suppress(etree.XMLSyntaxError, ValueError):
         feed = etree.fromstring(path.read_bytes()) if path.exists() else None
         if feed is None or feed.find(f"{_ATOM}updated") is not None:
@@ -137,7 +141,9 @@ def read_feed(path: Path) -> Any:
 
 
 def write_feed(path: Path, found: Changes) -> None:
-    """Add an entry to an Atom feed, creating it if needed. Raises SettingsError for other files."""
+    """Add an entry to an Atom feed, creating it if needed. Raises SettingsError if the file is
+    something else.
+    """
     if (feed := read_feed(path)) is None:
         feed = _feed(found)
     entry = _entry(f"spadework:{found.session_id}", found.question, found.at)
@@ -173,7 +179,9 @@ def check_webhook(url: str) -> None:
 
 
 async def post(url: str, found: Changes) -> None:
-    """Send the changes as JSON, with Markdown as `text`. Raises SpadeworkError."""
+    """Send the changes to a webhook as JSON, with Markdown in the field `text`. Raises
+    SpadeworkError.
+    """
     body = found.model_dump(mode="json") | {"text": found.markdown()}
     client = httpx.AsyncClient(
         timeout=HOOK_SECONDS, verify=certificates(), proxy=proxy_for(url), trust_env=False

@@ -29,7 +29,7 @@ from spadework.tools.text.language import spoken
 from spadework.tools.text.passages import cut
 from spadework.values import Report, Result, Value
 
-#: Fetch level of a local file.
+#: The fetch level recorded for a local file.
 LOCAL = -1
 MAX_FILE = 100_000_000
 
@@ -92,7 +92,9 @@ async def read_file(path: Path, settings: Settings) -> ReadPage:
 
 
 def checked_address(text: str) -> str:
-    """Return a URL ready to be requested. Raises SettingsError if it is malformed."""
+    """Check a URL, and return it as it is to be requested. Raises SettingsError if it is
+    malformed.
+    """
     try:
         return check_url(text)
     except NotAllowed as error:
@@ -102,7 +104,7 @@ def checked_address(text: str) -> str:
 
 
 def about(name: str, error: FetchError) -> FetchError:
-    """Prefix an error with the page's or file's name, unless it contains the name."""
+    """Return the error, prefixed with the name of the page or file unless it contains the name."""
     if name in (said := str(error)):
         return error
     return type(error)(f"{name} could not be read: {said}", hint=error.hint)
@@ -154,7 +156,9 @@ MOST_CHARS = 60_000
 
 
 def excerpt(text: str, query: str, fits: Callable[[str], bool]) -> str:
-    """Return the longest excerpt that satisfies `fits`, preferably around the best matches."""
+    """Return the longest excerpt that satisfies `fits`, preferably around the best matches of the
+    query.
+    """
     spans = _best(text[:MOST_CHARS], query)
     size = largest(min(len(text), MOST_CHARS), lambda chars: fits(_show_spans(text, spans, chars)))
     return _show_spans(text, spans, size)

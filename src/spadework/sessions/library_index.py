@@ -36,8 +36,8 @@ class Embedded(Value):
 async def index(
     settings: Settings, tell: Callable[[str], None] = lambda text: None
 ) -> AsyncGenerator[Indexed | Embedded, None]:
-    """Index the library, and embed it if a model is set. Yields a summary of each step. `tell`
-    receives progress messages.
+    """Index the library, and compute embeddings if an embedding model is set. Yields a summary of
+    each step. `tell` receives progress messages.
     """
     async with AsyncExitStack() as opened:
         if meaning := meaning_of(settings):
@@ -78,8 +78,8 @@ async def from_library(settings: Settings, most: int) -> tuple[str, ...]:
 
 
 def related(folder: Path, result: Result) -> list[str]:
-    """Return related questions not asked yet: open topics, then headings of pages (cited pages
-    first).
+    """Return related questions that were not asked yet: names of open topics, then questions from
+    the headings of pages (cited pages first).
     """
     asked = {name.casefold() for name in (result.question, *(t.name for t in result.topics))}
     pages = [

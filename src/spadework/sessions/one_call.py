@@ -111,7 +111,7 @@ DESCRIPTION = (
 
 def research_tool(settings: Settings | None = None) -> StructuredTool:
     """Return the LangChain tool `deep_research(question)`. Its content is the report, and its
-    artifact is the result as JSON. Errors become one sentence for the model.
+    artifact is the result as JSON. Errors are returned to the model as one sentence.
     """
 
     async def deep_research(question: str) -> tuple[str, dict[str, Any]]:

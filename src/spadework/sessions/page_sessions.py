@@ -36,7 +36,7 @@ from spadework.tools.ranking.selection import LOCAL, PRESETS, LinkStore
 from spadework.values import Page, Result, Unread, Value
 
 PAGES, MOST_PAGES = 5, 20
-#: How many recent sessions to search, and a page's maximum age.
+#: How many recent sessions are searched for a page already read, and the page's maximum age.
 LOOKED_THROUGH, READ_ON = 50, timedelta(hours=1)
 
 #: Maximum seconds to read one page.
@@ -63,7 +63,7 @@ def gathering_session(
     query: str, *, pages: int = PAGES, settings: Settings | None = None
 ) -> Session:
     """Return a session that gathers the best 1 to 20 pages without a model. Raises SettingsError.
-    When run, raises SearchError if every search fails.
+    Running it raises SearchError if every search fails.
     """
     settings = settings or Settings.load()
     most = min(max(1, pages), MOST_PAGES)
@@ -144,7 +144,7 @@ def _text(folder: Path, page: Page) -> str:
 
 async def read(url: str, settings: Settings | None = None, *, level: int = 0) -> ReadPage:
     """Read a web page or library document, starting at fetch level `level`. Raises SettingsError
-    for an invalid address, and FetchError.
+    if the address is invalid, and FetchError if the page cannot be read.
     """
     settings = settings or Settings.load()
     address = url if url.startswith(LOCAL) else checked_address(url)

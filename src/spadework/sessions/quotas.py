@@ -43,11 +43,11 @@ class DayLimit:
         self._holds: list[Hold] = []
 
     async def refresh(self, wish: HoldRequest | None = None) -> None:
-        """Record this process's spending today, and read that of other processes."""
+        """Record what this process spent today, and read what other processes spent."""
         await on_disk(self._exchange)
 
     def free(self, *, settled: bool = False) -> Free:
-        """Return the money left for today. `settled` ignores calls in progress."""
+        """Return the money left for today. With `settled`, calls in progress are not counted."""
         with self._lock:
             holds = () if settled else self._holds
             pending = sum(money for _, money in self._pending)
@@ -111,7 +111,7 @@ def _day_limit(settings: Settings) -> DayLimit:
 
 
 async def day_limit_of(settings: Settings) -> DayLimit | None:
-    """Return the user's daily limit, if any. Raises DaySpent."""
+    """Return the user's daily limit, or None if there is none. Raises DaySpent if it is used up."""
     if not settings.user_money:
         return None
     key = settings.home, settings.database_url
@@ -139,7 +139,7 @@ async def accept(settings: Settings) -> None:
 
 
 async def check(settings: Settings, *, replayed: bool = False) -> None:
-    """Raise DaySpent if the daily limit is used up, except for replays."""
+    """Raise DaySpent if the daily limit is used up. Replays are not checked."""
     if replayed:
         return
     try:
@@ -152,7 +152,7 @@ async def check(settings: Settings, *, replayed: bool = False) -> None:
 def place(
     settings: Settings, stop: asyncio.Event, progress: Callable[[str], None] | None
 ) -> AbstractAsyncContextManager[None]:
-    """Hold a slot for a session. `progress` receives the queue position."""
+    """Hold a slot for a session, once one is free. `progress` receives the queue position."""
 
     def report_place(place: int, of: int) -> None:
         if progress:
@@ -174,7 +174,7 @@ def _whose(settings: Settings) -> Whose:
 
 
 def why_waiting(most: int) -> str:
-    """Return why a session waits. `most` is the user's limit if reached, else 0."""
+    """Return why a session waits. `most` is the user's session limit if it is reached, else 0."""
     if most:
         many = "1 of your questions is" if most == 1 else f"{most} of your questions are"
         return f"{many} being researched, the most allowed at once"
@@ -183,7 +183,9 @@ def why_waiting(most: int) -> str:
 
 @asynccontextmanager
 async def day_limit(budget: Budget, settings: Settings, *, replayed: bool) -> AsyncIterator[None]:
-    """Limit a run, unless replayed, to the money left for today. Raises DaySpent."""
+    """Limit what a run may spend to the money left for today, unless it is a replay. Raises
+    DaySpent.
+    """
     found = None if replayed else await day_limit_of(settings)
     if found is None:
         yield

@@ -27,8 +27,8 @@ from spadework.values import Result
 @dataclass(frozen=True)
 class Replayed:
     """The results of a replay (`result`) and of the original run (`before`).
-    - `replayed`, `new`: numbers of recorded and new exchanges
-    - `missing`: the exchanges that were not recorded
+    - `replayed`, `new`: how many requests were answered from the recording, and how many anew
+    - `missing`: the requests that had no recorded answer
     """
 
     result: Result
@@ -49,8 +49,9 @@ async def replay(
     new_model: Settings | None = None,
     watch: Callable[[Event], None] | None = None,
 ) -> Replayed:
-    """Rerun a finished session. `new_model` answers unrecorded requests. Raises SessionNotFound,
-    SessionUnreadable, or SessionError if it cannot be replayed.
+    """Rerun a finished session. The model in `new_model` answers requests that were not recorded.
+    Raises SessionNotFound, SessionUnreadable, or SessionError if the session cannot be
+    replayed.
     """
     folder = session_folder(home, session_id)
     before = await asyncio.to_thread(read_result, folder)

@@ -1,5 +1,5 @@
-"""The sessions running in this process, and their watchers. Their folders are marked, so that the
-next server process resumes them.
+"""The sessions running in this process, and their watchers. The folder of each session is marked,
+so that the next server process resumes it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CANCEL_SECONDS = 5.0
 
 
 class Run:
-    """A running session. Event n is `recorded[n - 1]`, or None if damaged."""
+    """A running session. Event number n is `recorded[n - 1]`, which is None if it is damaged."""
 
     def __init__(self, session: Session, recorded: list[Event | None]) -> None:
         self.session = session
@@ -50,7 +50,7 @@ class Run:
 
     @property
     def result(self) -> Result | None:
-        """The reported result, or None. The run ends shortly afterwards."""
+        """The result, or None. Once it is set, the run ends shortly."""
         ends = (
             event for event in reversed(self.recorded) if isinstance(event, (Started, Finished))
         )
@@ -78,8 +78,8 @@ class Run:
         self._wake()
 
     async def watch(self, after: int) -> AsyncGenerator[tuple[int, Event], None]:
-        """Yield (number, event) pairs after number `after`. A note has the preceding event's
-        number.
+        """Yield (number, event) pairs after number `after`. An unrecorded note has the number of
+        the event before it.
         """
         n, noted = after, 0
         while True:
@@ -103,7 +103,7 @@ class Run:
 
 
 class Runs:
-    """The runs of this process, resumable after `close`."""
+    """The runs of this process. They can be resumed after `close`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -111,7 +111,7 @@ class Runs:
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def start(self, session: Session) -> Run:
-        """Start a session, unless running or finished, and return its run."""
+        """Start a session unless it is running or finished, and return its run."""
         if session.session_id in self._runs:
             return self._runs[session.session_id]
         run = Run(session, read_log(session.folder))
@@ -134,7 +134,7 @@ class Runs:
         return runs
 
     async def find(self, session_id: str) -> None:
-        """Copy a session from the workers, and start watching it."""
+        """Find a session that workers run, and start watching it here."""
         backend = backend_of(self.settings)
         if session_id not in self._runs and await backend.find(self.settings, session_id):
             self.start(await asyncio.to_thread(self._resumed, session_id))
@@ -144,7 +144,7 @@ class Runs:
         return Session.resume(session_id, home=home, common=common)
 
     def find_running(self, session_id: str) -> Run | None:
-        """Return a session's run here, or None."""
+        """Return a session's run in this process, or None."""
         return self._runs.get(session_id)
 
     def current(self) -> list[Run]:
@@ -152,7 +152,7 @@ class Runs:
         return list(reversed(self._runs.values()))
 
     def written(self) -> bool:
-        """Return whether the next server can resume every run."""
+        """Return whether the next server process can resume every run."""
         runs = self._runs.values()
         return all((run.session.folder / METADATA).exists() and not run.finished for run in runs)
 

@@ -62,7 +62,7 @@ from spadework.tools.stores.journal_rows import claim_on
 from spadework.values import Result
 from spadework.visible import visible
 
-#: True inside a session, where nested sessions must not wait.
+#: True inside a session. A session that is started there must not wait for a slot.
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
 
 
@@ -75,7 +75,9 @@ async def admitted(
     stop: asyncio.Event,
     progress: Callable[[str], None] | None,
 ) -> AsyncIterator[None]:
-    """Wait for admission with the run's clock paused, then apply the shared limits."""
+    """Wait for a free slot with the run's clock paused, then apply the limits that sessions
+    share.
+    """
     replayed = budget.replayed is not None
     backend = backend_of(settings)
     sharing = nullcontext() if replayed else backend.limits_shared(settings, session_id)
@@ -97,9 +99,9 @@ def by_workers(session_id: str, brief: Brief, settings: Settings) -> bool:
     return wanted and not _inside.get() and claim_on(session_id) is None
 
 
-#: Maximum steps of the graph. A run exhausts its budget long before.
+#: Maximum steps of the graph. A run uses up its budget long before it reaches them.
 MOST_STEPS = 200
-#: Maximum seconds to wait for the user. The run's clock is paused.
+#: Maximum seconds to wait for the user's answer. The run's clock is paused meanwhile.
 USER_SECONDS = 3600.0
 
 
@@ -131,7 +133,7 @@ class Researching:
         for event in record.heard():
             yield event
         if finished := before.get("result"):
-            # The run was killed after its last checkpoint, so files may be incomplete.
+            # The run was killed after its last checkpoint, so its files may be incomplete.
             for event in await self._finished(finished):
                 yield event
             return
@@ -198,8 +200,8 @@ class Session:
         self._set_aside = ""
         #: Seconds from the start of closing to the result, if any.
         self._writing: float | None = None
-        #: If workers run the session, the number of events already recorded. None means all up to
-        #: the last `Ended`.
+        #: If workers run the session, the number of events already seen. None means all events up
+        #: to the last `Ended`.
         self.seen: int | None = None
 
     @property
@@ -218,9 +220,9 @@ class Session:
         follows: str = "",
         earlier: Sequence[str] = (),
     ) -> Self:
-        """Return a new session. If `follows` is an earlier session's id, search only for facts
-        missing from its pages. Otherwise, `earlier` are the previous questions, oldest first.
-        Raises SettingsError or SessionNotFound.
+        """Return a new session. If `follows` is an earlier session's id, the new one searches only
+        for facts missing from its pages. Otherwise, `earlier` are the previous questions,
+        oldest first. Raises SettingsError or SessionNotFound.
         """
         question = " ".join(visible(question).split())
         if not question:
@@ -262,8 +264,8 @@ class Session:
         self.brief = replace(self.brief, attachments=files)
 
     def wishing(self, wishes: str, most_words: int = 0) -> Self:
-        """Set the form of the report before the run: `wishes` for length, format, language and
-        audience, and at most `most_words` (0: from the settings).
+        """Set the form of the report: `wishes` for its length, format, language and audience, and
+        at most `most_words` words (0: as in the settings). Call this before the run.
         """
         self.brief = replace(
             self.brief, wishes=visible(wishes)[:MOST_WISHES], most_words=max(0, most_words)
@@ -288,7 +290,9 @@ class Session:
         self._stop.set()
 
     def answer(self, text: str) -> None:
-        """Answer an `Asked` event with text, an option, or a topic per line. "" means yes."""
+        """Answer an `Asked` event with text, one of its options, or one topic per line. "" means
+        yes.
+        """
         self._answers.put_nowait(text)
 
     async def result(self, watch: Callable[[Event], None] | None = None) -> Result:
@@ -426,7 +430,9 @@ class Session:
         return self.gathering.events()
 
     async def _answered(self) -> str:
-        """Return the user's answer, or "" if stopped or too late."""
+        """Return the user's answer, or "" if the session is stopped or the answer comes too
+        late.
+        """
         with quotas.stepped_out(self.settings), suppress(TimeoutError, Stopped):
             return await unless_stopped(self._stop, self._answers.get(), seconds=USER_SECONDS)
         return ""

@@ -26,17 +26,18 @@ from spadework.values import Result
 GRACE_SECONDS = 0.3
 SAVING_SECONDS, CANCEL_SECONDS, ANSWER_SECONDS = 1.0, 5.0, 0.4
 T = TypeVar("T")
-#: A stream part: the report must be written now.
+#: An item of the stream. It says that the report must be written now.
 EMERGENCY = object()
-#: A stream part: the stream has ended.
+#: An item of the stream. It marks the end.
 _END = object()
 
 
 async def parts_until_deadline(
     stream: AsyncIterator[Any], context: SessionContext, unwritten: Mark = (0.0, 0.0)
 ) -> AsyncGenerator[Any, None]:
-    """Yield the stream's parts, recorded events, and EMERGENCY when it is time to write. Stop
-    shortly after the deadline, or at `unwritten` if no report was started.
+    """Yield the stream's parts, the recorded events, and EMERGENCY when the report must be
+    written. Stop shortly after the deadline, or at the time `unwritten` if writing has not
+    begun.
     """
     budget, journal, queue = context.budget, context.journal, context.record.told
     told = budget.replayed is not None or budget.under(WRITE_NOW)
@@ -63,7 +64,8 @@ async def parts_until_deadline(
     finally:
         task.cancel()
         await asyncio.wait({task}, timeout=ANSWER_SECONDS)
-        # The task may itself be waiting for a journal that hangs.
+        # If the journal hangs, do not wait for the task, which may itself be waiting for the
+        # journal.
         if not task.done() and await journal.answers(ANSWER_SECONDS):
             await asyncio.wait({task}, timeout=CANCEL_SECONDS)
 
@@ -145,7 +147,7 @@ def tell_beginning(
     )
     for notice in (*(f"{p.reason} {p.effect}" for p in context.problems), *context.notices):
         record.tell(Notice(text=notice))
-    # A killed run may have saved more state than it logged.
+    # A run that was killed may have saved state that it did not log.
     proven = records.proven
     untold = [entry for entry in before.get("evidence", []) if entry.id not in proven]
     for event in _of_change({"evidence": untold, "problems": before.get("problems", [])}):
@@ -168,7 +170,7 @@ def _emergency(budget: Budget) -> Notice:
 
 
 def _of_update(part: Any) -> list[Event]:
-    """Return the events in a node's update, ignoring workers' subgraphs."""
+    """Return the events in a node's update. Updates from workers' subgraphs are ignored."""
     if part["ns"]:
         return []
     if waiting := part["data"].get("__interrupt__"):
@@ -187,7 +189,7 @@ def _of_change(change: Any) -> list[Event]:
     ]
 
 
-#: Maximum seconds for closing a run, and the minimum if it finished.
+#: Maximum seconds to wait for a run to close, and the minimum if it has finished.
 CLOSING_SECONDS, LEAST_CLOSING = 10.0, 1.0
 
 Tell = Callable[[Event], None]
@@ -196,7 +198,9 @@ Tell = Callable[[Event], None]
 async def handed_on(
     run: Callable[[Tell], Awaitable[None]], folder: Path, budget: Budget
 ) -> AsyncGenerator[Event, None]:
-    """Yield the events of `run`, with disk errors converted. Closing the iterator cancels it."""
+    """Yield the events of `run`, and convert disk errors to DiskFailed or SessionUnreadable.
+    Closing the iterator cancels the run.
+    """
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
     running = asyncio.create_task(_drive(run, folder, queue))
     over = False

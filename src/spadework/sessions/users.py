@@ -25,7 +25,7 @@ from spadework.values import Value
 
 Row = TypeVar("Row", bound=Value)
 
-#: The version of a list that has never been read.
+#: The version number of a list that has never been read.
 UNKNOWN = -1
 #: Maximum seconds to wait for a list.
 LIST_SECONDS = 5.0
@@ -47,7 +47,7 @@ class ListFile(Generic[Row]):
 
     @property
     def exists(self) -> bool:
-        """True if the list was ever written, even if empty."""
+        """True if the list was ever written, even if it is empty."""
         return self.path.exists()
 
     def take(self, version: int, rows: str) -> None:
@@ -82,7 +82,9 @@ class ListFile(Generic[Row]):
 
     @contextmanager
     def edit(self) -> Iterator[list[Row]]:
-        """Yield the rows, then write them back. Raises SettingsError if damaged."""
+        """Yield the rows for changes, then write them back. Raises SettingsError if the file is
+        damaged.
+        """
         make_folder(self.path.parent)
         with FileLock(self.path.with_name(f".{self.path.name}.lock"), mode=0o600):
             rows = self.read()
@@ -93,7 +95,7 @@ class ListFile(Generic[Row]):
 def kept_list(
     path: Path, rows: TypeAdapter[list[Row]], database_url: SecretStr | None
 ) -> ListFile[Row]:
-    """Return the list at `path`, or the one in the database."""
+    """Return the list stored in the file `path`, or in the database if there is one."""
     if database_url is None:
         return ListFile(path, rows)
     table: ListFile[Row] = shared_backend().list_table(
@@ -102,8 +104,8 @@ def kept_list(
     return table
 
 
-#: `read` covers a user's own sessions, `ask` research and changes, and `admin` only the server's
-#: pages and metrics.
+#: `read` allows reading a user's own sessions, `ask` starting and changing research, and `admin`
+#: only the server's settings page and metrics.
 Scope = Literal["read", "ask", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
@@ -128,7 +130,7 @@ NOBODY = User("", frozenset())
 
 
 def user_name(text: str) -> str:
-    """Return a name in its stored form. Raises SettingsError if invalid."""
+    """Return a user name in its stored form. Raises SettingsError if the name is invalid."""
     name = text.strip().lower()
     if not is_user_name(name):
         wanted = "1 to 64 of a-z, 0-9 and . _ @ + -, beginning and ending with a letter or digit"
@@ -156,8 +158,8 @@ class Token(Value):
 
 
 class Tokens:
-    """The tokens of a home or shared database. Revoking the last one does not open the server to
-    everyone.
+    """The access tokens stored in a home folder or a shared database. Revoking the last one does
+    not open the server to everyone.
     """
 
     def __init__(self, home: Path, database_url: SecretStr | None = None) -> None:
@@ -186,7 +188,9 @@ class Tokens:
         return token
 
     def revoke(self, named: str) -> list[Token]:
-        """Revoke a token by id, or all of a user's tokens. Raises SettingsError without a match."""
+        """Revoke the token with the id `named`, or all tokens of the user `named`. Raises
+        SettingsError if there are none.
+        """
         with self.list.edit() as tokens:
             gone = [one for one in tokens if named.strip().lower() in (one.id, one.user)]
             if not gone:
@@ -198,7 +202,9 @@ class Tokens:
         return gone
 
     def user_of(self, token: str) -> User | None:
-        """Return a token's user, or None, comparing in constant time."""
+        """Return the user to whom a token belongs, or None. Tokens are compared in constant
+        time.
+        """
         given = _hash(token)
         found = [one for one in self.list.current() if hmac.compare_digest(one.sha256, given)]
         return User(found[0].user, frozenset(found[0].scopes)) if found else None
@@ -227,8 +233,8 @@ class People:
         return bool(self.settings.user_header) or self.tokens.any_user
 
     async def look(self) -> None:
-        """Reload the tokens if changed elsewhere. On DiskFailed or SettingsError, the caller must
-        admit nobody.
+        """Reload the tokens if another process changed them. On DiskFailed or SettingsError, the
+        caller must let nobody in.
         """
         if self.settings.database_url is None:
             return
@@ -245,7 +251,7 @@ class People:
             tokens.take(0, "[]")
 
     def settings_of(self, name: str) -> Settings:
-        """Return settings with the user's own home. Raises SettingsError for a bad name."""
+        """Return settings with the user's own home. Raises SettingsError if the name is invalid."""
         if name not in self._settings:
             home = self.settings.home / USERS / user_name(name)
             self._settings[name] = self.settings.with_(home=home).within(self.settings.common)

@@ -55,13 +55,14 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
     )
 
     _given: frozenset[str] = PrivateAttr(default=frozenset())
-    #: The server's home, in the settings of one of its users.
+    #: The server's home folder if these are the settings of a server's user, else None.
     _common: Path | None = PrivateAttr(default=None)
 
     @model_validator(mode="wrap")
     @classmethod
     def _in_one_sentence(cls, data: Any, checked: ModelWrapValidatorHandler[Self]) -> Self:
-        # A graph's context bypasses `load`, so a validator must shorten errors.
+        # Settings that are the context of a graph bypass `load`, so a validator must shorten
+        # errors.
         try:
             return checked(data)
         except ValidationError as error:
@@ -111,7 +112,7 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
         return made
 
     def within(self, common: Path) -> Self:
-        """Return a copy for a user of the server with the home `common`."""
+        """Return a copy for a user of the server whose home is `common`."""
         made = self.model_copy()
         made._common = absolute(common)
         return made
@@ -123,8 +124,8 @@ class Settings(  # pyright: ignore[reportIncompatibleVariableOverride]  # its ow
 
     @property
     def owner(self) -> str:
-        """The home relative to the common home, or "" for the owner. Raises SettingsError if it is
-        outside.
+        """The user's home as a path relative to the common home, or "" for the server's owner.
+        Raises SettingsError if the user's home is outside.
         """
         if not self.home.is_relative_to(self.common):
             wanted = f"in {self.common}, where machines share a database"

@@ -419,7 +419,7 @@ class Observing(BaseModel, defer_build=True, use_attribute_docstrings=True):
 
 
 def levels_of(log: str) -> dict[Concern, LogLevel]:
-    """Return the level of each logged concern. Raises ValueError for unknown words."""
+    """Return the log level of each concern that is logged. Raises ValueError for unknown words."""
     found: dict[Concern, LogLevel] = {}
     for word in filter(None, (word.strip() for word in log.split(","))):
         name, _, level = word.rpartition("=")

@@ -1,4 +1,4 @@
-"""The coverage of topics, searches for gaps, and disagreements."""
+"""The coverage of topics, the searches that fill gaps, and disagreements between sources."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ STATE_WORDS: dict[CoverageState, str] = {
 
 
 def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | None:
-    """Return the coverage state of all topics together, or None if there are none. `evidence`
-    excludes open topics.
+    """Return the coverage state of all topics together, or None if there are none. `evidence` is
+    the amount of evidence for topics that are not open.
     """
     if not topics:
         return None
@@ -29,7 +29,9 @@ def state_as_whole(topics: int, covered: int, evidence: int) -> CoverageState | 
 
 
 class Recommendation(Value):
-    """A search that would fill a gap. If `led_to`, it looks for a name's own page."""
+    """A search that would fill a gap. If `led_to`, it looks for the page of a name that the
+    evidence led to.
+    """
 
     query: str
     purpose: str = ""
@@ -41,7 +43,7 @@ class Recommendation(Value):
 
 
 class Quality(Value):
-    """The quality of a topic's passages, by criteria from 0 to 10."""
+    """The quality of a topic's passages, rated from 0 to 10 by each criterion."""
 
     accuracy: float = Field(ge=0, le=10)
     completeness: float = Field(ge=0, le=10)
@@ -57,7 +59,7 @@ class Quality(Value):
 
 
 class Shortfall(Value):
-    """Something that the evidence for a `topic` ("" for all) lacks."""
+    """Something that the evidence for a `topic` ("" for all topics) lacks."""
 
     kind: Literal[
         "definition",
@@ -76,12 +78,12 @@ class Shortfall(Value):
 
 
 class Coverage(Value):
-    """The ledger's coverage of a topic.
+    """How well the ledger, the collected evidence, covers a topic.
     - `score`: 0..1; `quality`: the latest rating.
     - `gaps`: what is missing.
     - `differences`: figures, dates and names on which sources differ.
     - `near`: the evidence is only the closest found, and probably does not answer the topic.
-    - `judge`: the name of a model, or `CODE`.
+    - `judge`: the name of the model that judged the topic, or `CODE`.
     """
 
     topic: str
@@ -97,14 +99,16 @@ class Coverage(Value):
 
     @property
     def state(self) -> CoverageState:
-        """The state: answered, partly (a quote may answer it), or open."""
+        """The topic's state: answered, partly (a quote may answer it), or open."""
         if self.covered:
             return "answered"
         return "partly" if self.evidence_ids and not self.near else "open"
 
 
 class Round(Value):
-    """The evidence, mean score (0..1) and mean quality (0..10) before and after a round."""
+    """The amount of evidence, the mean score (0..1) and the mean quality (0..10) before and after
+    a round of research.
+    """
 
     number: int
     evidence_before: int
@@ -116,7 +120,7 @@ class Round(Value):
 
 
 class Side(Value):
-    """One side of a disagreement, with a weight of 0..1. A `changed_copy` rests only on newer
+    """One side of a disagreement, with a weight of 0..1. If `changed_copy`, it rests only on newer
     near-copies of another side's pages.
     """
 

@@ -17,7 +17,7 @@ Complexity = Literal["simple", "moderate", "complex"]
 Freshness = Literal["any", "recent", "now"]
 Need = Literal["text", "count", "table"]
 
-#: The kind of answer that code can check, or "open".
+#: The expected kind of answer, which code can check unless it is "open".
 Expected = Literal[
     "number", "date", "name", "definition", "steps", "code", "items", "rows", "both sides", "open"
 ]
@@ -27,10 +27,10 @@ COUNTRY, LANGUAGE = r"^([a-z]{2})?$", r"^([a-z]{2,12}(-[a-z]{2,12})*)?$"
 
 class Question(Value):
     """The question, with its attachments and instructions.
-    - `earlier`: previous questions, oldest first; `answers`: "" if unknown.
+    - `earlier`: previous questions, oldest first; `answers`: their answers, "" if unknown.
     - `asked_on`: the ISO date of the run.
-    - `wishes`: instructions on form.
-    - `keeps`: the headings of a report to which only missing parts are added.
+    - `wishes`: instructions on the report's form.
+    - `keeps`: the headings of an earlier report to which only missing parts are added.
     """
 
     text: str
@@ -44,7 +44,7 @@ class Question(Value):
     keeps: tuple[str, ...] = ()
 
 
-#: Maximum query characters. Providers reject 400, including site filters.
+#: Maximum characters of a query. Providers reject 400 characters, including site filters.
 MOST_QUERY_CHARS = 300
 
 
@@ -62,9 +62,9 @@ Wish = Literal["country", "language", "news", "time"]
 class Query(Value):
     """A query and its search filters; "", None and False mean no filter.
     - `country`: an ISO 3166 code.
-    - `since`, `until`: inclusive; they override `freshness`.
-    - `asked_in`: a preferred language, without filtering.
-    - `results`, `seconds`: 0 to use the settings.
+    - `since`, `until`: inclusive dates, which override `freshness`.
+    - `asked_in`: the question's language, which is preferred but not a filter.
+    - `results`, `seconds`: the number of results and the time limit, or 0 to use the settings.
     """
 
     text: Annotated[str, AfterValidator(_short)]
@@ -83,7 +83,9 @@ class Query(Value):
 
 
 class Topic(Value):
-    """A topic to cover, with evidence of kind `expects` and words in `must_cover`."""
+    """A topic to cover. `expects` is the kind of answer sought, and `must_cover` lists words or
+    aspects without which the topic is not answered.
+    """
 
     name: str
     question: str
@@ -113,7 +115,7 @@ class Plan(Value):
 
 
 class Span(Value):
-    """A range. Half of the earlier runs were below `median`."""
+    """A range of values. The values of half of the earlier runs were below `median`."""
 
     low: float = 0.0
     high: float = 0.0
@@ -145,10 +147,10 @@ class Forecast(Value):
 
 class Task(Value):
     """A worker's task: a topic, its queries and the number of pages to read.
-    - `broad`: belongs to a survey.
+    - `broad`: the task belongs to a survey.
     - `own`: no other worker reads its pages.
     - `together`: the page limit of all workers in the round.
-    - `again`: queries whose hits may be unread.
+    - `again`: earlier queries, some of whose hits may still be unread.
     """
 
     topic: Topic

@@ -52,8 +52,8 @@ Form = Literal["paragraph", "bullets", "steps", "table", "code", "heading"]
 
 
 class Sentence(Value):
-    """A sentence of the report, or code, with its evidence. `maker` is a model's name or `CODE`.
-    `inferred` sentences are conclusions.
+    """A sentence or piece of code of the report, with its evidence. `maker` is a model's name or
+    `CODE`. `inferred` sentences are conclusions.
     """
 
     text: str
@@ -69,9 +69,9 @@ class Sentence(Value):
 
 
 class Part(Value):
-    """A part of a section in one form. `takes` is the number of sentences in each item: a
-    paragraph, a list item or a table cell (row by row). A sub-heading has only `text`. `quoted`
-    parts keep the words of pages.
+    """A part of a section in one form, such as a list. `takes` is the number of sentences in each
+    item: a paragraph, a list item or a table cell (row by row). A sub-heading has only `text`.
+    `quoted` parts keep the words of pages.
     """
 
     form: Form
@@ -146,7 +146,7 @@ def _without_bare(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 
 class Report(Value):
-    """The report on a question. Code adds text in `language`."""
+    """The report on a question. `language` is the language of text that code adds."""
 
     title: str
     sections: tuple[Section, ...] = ()
@@ -160,7 +160,9 @@ class Report(Value):
 
 
 class Weakness(Value):
-    """A weakness in a `section`. `query` is the first search for `topic`."""
+    """A weakness in a `section`. If something is missing, `query` is the search that would find
+    it, and `topic` the name of its topic.
+    """
 
     text: str
     section: str = ""
@@ -191,8 +193,8 @@ class Picture(Value):
 
 
 class Citation(Value):
-    """A sentence, one piece of its evidence, and the verdict. `maker` and `judge` are models'
-    names, `CODE` or `NOBODY`.
+    """A sentence, one piece of its evidence, and the verdict on whether that supports it. `maker`
+    and `judge` are models' names, `CODE` or `NOBODY`.
     """
 
     sentence: str
@@ -281,7 +283,7 @@ class Usage(Value):
 
 
 class CoveredTopic(Value):
-    """A topic of a result. `near` evidence is only the closest found."""
+    """A topic of a result. If `near`, its evidence is only the closest found."""
 
     name: str
     covered: bool
@@ -294,7 +296,7 @@ class CoveredTopic(Value):
 
     @property
     def state(self) -> CoverageState:
-        """The state: answered, partly (a quote may answer it), or open."""
+        """The topic's state: answered, partly (a quote may answer it), or open."""
         if self.covered:
             return "answered"
         return "partly" if self.evidence and not self.near else "open"
@@ -350,5 +352,5 @@ class Result(Value):
 
     @property
     def evidence_count(self) -> int:
-        """The amount of evidence for topics that are not open."""
+        """The number of pieces of evidence for topics that are not open."""
         return sum(len(topic.evidence) for topic in self.topics if topic.state != "open")

@@ -31,7 +31,7 @@ class Hit(Value):
     """A hit of a search.
     - `text`: the page itself if the provider sends it, so that it need not be fetched.
     - `publisher` (a newspaper, journal or site), `kind`: as the provider states them.
-    - `relevance`: 0..1; `rrf`: set by fusion.
+    - `relevance`: 0..1; `rrf`: the score from fusing the rankings of several searches.
     - `found_by`: every search that found it.
     """
 
@@ -63,7 +63,9 @@ class Lead(Value):
 
 
 class Choice(Value):
-    """The decision on a hit, and its reason. `rrf` is the fused score."""
+    """The decision on a hit (`fate`) and its reason (`why`). `rrf` is the hit's fused rank
+    score.
+    """
 
     url: str
     title: str = ""
@@ -158,11 +160,11 @@ class Passage(Value):
 
 
 class Evidence(Value):
-    """A numbered entry of the ledger.
+    """A numbered entry of the ledger, the collected evidence.
     - `quote`: the verbatim text `start:end` of the page `content_hash`.
     - `heading`: the headings above it; `before`, `after`: the adjacent sentences.
     - `claim`: a model's self-contained rewording of the quote, if any.
-    - `origin`: shared by near-copies, which are counted once.
+    - `origin`: the same for all near-copies of a page, which are counted once.
     - `language`: the programming language of code.
     A "row" has its column names at `columns` of the page. "cells" are a row whose first cell
     labels the rest. An "item" is number `step` (from 1) of the list that starts at `steps`.

@@ -13,7 +13,7 @@ CODE, NOBODY = "code", "nobody"
 
 
 class Visible(BaseModel):
-    """A model whose texts have no invisible characters."""
+    """A pydantic model whose texts contain no invisible characters."""
 
     def model_post_init(self, context: Any) -> None:
         """Remove invisible characters from all texts at once."""

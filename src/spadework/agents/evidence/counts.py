@@ -89,7 +89,9 @@ def with_lists(
 
 
 def with_tables(topic: Topic, judgement: Judgement, texts: Mapping[Page, str]) -> Judgement:
-    """Add the table rows that prove a computed value to a judgement made by code."""
+    """Add the table rows that prove a computed value. Change only judgements made without a
+    model.
+    """
     if judgement.judge != CODE:
         return judgement
     found = [
@@ -154,7 +156,7 @@ class _Told(NamedTuple):
 def _told_rows(
     question: str, own: Sequence[Evidence], pages: Mapping[str, str], say: Phrases
 ) -> _Told | None:
-    """Return the computed value, or None if a single row is the answer."""
+    """Return the value computed from quoted rows, or None if there is none or one row states it."""
     by_page = {e.content_hash: e for e in own}
     for digest, page in by_page.items():
         made = _compute(question, pages.get(digest, ""), page.title, page.url)
@@ -188,7 +190,7 @@ def is_count(
     told = (_told_rows(each, cited, pages, say) for each in asked)
     if any(one and one.text == sentence.text for one in told):
         return True
-    # In every language, a sentence about a list begins with its quoted name.
+    # In every language, a sentence about a list begins with the list's name in quotation marks.
     return sentence.text.startswith(("“", "„", "«", "「")) and any(
         listed.sentence(shown, say) == sentence.text
         for listed, shown, _ in _quoted_lists(cited, pages)
@@ -196,7 +198,7 @@ def is_count(
 
 
 def states_count(topic: Topic, asked: set[str], quotes: Sequence[str]) -> bool:
-    """Return whether a quote states the number of things asked for."""
+    """Return whether any quote states the count that the topic asks for."""
     code = spoken(topic.question)
     known = numbers(topic.question, code)
     things = stems(counted(topic.question, code), code) or asked

@@ -1,4 +1,6 @@
-"""Check whether quotes contain what a topic expects, and find what is missing."""
+"""Check whether quotes contain the kind of answer that a topic expects, and find what is
+missing.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +34,11 @@ from spadework.values import (
     Topic,
 )
 
-#: Expected answers that other pages can confirm or contradict.
+#: Kinds of answers that other pages can confirm or contradict.
 FACTS: frozenset[Expected] = frozenset({"number", "date", "name"})
-#: The maximum passages to examine, and the maximum pages to quote for each side.
+#: The maximum number of passages to examine, and of pages to quote on each side (for and against).
 MOST_SHOWN, MOST_QUOTED = 60, 2
-#: The fraction of judging time for confirming facts.
+#: The fraction of the judging time that may be spent on confirming facts.
 CONFIRMING = 0.1
 
 
@@ -73,7 +75,7 @@ def confirm_fact(
 
 
 def asked_of(plan: Plan, topic: Topic) -> set[str]:
-    """Return the stems of a topic's question without its subjects."""
+    """Return the word stems of a topic's question, without those of the plan's subjects."""
     code = spoken(topic.question)
     words = stems(topic.question, code)
     return words - stems(" ".join(plan.subjects), code) or words
@@ -121,7 +123,9 @@ SEVERAL = 3
 
 
 class Standard(NamedTuple):
-    """The minimum quality (0 to 10), desired quality and minimum domains of a topic's evidence."""
+    """The minimum and the desired quality (0 to 10) of a topic's evidence, and the minimum number
+    of domains it must come from.
+    """
 
     quality: float = 7.5
     target: float = 8.0
@@ -156,7 +160,7 @@ def wants_code(asked: str) -> bool:
 
 
 def _is_named(found: re.Match[str]) -> bool:
-    """Return whether the word before "code" names another kind ("exit code")."""
+    """Return whether the word before "code" shows that source code is not meant ("exit code")."""
     before, by = found["before"] or "", found["by"] or ""
     spoken = language(language_of(found.string) or "en")
     if not by or by.casefold() in spoken.stop | _SOURCE or before.casefold() in _ACTS:
@@ -166,11 +170,11 @@ def _is_named(found: re.Match[str]) -> bool:
 
 
 LEAST_STEPS, LEAST_ITEMS = 2, 2
-#: A sentence with more commas, "and" or "or" than this is a list.
+#: A sentence with more separators (a comma, "and" or "or") than this counts as a list.
 LEAST_COMMAS = 1
-#: The minimum number of entries accepted as a table without table rows.
+#: If no entry is a table row, at least this many entries are accepted as a table.
 LEAST_ROWS = 3
-#: The number of sides in a comparison that code can check.
+#: Code can check only comparisons with exactly this many sides.
 SIDES = 2
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20|21)\d\d(?!\d)|\d\d?[./-]\d\d?[./-]\d\d")
 _LISTED = re.compile(r"[,;、，]|\s(?:and|or|und|oder|et|ou|y|o|и|или)\s")
@@ -233,8 +237,8 @@ def _rows(topic: Topic, known: Sequence[Evidence]) -> bool:
 
 
 def _both(topic: Topic, known: Sequence[Evidence]) -> bool:
-    """Return whether each side is mentioned. Quotes in other languages pass, because names may
-    differ.
+    """Return whether each side of a comparison is mentioned. If all quotes are in other languages,
+    assume so, because names may differ.
     """
     code = spoken(topic.question)
     if len(topic.must_cover) != SIDES or all(spoken(e.quote) != code for e in known):
@@ -262,7 +266,7 @@ FRESH_DAYS: dict[Freshness, int] = {"now": 31, "recent": 366}
 LEAST_WORDS = 5
 #: The number of hits to request, by search priority.
 RESULTS: dict[Priority, int] = {"high": 5, "medium": 5, "low": 4}
-#: The priorities of shortfalls. The default is "medium".
+#: The search priority for each kind of missing evidence. The default is "medium".
 _PRIORITIES: dict[str, Priority] = {
     "definition": "high",
     "steps": "high",
@@ -273,7 +277,7 @@ _PRIORITIES: dict[str, Priority] = {
 _LIBRARY = "library://"
 _DATE = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 
-#: Expected answers that may include code on technical topics.
+#: Kinds of answers that may include code if the topic is technical.
 _MAY_BE_CODE = frozenset(("code", "steps", "open"))
 
 
@@ -292,7 +296,7 @@ _KINDS: dict[QuestionType, _Kind] = {
 def shortfalls(
     plan: Plan, coverage: Mapping[str, Coverage], ledger: Sequence[Evidence], standard: Standard
 ) -> tuple[Shortfall, ...]:
-    """Return what the ledger lacks. Topics without any evidence are skipped."""
+    """Return what evidence is still missing. Topics without any evidence are skipped."""
     proven = {t.name: own for t in plan.topics if (own := [e for e in ledger if e.topic == t.name])}
     if not proven:
         return ()
@@ -302,7 +306,8 @@ def shortfalls(
     for topic in topics:
         own, judged = proven[topic.name], coverage.get(topic.name)
         by_model = bool(judged and judged.covered and judged.judge != CODE)
-        # A model that judged the topic covered has already considered code.
+        # A model that judged the topic to be covered has already considered whether code is
+        # needed.
         if not (by_model and topic.expects == "open"):
             found += _lacks_code(topic, own, say)
         found += _navigation(topic, own, say)
@@ -321,7 +326,8 @@ def _of_the_kind(
     if kind := _KINDS.get(plan.question_type):
         asks = next((topic for topic in topics if topic.expects == kind.expects), topics[0])
         if not holds_expected(asks.model_copy(update={"expects": kind.expects}), ledger):
-            # Outside English, search for the question, because `kind.query` is English.
+            # If the language is not English, search for the question, because `kind.query` is
+            # English.
             english = plan.language.lower().startswith("en")
             query = kind.query.format(about=about) if english else asks.question
             yield _lacks(kind.expects, asks.name, say(kind.lacking, about=about), query)
@@ -369,7 +375,9 @@ def _quality(topic: Topic, coverage: Coverage | None, floor: float) -> Iterator[
 
 
 def _whole(plan: Plan, ledger: Sequence[Evidence], standard: Standard) -> Iterator[Shortfall]:
-    """Yield the ledger's shortfalls in freshness and domains. Library documents are exempt."""
+    """Yield shortfalls if the web evidence is too old, or if the evidence is from too few
+    domains.
+    """
     web = [e for e in ledger if not e.url.startswith(_LIBRARY)]
     if not web:
         return
@@ -403,7 +411,7 @@ def _lacks(kind: str, topic: str, text: str, query: str) -> Shortfall:
 
 
 def search(query: str, purpose: str = "", priority: Priority = "medium") -> Recommendation:
-    """Return a recommended search whose number of hits follows its priority."""
+    """Return a recommended search. Its priority determines how many hits are requested."""
     return Recommendation(
         query=query, purpose=purpose, priority=priority, max_results=RESULTS[priority]
     )

@@ -16,11 +16,12 @@ from spadework.values import Evidence, Recommendation, Topic
 
 #: The maximum number of names to follow, per page and in total.
 MOST_EACH, MOST_HOPS = 2, 4
-#: The score bonus for each relation word in the sentence, and for a preceding "by" or "of".
+#: The score bonus of a name for each relation word in its sentence, and for a "by" or "of" before
+#: the name.
 ROLE, LINK = 2.0, 1.0
-#: The bonus for a name with several words, and a name's minimum characters.
+#: The score bonus for a name with several words, and the minimum number of characters in a name.
 MANY, LEAST_CHARS = 0.5, 3
-#: The factor on a name's score for each sentence before it.
+#: A name's score is multiplied by this factor for each sentence before the name's own.
 LATER = 0.9
 
 _NAME = re.compile(
@@ -66,7 +67,7 @@ def multi_hops(question: str, shown: Sequence[PassageView]) -> list[Hop]:
 
 @dataclass(frozen=True)
 class Trail:
-    """The hops of a question.
+    """The names to follow for a question (hops).
     - `ahead`: hops to search for next.
     - `via`: hops already searched for.
     - `titles`: titles of shown pages that the evidence mentions.
@@ -80,7 +81,9 @@ class Trail:
 
 
 def trail(question: str, shown: Sequence[PassageView], known: Sequence[Evidence]) -> Trail:
-    """Return the hops of a question. There are none if it asks for no relation."""
+    """Return the names to follow for a question. There are none if it does not ask for a
+    relation.
+    """
     asked = stems(question)
     titled = any(asked <= stems(passage.page.title) for passage in shown)
     if titled or not asks_for_a_relation(question):

@@ -32,13 +32,13 @@ class PassageView:
     score: float = 0.0
 
     def spot(self, span: tuple[int, int]) -> Spot:
-        """Return a span of the page as a spot. It must be within the passage."""
+        """Return the part of the page at `span` as a quote. The span must be within the passage."""
         start, end = span
         return Spot(self.page, start, end, self.text[start - self.start : end - self.start])
 
 
 def to_people(shown: PassageView) -> list[PassageView]:
-    """Split a passage at sentences that look like prompt injections, and drop them."""
+    """Split a passage at sentences that look like prompt injections, and drop those sentences."""
     spans = spans_between_injections(shown.text)
     if spans == [(0, len(shown.text))]:
         return [shown]
@@ -69,7 +69,9 @@ class Spot:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A judgement of a topic's evidence. If `near` is set, the spots are probably no answer."""
+    """A judgement of a topic's evidence. If `near` is set, the spots (quotes) probably do not
+    answer the topic.
+    """
 
     covered: bool
     score: float
@@ -84,7 +86,7 @@ class Judgement:
 
 Span = tuple[int, int]
 
-#: The sign before the number of a part.
+#: The sign before the number of each quotable part.
 MARK = "¶"
 CLAIM_CHARS = 300
 
@@ -116,7 +118,9 @@ class Numbered:
         ]
 
     def passage(self, number: int) -> PassageView | None:
-        """Return the passage that contains a part, or None."""
+        """Return the passage that contains the part with this number, or None if there is no such
+        part.
+        """
         return self._parts[number - 1][0] if 0 < number <= len(self._parts) else None
 
     def spots(self, first: int, last: int, claim: str = "") -> list[Spot]:
@@ -180,7 +184,7 @@ def items_of(text: str, block: Block) -> Iterator[Span]:
 LEAST_PAGES = 2
 #: A boilerplate line is also on at least this fraction of the host's shown pages.
 LEAST_SHARE = 0.5
-#: The fraction of boilerplate lines that makes a block boilerplate.
+#: A block is boilerplate if at least this fraction of its lines is boilerplate.
 MOST = 0.5
 #: The minimum average words per link in a menu of headlines. Lists of names have fewer.
 HEADLINE = 4

@@ -31,16 +31,17 @@ _DATELINE = re.compile(
     r"(?=[A-Z][A-Z.' -]{2}|\([A-Z])(?:[A-Z][A-Z.' -]+(?:, [A-Z][\w.]*(?: [A-Z][\w.]*)?)?\s*)?"
     r"(?:\([A-Z][A-Z/ ]+\)\s*)?[—–]\s+"
 )
-#: The minimum number of characters in a candidate.
+#: The minimum number of characters in a candidate (a quotable part of a passage).
 LEAST_CHARS = 12
-#: The minimum number of words in a fragment. It excludes "By Lena Brodsky, staff writer".
+#: The minimum number of words in an incomplete sentence. It excludes "By Lena Brodsky, staff
+#: writer".
 LEAST_WORDS = 7
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """Spans of a page that are quoted together, and their text. `lead` is the introducing
-    sentence, and `led` its spans.
+    """Spans of a page that are quoted together, and their text. `lead` is the sentence that
+    introduces them, and `led` holds that sentence's spans.
     """
 
     shown: PassageView
@@ -96,7 +97,7 @@ class _Passage:
         self.said = sentences(shown.text)
         self.lead: Span | None = None
         self.led: tuple[Span, ...] = ()
-        #: Text that the next sentence may continue: introduced code or an unfinished sentence.
+        #: The spans that the next sentence may continue: code or an unfinished sentence.
         self.begun: tuple[Span, ...] | None = None
         self.term: int | None = None
         self._spaced = not language(self.language).unspaced
@@ -134,8 +135,8 @@ class _Passage:
         texts, leads = [self._read(span) for span in spans], False
         for n, text in enumerate(texts):
             last = n + 1 == len(texts)
-            # An introducing sentence is quoted with its list or code. Fragments are never quoted
-            # alone.
+            # Quote an introducing sentence only with its list or code, and never quote a short
+            # fragment alone.
             leads = text.endswith(_LEADS) or (last and not is_ended(text) and self._led_by(after))
             leads = leads or is_term(self.text, block)
             whole = self._whole(spans, n, block)
@@ -155,9 +156,11 @@ class _Passage:
         return after is not None and (after.kind in _LED or self.text[after.start].islower())
 
     def _whole(self, spans: Sequence[Span], n: int, block: Block) -> tuple[Span, ...]:
-        """Return a sentence's span and those it depends on, or () if one is missing."""
+        """Return the spans of a sentence and of the text it depends on, or () if that text is
+        missing.
+        """
         leans = n and language(self.language).needs_context(self._read(spans[n]))
-        # In a script without spaces, a sentence this short only names the topic.
+        # In a script without spaces, a previous sentence this short only names the topic.
         leans = leans or (n and not self._spaced and len(self._read(spans[n - 1])) < LEAST_CHARS)
         first = n - 1 if leans else n
         span = spans[first][0], spans[n][1]
@@ -179,7 +182,7 @@ class _Passage:
 
     def _rows(self, block: Block) -> Iterator[Candidate]:
         header = header_of(self.text, block)
-        # A web table without column names begins with an empty row.
+        # A table from a web page begins with an empty row if it has no column names.
         of_web = "html" in f"{self.shown.page.media_type}{self.shown.page.url[-5:]}"
         heads = header_of(self.text, block, 1) if of_web else header
         names = self.text[slice(*header)] if header else self.shown.columns
@@ -189,7 +192,8 @@ class _Passage:
                 named = tuple((plain(name), plain(cell)) for name, cell in named_cells(names, row))
                 said = " ".join(row_as_sentence(named).split())
                 made = replace(self._build("row", (span,), said, block), cells=named)
-                # A caption does not introduce a row, because the column names do.
+                # Do not quote a caption with a row, because the column names already introduce the
+                # row.
                 leads = is_ended(made.lead) or made.lead.endswith(_LEADS)
                 yield made if leads else replace(made, led=())
 

@@ -9,9 +9,10 @@ from itertools import dropwhile
 
 from spadework.tools.text.language import Language, language
 
-#: The maximum words in a list item, and in an aspect. Longer texts are clauses.
+#: The maximum number of words in a listed item, and in an aspect. Longer texts count as clauses.
 MOST_WORDS, MOST_OF_ASPECT = 6, 3
-#: The minimum items of a list with commas. "Nets, and say which is better" is none.
+#: The minimum number of items in a list with commas. "Nets, and say which is better" is not a
+#: list.
 LEAST_LISTED = 3
 _COMMA = r"\s*,\s*"
 #: Separators that end a side (`_CUT`) or the criteria (`_END`).
@@ -21,7 +22,7 @@ _END = re.compile(r"[:;?]|\s[-–—]\s")
 
 @dataclass(frozen=True)
 class Compared:
-    """A comparison in the question's words. `by` holds the criteria, or ""."""
+    """A comparison in the question's words. `by` holds the criteria, or "" if there are none."""
 
     sides: tuple[str, ...]
     by: str = ""
@@ -37,8 +38,8 @@ def compared(text: str, code: str) -> Compared | None:
 
 
 def aspects_of(text: str, spoken: Language) -> dict[str, str]:
-    """Map each aspect to its query, such as `causes` to "causes of gout". Return {} for fewer than
-    two.
+    """Map each aspect in a text to its query, such as `causes` to "causes of gout". Return {} if
+    there are fewer than two aspects.
     """
     for found in spoken.belongs.finditer(text):
         words = text[: found.start()].split()
@@ -95,7 +96,9 @@ def _read(found: re.Match[str], spoken: Language) -> Compared | None:
 
 
 def _shared(text: str, spoken: Language) -> tuple[str, str, str] | None:
-    """Split "the price of tea and coffee" into three. Return None for "University of Oslo"."""
+    """Split "the price of tea and coffee" into "price", "tea" and "coffee". Return None for a name
+    such as "University of Oslo".
+    """
     what, *things = spoken.belongs.split(text)
     joint = spoken.joint.search(things[0]) if len(things) == 1 else None
     bare = without_article(what, spoken)
@@ -120,7 +123,9 @@ def _last_sides(text: str, spoken: Language) -> list[str]:
 
 
 def _apart(side: str, before: str, spoken: Language) -> tuple[str, str]:
-    """Split a side from its criteria. A preposition also used in `before` does not begin them."""
+    """Split a side of a comparison from its criteria. The criteria cannot begin with a preposition
+    that is also in `before`.
+    """
     for found in spoken.regarding.finditer(side):
         own, rest = side[: found.start()], side[found.start() :]
         if own and found[0].strip() not in before.split() and (by := _criteria(rest, spoken)):

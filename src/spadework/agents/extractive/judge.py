@@ -24,24 +24,25 @@ from spadework.tools.text.markdown import plain
 from spadework.tools.text.passages import cut, headings
 from spadework.values import Evidence, Page, Plan, Recommendation, Topic
 
-#: The weight of question words in the headings above.
+#: The weight of question words that are only in the headings above a candidate.
 ABOVE = 0.5
-#: The weight of question words outside the current aspect.
+#: The weight of question words that do not belong to the current aspect.
 ASIDE = 0.3
-#: The penalty for length, and the advantage of the first page over the last.
+#: The strength of the penalty for long candidates, and the bonus of the first page over the last.
 LENGTH, FIRST_PAGE = 0.15, 0.5
-#: The exponents for passage score and position in the page. Each was fitted on five of six sets,
-#: and held on the sixth.
+#: The exponents for the passage's score and for the position in the page. Each was fitted on five
+#: of six data sets, and confirmed on the sixth.
 PASSAGE, LEAST_PASSAGE, DECAY, DECAY_CHARS = 0.5, 0.01, 0.25, 2_000
-#: The score factors for the requested value and for the requested form.
+#: The score factors for a candidate with the requested kind of value, or in the requested form.
 FITTING_VALUE, FITTING_FORM = 2.5, 1.5
 #: The weights of question words inside a list and in the text above it.
 IN_LIST = (0.5, 1.0)
-#: The maximum characters quoted, sentences for a proven fact, and passages if nothing is proven.
+#: The maximum number of characters to quote, of sentences for a proven fact, and of passages if
+#: nothing is proven.
 ROOM, MOST_PROVEN, MOST_PASSAGES = 1_200, 3, 3
-#: Above FEW candidates, words often co-occur by chance: 124 of 127 answers from notes and news
-#: were right (at most 382 candidates), but only 13 of 37 from manuals (980 to 6,000). A proof must
-#: then state the answer, on at most MOST_STATING pages.
+#: Among more than FEW candidates, words often co-occur by chance: 124 of 127 answers from notes
+#: and news were right (at most 382 candidates), but only 13 of 37 from manuals (980 to 6,000). A
+#: proof must then state the answer itself, and at most MOST_STATING pages may do so.
 FEW, MOST_STATING = 500, 2
 #: The fraction of shared words that makes one candidate repeat another.
 SAME = 0.7
@@ -69,8 +70,8 @@ _STEPS = re.compile(r"^(?:```|\d+\. )", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Scored:
-    """A scored candidate, with the stems of its text (`own`) and of its headings too (`near`). It
-    `proves` an answer if subject and requested thing co-occur.
+    """A scored candidate, with the word stems of its text (`own`), and of its text and headings
+    (`near`). It `proves` an answer if it contains both the subject and the requested thing.
     """
 
     candidate: Candidate
@@ -84,9 +85,10 @@ class Scored:
 @dataclass(frozen=True)
 class Opinion:
     """What to quote for a question, best first.
-    - `proven`, `denied`: whether every aspect is proven, and whether any is denied.
-    - `share`: the largest fraction of the question's words found together.
-    - `missing`: stems of the question that are on no page.
+    - `proven`, `denied`: whether the quotes prove every aspect, and whether one denies an
+      aspect.
+    - `share`: the largest fraction of the question's words that is found in one quote.
+    - `missing`: word stems of the question that occur on no page.
     """
 
     chosen: tuple[Scored, ...] = ()
@@ -97,7 +99,7 @@ class Opinion:
 
 
 class Pool:
-    """All quotable parts of the passages, with stems and page ranks."""
+    """All quotable parts of the passages, with their word stems and the ranks of their pages."""
 
     def __init__(self, shown: Sequence[PassageView]) -> None:
         self.candidates = candidates(shown)
@@ -195,8 +197,8 @@ def judge_passages(
 def _parts_first(
     ranked: list[Scored], subject: Stems, words: Stems, ranks: Mapping[str, int]
 ) -> list[Scored]:
-    """Return a how-to's installation, uses and pitfall, or all candidates if these do not
-    suffice.
+    """Return the installation, usage and pitfalls for a how-to question, or all candidates if
+    these do not cover the question.
     """
     headed = [(_heads(one), one) for one in ranked]
     own = [one for (head, _), one in headed if head and head <= subject]
@@ -235,8 +237,8 @@ def choose(
     quoted: Sequence[Stems] = (),
     taken: Sequence[Scored] = (),
 ) -> list[Scored]:
-    """Return the best candidates, proofs first. Only a single candidate may exceed `room`
-    characters.
+    """Return the best candidates, proofs first. Together they have at most `room` characters,
+    unless there is only one.
     """
     chosen, before, used = list[Scored](), [*quoted, *(s.own for s in taken)], 0
     best = max((one.score for one in ranked), default=0.0)
@@ -272,7 +274,7 @@ def _proofs_first(ranked: Sequence[Scored], slot: Slot) -> list[Scored]:
 
 
 def _in_lists(chosen: Sequence[Scored]) -> list[Scored]:
-    """Group chosen items by list or table, at the first item's position."""
+    """Put the chosen items of a list or table together, at the position of the first one."""
     places = [
         (_page(s), s.candidate.block if s.candidate.kind in ("item", "row") else s.candidate.spans)
         for s in chosen
@@ -354,8 +356,8 @@ def _bare(heading: str) -> str:
 
 #: The score of an unproven topic when all its words are found together.
 UNPROVEN = 0.6
-#: Below the fraction NEAREST of words found together, no page is about the question, and at most
-#: MOST_NEAREST quotes are kept.
+#: If less than the fraction NEAREST of the question's words is found together, assume that no page
+#: is about the question, and keep at most MOST_NEAREST quotes.
 NEAREST, MOST_NEAREST = 0.5, 2
 
 
@@ -392,7 +394,7 @@ def assess(
 
 def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
     code = spoken(topic.question)
-    # The word "compare" need not be on any page.
+    # Ignore the word "compare", which need not be on any page.
     said = language(code).cues["compare"].sub(" ", topic.question)
     typed = [word.strip(SIGNS) for word in said.split()]
     if language(code).unspaced:
@@ -402,7 +404,9 @@ def _unnamed(topic: Topic, opinion: Opinion) -> list[str]:
 
 
 def _unheld(word: str, missing: frozenset[str], held: frozenset[str]) -> list[str]:
-    """Return the parts of an unspaced text with `missing` pairs and no `held` ones."""
+    """Return the parts of an unspaced text whose character pairs are in `missing` but not in
+    `held`.
+    """
     pairs = [(word[n : n + 2], {n, n + 1}) for n in range(len(word))]
     found = {at for pair, own in pairs if pair in missing for at in own}
     found -= {at for pair, own in pairs if pair in held for at in own}
@@ -426,7 +430,7 @@ def _quote(chosen: Sequence[Scored]) -> Iterator[Spot]:
 
 
 def _each_once(spots: Sequence[Spot]) -> list[Spot]:
-    """Drop spots inside others, because several items may share a lead-in."""
+    """Drop quotes inside other quotes, because several items may share an introducing sentence."""
     kept: list[Spot] = []
     for one in spots:
         met = [n for n, old in enumerate(kept) if one.overlaps(old)]

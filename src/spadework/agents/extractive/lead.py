@@ -24,10 +24,10 @@ from spadework.tools.text.passages import is_long, shorten_question
 from spadework.values import Complexity, Hit, Plan, Query, Question, Topic
 
 MOST_TOPICS, MOST_QUERIES = 6, 4
-#: The maximum sides searched for separately, and the maximum words in each.
+#: The maximum number of compared sides to search for separately, and of words in each.
 MOST_SIDES, SIDE_WORDS = 4, 3
 MOST_WISHES = 5
-#: A follow-up with no name and at most this many terms continues the previous subject.
+#: A follow-up question with no name and at most this many terms is about the previous subject.
 FEW_TERMS = 3
 
 
@@ -68,7 +68,9 @@ def _plan(question: Question, hits: Sequence[Hit]) -> Plan:
 
 
 def _each_side(asked: Sequence[Asked], spoken: Language) -> list[Topic]:
-    """Return one topic per side, because a page about one side might answer a joint topic."""
+    """Return one topic for each side of a comparison. A page about only one side might seem to
+    answer a topic about both.
+    """
     [only, *more] = asked
     among = only.compared
     if more or among is None or not spoken.defines or not _is_bare(only, spoken):

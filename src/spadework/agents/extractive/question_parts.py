@@ -1,4 +1,6 @@
-"""Split a question into parts with expected answers, and long material into topics."""
+"""Split a question into parts, each with its expected kind of answer, and long pasted material
+into topics.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,15 @@ from spadework.tools.text.language import DEFAULT, Language, language, language_
 from spadework.tools.text.sentences import sentences
 from spadework.values import Expected, Query, Question, QuestionType, Topic
 
-#: The minimum content words in a part that has no name but makes sense alone.
+#: A part without a name needs at least this many content words to make sense alone.
 LEAST_WORDS = 3
 #: Patterns for a sentence with its separator, and for the boundary between clauses.
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)|[。！？；]|\n|\Z)\s*", re.DOTALL)
 _CLAUSE = re.compile(r"(?<=[;；])")
 #: The maximum words in a clause about the answer's form.
 WISH_WORDS = 25
-#: The question type and expected answer for each cue. The first matching cue decides.
+#: The question type and the expected kind of answer for each cue (such as "how many"). The first
+#: matching cue decides.
 _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "compare": ("compare", "both sides"),
     "steps": ("howto", "steps"),
@@ -33,13 +36,14 @@ _KINDS: dict[str, tuple[QuestionType, Expected]] = {
     "define": ("what", "definition"),
     "items": ("general", "items"),
 }
-#: Expected answers that code can check. Any two sentences or items would pass as steps.
+#: Kinds of answers that code can check. Steps are excluded, because any two sentences or items
+#: would pass as steps.
 _CHECKED: frozenset[Expected] = frozenset({"number", "date", "name", "both sides"})
 #: A word of a name. "HTTP/2" is one word, and so is "Vor- und Nachteile".
 _PART = r"(?:[A-Z][\w'’-]*-\s(?:and|or|und|oder)\s\w+|[A-Z0-9][\w'’.-]*\w(?:/\w+)*)"
 _NAME = re.compile(rf"{_PART}(?:\s+(?:(?:of|the|de|la|von|van|and the)\s+)*{_PART})*")
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,80})[\"”]")
-#: Signs around the words of a question.
+#: Punctuation that is stripped from the words of a question.
 SIGNS = '?!.,;:¿¡"“”？！。，；：'
 WORD = re.compile(r"[\w][\w'’.+#-]*[\w+#]|\w")
 
@@ -122,8 +126,8 @@ def _expect(part: Asked) -> Asked:
 
 
 def read(text: str, code: str = DEFAULT) -> Asked:
-    """Parse a one-part question by its first cue. `code` is the language if the text's own is
-    unclear.
+    """Parse a question with one part by its first cue (such as "how many"). `code` is the language
+    to assume if the text's own is unclear.
     """
     code = language_of(text) or code
     found = language(code).cues_in(text)
@@ -135,7 +139,9 @@ def read(text: str, code: str = DEFAULT) -> Asked:
 
 
 def aspects(text: str, code: str) -> list[str]:
-    """Return the aspects to search for separately. For a comparison, each has only one side."""
+    """Return the aspects of a question to search for separately. In a comparison, each aspect
+    contains only one side.
+    """
     if among := compared(text, code):
         return [_without(text, among.sides, side) for side in among.sides]
     split = [part for part in language(code).joins.split(text) if part]
@@ -261,8 +267,8 @@ def _belongs(word: str, spoken: Language) -> bool:
 
 
 def _phrase_of(text: str, subject: str, spoken: Language) -> tuple[str, str]:
-    """Split the phrase with a subject into article and rest: "the" and "harbour of Port
-    Aldermere".
+    """Split the phrase that contains a subject into its article and the rest, such as "the" and
+    "harbour of Port Aldermere".
     """
     bare = text.strip(" ?.!")
     if spoken.last_verb.search(bare) and bare.endswith(f" {subject.split()[-1]}"):

@@ -36,24 +36,24 @@ LEAST_HELD = 3
 LEAST_OWN = 1 / 3
 #: A candidate that lacks a word must contain more than this fraction of the question's words.
 MOST_LACKING = 1 / 2
-#: The minimum letters of a stem matched with its derivations.
+#: A stem with at least this many letters also matches words derived from it.
 LEAST_STEM = 7
-#: The number of words negated by a preceding negation.
+#: The number of words after a negation that count as negated.
 DENIED_WORDS = 2
 #: The minimum number of words that a quoted sentence adds to the question.
 LEAST_NEW = 2
-#: A cue of at most this many words cannot contain the question's subject.
+#: A cue (such as "how many") of at most this many words cannot contain the question's subject.
 CUE_WORDS = 3
 #: The maximum words besides the subject at the start of a definition.
 BESIDE_SUBJECT = 2
 #: The maximum number of characters between a number and what it counts.
 NEAR_CHARS = 40
-#: The maximum characters in a list that proves nothing.
+#: A list that proves nothing is quoted only if it has at most this many characters.
 LIST_CHARS = 600
 _FORMS = {"steps": ("list", "code"), "items": ("list",)}
-#: Cues of questions that need a comparison of all rows.
+#: Cues of questions that can be answered only by comparing all rows of a table.
 _EXTREMES = frozenset(("largest", "smallest"))
-#: Answers that a sentence or table row can give, but a list cannot.
+#: Kinds of answers that a sentence or table row can give, but a list cannot.
 VALUES = ("number", "date", "name", "definition")
 _WORDS = re.compile(r"[^\W_]+")
 #: Chinese and Japanese question words, and patterns for hiragana and pairs of Han characters.
@@ -72,7 +72,7 @@ def stems(text: str, code: str) -> Stems:
 
 
 class Slot:
-    """The answer that an aspect asks for, and the words it must occur with."""
+    """The kind of answer that an aspect asks for, and the words that must occur near it."""
 
     def __init__(self, text: str, question: str, code: str) -> None:
         known = language(code)
@@ -90,7 +90,7 @@ class Slot:
         self._language = code
         self._denies = is_negated(question, code)
         self._asks_weekdays = "weekdays" in known.cues_in(text)
-        # A phrase may ask for anything. A single word asks for its meaning.
+        # A phrase does not say what it asks for, but a single word asks for its meaning.
         alone = len(question.split()) == 1
         self._asks = bool(
             alone or known.cues_in(question) or known.which.match(text) or "?" in question
@@ -177,10 +177,11 @@ class Slot:
         return bool(enough) and self._has_names(_plain(f"{one.above}\n{one.text}"))
 
     def states(self, one: Candidate, above: Stems) -> bool:
-        """Return whether a proof states the answer.
+        """Return whether a candidate that covers the question also states the answer.
         - A definition must begin with what it defines.
         - The introduction of a list must contain all words of the question.
-        - A value must share a sentence with all words, except names in the headings.
+        - A value must share a sentence with all words of the question, except names in the
+          headings.
         """
         if self.kind == "items":
             whole = self.words | self._thing
@@ -231,7 +232,7 @@ class Slot:
 
 
 def held_words(words: Stems, held: Stems) -> Stems:
-    """Return the `words` in `held`, including synonyms and derivations ("supervises",
+    """Return those `words` that are in `held`, also as a synonym or a derivation ("supervises",
     "supervisor").
     """
     found = frozenset(word for word in words if word in held or _holds(held, word))
@@ -268,8 +269,8 @@ def _cue_words(text: str, code: str) -> list[str]:
 
 
 def _subject_words(text: str, code: str) -> Stems:
-    """Return a question's stems. Without spaces, question words would form pairs with
-    neighbours.
+    """Return a question's word stems. In a script without spaces, remove question words first,
+    because they would form pairs with their neighbours.
     """
     if not language(code).unspaced:
         return stems(text, code)
@@ -293,6 +294,6 @@ def _form_words(text: str, code: str) -> Stems:
 
 
 def _ends(cue: str) -> str:
-    """Shorten a long cue, because the subject may stand inside it."""
+    """Keep only the ends of a long cue, because the question's subject may stand inside it."""
     words = cue.split()
     return " ".join(words if len(words) <= CUE_WORDS else [*words[:2], words[-1]])

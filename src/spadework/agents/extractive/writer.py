@@ -81,7 +81,9 @@ def columns_of(row: Evidence, ledger: Iterable[Evidence]) -> Evidence | None:
 
 
 def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
-    """Return whether a text is the cell that `row` names. "" means the first cell of any row."""
+    """Return whether a text is the cited table cell named `row` ("ROW · COLUMN"). If `row` is "",
+    the text must be the first cell of any row.
+    """
     for e in (row for one in cited for row in rows_in(one)):
         columns = columns_of(e, cited)
         (_, first), *others = named_cells(columns.quote if columns else "", e.quote)
@@ -92,8 +94,8 @@ def own_cell(text: str, row: str, cited: Sequence[Evidence]) -> bool:
 
 
 def own_words(sentence: Sentence, cited: Sequence[Evidence]) -> bool:
-    """Return whether a sentence consists of whole quoted sentences. A fragment may say the
-    opposite.
+    """Return whether a sentence consists of whole quoted sentences. A fragment does not count,
+    because it may say the opposite.
     """
     rows = (row for e in cited for row in rows_in(e))
     if any(quote_entry(e, columns_of(e, cited)).text == sentence.text for e in rows):

@@ -1,6 +1,7 @@
 """Send a role's prompt to its model and return an answer of the requested type.
 
-Misshapen replies are requested again. If that fails too, the caller works without the model.
+If a reply has the wrong format, it is requested again. If that fails too, the caller works without
+the model.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class Call(NamedTuple):
     async def answered(
         self, record: Record, journal: Journal, text: str, shape: type[BaseModel]
     ) -> None:
-        """Report an answered call."""
+        """Report an answered call, and whether the answer has the requested format."""
         try:
             parse_answer(text, shape)
         except ValidationError as error:
@@ -101,23 +102,24 @@ _VERDICTS: dict[type[Exception], Verdict] = {
     BudgetSpent: "unpaid",
 }
 A = TypeVar("A", bound=BaseModel)
-#: The maximum number of cuts to an overlong request, and the fraction cut if the excess is
-#: unknown.
+#: The maximum number of times an overlong request is shortened, and the fraction to cut if the
+#: excess is unknown.
 MOST_CUTS, CUT_AWAY = 6, 0.3
-#: The maximum requests for a well-formed reply. The lead gets more, because the whole run depends
-#: on its plan.
+#: The maximum number of requests for a well-formed reply. The lead (the planning role) gets more,
+#: because the whole run depends on its plan.
 TRIES, LEAD_TRIES = 2, 3
-#: The usable fraction of allowed tokens, because texts are cut by characters.
+#: Only this fraction of the allowed tokens is used, because texts are cut by characters.
 CLOSE = 0.97
-#: The number of calls sent to the fallback after a failure. It doubles each time.
+#: The number of calls sent to the fallback after a role's model failed. It doubles with each
+#: failure.
 REST = 4
-#: The fraction of the time for a role's own model before the fallback.
+#: The fraction of a call's time that the role's own model gets before the fallback is asked.
 FIRST_SHARE = 0.6
 
 
 class Model:
-    """The chat models of a run by role, and the fallback. `new_model` answers requests that a
-    replay lacks.
+    """The chat models of a run by role, and the fallback. In a replay, `new_model` answers
+    requests that were not recorded.
     """
 
     def __init__(
@@ -144,7 +146,8 @@ class Model:
 
     async def ask(self, role: Role, prompt: Prompt, answer: type[A], *, seconds: float) -> A:
         """Return the role's answer within `seconds`. If its model fails, ask the fallback once.
-        Raises ModelError (BadReply, TooLong) if neither answers, and BudgetSpent at a limit.
+        Raises ModelError (BadReply, TooLong) if neither answers, and BudgetSpent if a limit is
+        reached.
         """
         until = time.monotonic() + seconds
         places = self._places(role)
@@ -181,7 +184,8 @@ class Model:
             except TimeoutError as error:
                 self._late.add(place)
                 asked_at = self._endpoints.get(place)
-                # Report the failure, not slowness, if the model kept failing until the timeout.
+                # If the model kept failing until the timeout, report the failure rather than
+                # slowness.
                 said = str(error) or (asked_at.failing if asked_at else "")
                 said = said or f"{place.label} did not answer in time."
         self._budget.add(model_errors=1)
@@ -197,7 +201,7 @@ class Model:
 
     async def speed(self, role: Role) -> float | None:
         """Return the model's reading speed in tokens per second. Return 0 if the model timed out,
-        and None if unknown.
+        and None if its speed is unknown.
         """
         place = self.place(role)
         return 0.0 if place in self._late else await self._endpoint(place).speed() or None
@@ -281,7 +285,8 @@ class Model:
         if place in self._rungs:
             rungs = (self._rungs[place],)
         elif before := await self._journal.noted("rung", place.name, before=True):
-            # A resumed run may use another server, so the recorded method is only tried first.
+            # A resumed run may use another server, so try the recorded output method first, then
+            # the others.
             rungs = sorted(rungs, key=lambda rung: rung != before)
         said = ""
         for rung in rungs:
@@ -371,7 +376,9 @@ async def first_of(
     extract: Callable[[], T],
     effect: str = "This step was done without the model.",
 ) -> tuple[T, list[Problem]]:
-    """Return the model's answer, or the value of `extract` and a problem."""
+    """Return the model's answer. Without a model, or if it fails, return the value of `extract`.
+    Also return any problems.
+    """
     if model is None:
         return await asyncio.to_thread(extract), []
     try:

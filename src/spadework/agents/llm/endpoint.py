@@ -43,12 +43,13 @@ if TYPE_CHECKING:
 ATTEMPTS, BUSY_ATTEMPTS = 3, 6
 #: The number of attempts for learning what the endpoint accepts.
 LESSONS = 4
-#: The maximum tokens in a request, and extra tokens for reasoning.
+#: The maximum number of tokens in a request, and the extra tokens allowed for reasoning.
 _REQUEST_TOKENS, _THOUGHT_TOKENS = 50_000, 8_000
-#: The first wait for a busy endpoint, in seconds. It doubles each time.
+#: The number of seconds before the first retry at a busy endpoint. It doubles with each retry.
 BUSY_SECONDS = 0.5
 REQUEST_SHARE = 0.75
-#: The fraction of the context for a request and its answer. Token counts may differ.
+#: The fraction of the context that a request and its answer may fill. The rest is a margin,
+#: because token counts may differ.
 WHOLE_SHARE = 0.9
 #: The fraction of an overlong request to keep if the context size is unknown.
 KEPT = 0.7
@@ -99,7 +100,7 @@ class Endpoint:
         return self._context()
 
     async def send(self, messages: list[BaseMessage], shape: Shape, turn: Turn) -> str:
-        """Return the reply's text, or its tool call's arguments as JSON, possibly empty.
+        """Return the reply's text, or the arguments of its tool call as JSON. Either may be empty.
 
         Raises Unsupported, TooLong, BadReply, ModelError or BudgetSpent.
         """
@@ -191,7 +192,8 @@ class Endpoint:
             used, price = (0, 0), self._price(0, 0)
             if isinstance(told, Overlong):
                 told.asked = hold.tokens
-            # A rejected parameter or method is a lesson, not a failure.
+            # A rejected parameter or output method is something learned about the endpoint, not a
+            # failure.
             if not isinstance(told, Unwanted | Unsupported):
                 self._budget.add(model_errors=1, too_long=int(isinstance(told, Overlong)))
             raise told from None

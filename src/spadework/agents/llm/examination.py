@@ -33,15 +33,15 @@ MOST_LET_THROUGH = 1
 LEAST_ASKED = 20
 #: The minimum context size, in tokens, for asking everything in one call.
 WHOLE_CONTEXT = 8_000
-#: The number of sentences per call for a smaller context or after verdicts were cut off.
+#: The number of sentences per call if the context is smaller, or after a reply was cut off.
 BATCH = 10
 #: How long a result is valid. The server's model may change under the same name.
 KEPT_SECONDS = 30 * 86_400
 
 
 class Examined(Value):
-    """A model's `right` verdicts out of `asked`, and false sentences it called supported
-    (`let_through`).
+    """How many of the `asked` verdicts a model got `right`, and how many false sentences it called
+    supported (`let_through`).
     """
 
     asked: int
@@ -55,13 +55,15 @@ class Examined(Value):
 
     @property
     def passed(self) -> bool:
-        """Whether the model may judge."""
+        """Whether the model is good enough to judge sentences."""
         enough = self.asked >= LEAST_ASKED and OF * self.right >= LEAST_RIGHT * self.asked
         return enough and self.let_through <= MOST_LET_THROUGH
 
 
 async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined:
-    """Return the verifier's stored or new result. Raises ModelError or BudgetSpent."""
+    """Return the stored test result of the verifier's model, or test the model now. Raises
+    ModelError or BudgetSpent.
+    """
     path = _path(model.place("verifier"), home)
     known = await asyncio.to_thread(_load_result, path)
     if known is None:
@@ -73,7 +75,7 @@ async def examine_model(model: Model, home: Path, *, seconds: float) -> Examined
 
 
 async def result_at(place: Place, home: Path) -> Examined | None:
-    """Return the stored result for a model, or None."""
+    """Return the stored test result of a model, or None if there is none."""
     return await asyncio.to_thread(_load_result, _path(place, home))
 
 

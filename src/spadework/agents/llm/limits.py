@@ -1,4 +1,4 @@
-"""Learn a model server's limits, such as parameters, context size and speed."""
+"""Learn a model server's properties, such as accepted parameters, context size and speed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
 from spadework.tools.web.fair_queue import Room, shared_place
 
-#: The tokens in a long answer, by role, until real lengths are known.
+#: The assumed number of tokens in a long answer, by role, until real lengths are known.
 ANSWERS: dict[Role, int] = {
     "lead": 1_200,
     "assessor": 900,
@@ -31,8 +31,8 @@ ANSWERS: dict[Role, int] = {
 THOUGHTS = 2_000
 #: The number of answer lengths to remember per role.
 REMEMBERED = 8
-#: The factor on the longest remembered answer. If lengths are log-normal with a standard deviation
-#: of half the mean, one in 40 is longer still (one in 9 without the factor).
+#: Expect at most the longest remembered answer times this factor. If lengths are log-normal with a
+#: standard deviation of half the mean, one in 40 is longer still (one in 9 without the factor).
 MARGIN = 1.5
 CLOSING: tuple[Role, ...] = ("writer", "verifier")
 
@@ -47,27 +47,29 @@ def usual(role: Role, answers: Sequence[int], *, thinks: bool) -> int:
 
 RoomName = Literal["max_tokens", "max_completion_tokens"]
 
-#: How long lessons are valid. After that, the server may run another model.
+#: How long stored lessons are valid. Later, the server may run another model.
 KEPT_SECONDS = 7 * 86_400
 #: Writing a token takes as long as reading this many.
 WRITTEN = 6
-#: The minimum tokens for measuring speed. Below that, latency dominates.
+#: The minimum number of tokens for measuring speed. With fewer, latency dominates.
 LEAST_WORK = 100
 #: The minimum plausible context size, in tokens.
 LEAST_CONTEXT = 1_000
-#: Below this fraction of our token count, the server dropped text. Tokenizers differ by less.
+#: If the server's token count is below this fraction of ours, it dropped text. Tokenizers differ
+#: by less.
 CUT_SHARE = 0.6
-#: The minimum tokens for comparing counts, and the maximum ratio of the server's count to ours.
+#: The minimum number of tokens for comparing our count with the server's, and the maximum ratio of
+#: the server's count to ours.
 TELLING_REQUEST, MOST_COUNTED = 500, 3.0
 
 
 class Learned(BaseModel):
     """What was learned about a model at its server.
-    - `room`: the parameter that limits answers, or "" until one was refused.
+    - `room`: the parameter that limits the answer's length, or "" if none was refused yet.
     - `context` (tokens) and `speed` (tokens read per second): 0 if unknown.
     - `counted`: the server's token count divided by ours.
     - `answers`: the latest answer lengths by role.
-    - `streams`: whether to stream, or None until one mode was refused.
+    - `streams`: whether to stream replies, or None if neither mode was refused yet.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -93,7 +95,7 @@ class Lessons:
         self.known = Learned()
 
     async def load(self) -> None:
-        """Load what earlier runs learned, once."""
+        """Load what earlier runs learned, unless it is already loaded."""
         if self._kept is None:
             found = await on_disk(self._read)
             if self._kept is None:  # another call may have been faster
@@ -118,20 +120,20 @@ class Lessons:
             self.learn(speed=round(self._work / max(self._seconds, 0.001), 1))
 
     def answered(self, role: Role, length: int, *, thought: bool) -> None:
-        """Record the tokens in a role's answer, including its reasoning."""
+        """Record the number of tokens in a role's answer, including its reasoning."""
         answers = self.known.answers
         last = (*answers.get(role, ()), length)[-REMEMBERED:]
         self.learn(answers=answers | {role: last}, thinks=self.known.thinks or thought)
 
     def cuts_in_silence(self, ours: int, theirs: int) -> bool:
-        """Return whether the server silently dropped part of a request. A count below the server's
-        highest so far may cover only the uncached part.
+        """Return whether the server silently dropped part of a request. Ignore counts below the
+        server's highest so far, because they may cover only the uncached part.
         """
         before, self._most = self._most, max(self._most, theirs)
         return theirs < CUT_SHARE * ours and theirs >= max(before, LEAST_CONTEXT)
 
     def counts(self, ours: int, theirs: int) -> None:
-        """Learn from two token counts of the same request."""
+        """Learn how the server's token count of a request differs from ours."""
         if ours >= TELLING_REQUEST:
             counted = min(MOST_COUNTED, round(theirs / ours, 2))
             self.learn(counted=max(self.known.counted, counted))
@@ -146,8 +148,8 @@ class Lessons:
 
 
 class Gate:
-    """A limit on concurrent calls. A refusal halves it, and `limit` answers in a row raise it by
-    one.
+    """A limit on concurrent calls to an endpoint. A refused call halves it, and `limit` answers in
+    a row raise it by one.
     """
 
     def __init__(self, address: str) -> None:
@@ -174,7 +176,7 @@ class Gate:
                 visit.shut = max(0.0, self._closed_until - time.monotonic())
 
     def answered(self, most: int) -> None:
-        """Record an answered call. `most` is the caller's own limit."""
+        """Record an answered call. `most` is the caller's own limit on concurrent calls."""
         with self._lock:
             self._answers += 1
             if more := self._answers >= self.limit < most:
@@ -194,7 +196,8 @@ class Gate:
             self._answers = 0
             if began >= self._lowered_at:
                 self.limit, self._lowered_at = max(1, min(most, self.limit) // 2), now
-        # Use a thread, because other loops may outlive this one. Timers can fire slightly early.
+        # Use a thread, because event loops of other callers may outlive this one. Timers can fire
+        # slightly early.
         timer = threading.Timer(opens + 0.001, self._room.look_again)
         timer.daemon = True
         timer.start()

@@ -43,5 +43,5 @@ class OpenAIChat(ChatOpenAI):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
-# We test which method is supported, so this warning is just noise.
+# We test which output methods a server supports, so this warning is just noise.
 warnings.filterwarnings("ignore", message="This model does not support OpenAI's structured output")

@@ -32,10 +32,10 @@ from spadework.tools.web.urls import host_of
 LIST_SECONDS = 5.0
 #: The maximum number of seconds that a web page waits for the list.
 OFFER_SECONDS = 1.0
-#: The writer's label if no model is set.
+#: The label of the default choice if no model is set.
 NO_MODEL = "No model: quotes only"
 #: How servers name the context size: vLLM and SGLang; OpenRouter, Together and LiteLLM; Groq; LM
-#: Studio and Mistral; llama.cpp (running, then trained).
+#: Studio and Mistral; llama.cpp (the size in use, then the trained size).
 _NAMES = (
     "max_model_len",
     "context_length",
@@ -161,8 +161,8 @@ async def _unknown(place: Place, settings: Settings) -> ModelError | None:
 async def offered_models(
     settings: Settings, known: Sequence[tuple[str, str]] = ()
 ) -> Sequence[tuple[str, str]]:
-    """Return pairs of setting and label to choose from, the default first. If the server lists
-    nothing within a second, return `known`.
+    """Return the models to choose from as pairs of setting and label, the default first. If the
+    server lists none within a second, return `known`.
     """
     served = [*settings.prices] if settings.openai_api_key else []
     if settings.openai_base_url:

@@ -38,14 +38,14 @@ class Place(NamedTuple):
 
 
 def places_of(role: Role, settings: Settings, default: str = "") -> list[Place]:
-    """Return a role's own model (or `default`), then the fallback."""
+    """Return a role's own model (or `default`), then the fallback if it is another model."""
     own = Place(settings.model_for(role) or default, settings.openai_base_url)
     spare = Place(settings.fallback_model, settings.fallback_base_url or settings.openai_base_url)
     return [own] if not spare.name or spare == own else [own, spare]
 
 
 def settings_at(place: Place, settings: Settings) -> Settings:
-    """Return the settings with the address and key of a place."""
+    """Return the settings with the server address and API key of the model `place`."""
     if place.base_url == settings.openai_base_url:
         return settings
     key = settings.fallback_api_key or settings.openai_api_key
@@ -65,8 +65,8 @@ def chat_model(
 
     check_keys(settings, name)
     check_address(settings.openai_base_url)
-    # Connections of langchain-openai outlive their event loop. Redirects could lead anywhere, even
-    # to this machine.
+    # Use our own client, because langchain-openai's connections outlive their event loop.
+    # Redirects could lead anywhere, even to this machine.
     connections = closing_lines(
         DefaultAsyncHttpxClient(
             verify=certificates(),

@@ -33,7 +33,7 @@ _FILTERED = re.compile(
     re.IGNORECASE,
 )
 _BROKEN = re.compile(r"error|abort|insufficient_system|cancel", re.IGNORECASE)
-#: The HTTP statuses of errors described only in words.
+#: The HTTP statuses to assume for errors that are described only in words.
 _STATUSES = (
     (429, re.compile(r"rate.?limit|too.?many.?requests|resource.?exhausted", re.IGNORECASE)),
     (402, re.compile(r"quota|credit|billing|payment|balance", re.IGNORECASE)),
@@ -48,7 +48,7 @@ class ServerReply:
     - `text`: the answer, if the kind is "answered" or "cut".
     - `reason`: the server's reason for any other kind.
     - `after`: the number of seconds that the server asks us to wait.
-    - `usage`: tokens in and out, if known.
+    - `usage`: the numbers of input and output tokens, if known.
     - `thought`: whether the model reasoned.
     """
 
@@ -91,8 +91,8 @@ def read_reply(status: int, headers: Mapping[str, str], body: bytes) -> ServerRe
 
 
 def error_in(data: Any, status: int) -> tuple[str, int, str] | None:
-    """Return an error's message, status and code, or None. If `status` claims success, the body
-    provides the status.
+    """Return an error's message, status and code, or None if there is no error. If `status` claims
+    success, use the status in the body.
     """
     body = data if isinstance(data, dict) else {}
     failed = status >= 300 or body.get("object") == "error"
@@ -261,7 +261,7 @@ def _add(message: dict[str, Any], piece: Mapping[str, Any]) -> None:
 
 #: The maximum number of characters quoted from a server's message.
 MOST_SAID = 300
-#: A smaller number in an error message is no context limit.
+#: A smaller number in an error message is not taken for a context limit.
 LEAST_CONTEXT = 256
 
 
@@ -270,7 +270,9 @@ class Passing(ModelError):
 
 
 class Busy(ModelError):
-    """Raised when too many calls are running. `after` is the requested wait in seconds."""
+    """Raised when too many calls are running. `after` is the wait that the server requests, in
+    seconds.
+    """
 
     def __init__(self, message: str, *, after: float | None = None) -> None:
         super().__init__(message)
@@ -356,7 +358,7 @@ _MOST = tuple(
 
 
 def translate(error: Exception, name: str, secret: str = "") -> ModelError:
-    """Convert a provider's error to our own, without the `secret`."""
+    """Convert a provider's error to a ModelError, and remove the `secret` from its message."""
     import openai
 
     if isinstance(error, openai.APITimeoutError):
@@ -366,8 +368,8 @@ def translate(error: Exception, name: str, secret: str = "") -> ModelError:
         return ModelError(f"{name}: {why}.") if why else Passing(f"{name} cannot be reached.")
     failed = _error_of(error)
     if failed is None:
-        # Other libraries report an overlong request only in words. Pydantic's errors concern the
-        # answer.
+        # Other libraries report an overlong request only in words. Pydantic's errors are about the
+        # answer, not the request.
         if not isinstance(error, ValidationError) and _is_overlong(str(error), ""):
             return _overlong(str(error), name)
         return ModelError(f"{name} gave no usable answer ({type(error).__name__}).")

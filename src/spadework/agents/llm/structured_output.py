@@ -34,16 +34,17 @@ _THOUGHT_BEGINS = re.compile(
     r"\s*(?:<(?:think|thinking|thought|reasoning|seed:think)>|\[THINK\]|<\|START_THINKING\|>)",
     re.IGNORECASE,
 )
-#: Harmony's channels ("<|channel|>final <|constrain|>json<|message|>…") and end markers.
+#: The channels ("<|channel|>final <|constrain|>json<|message|>…") and end markers of the Harmony
+#: format.
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)(?:(?!<\|message\|>).){0,100}<\|message\|>", re.DOTALL)
 _MARKS = re.compile(r"<[|｜][^|｜<>]{1,40}[|｜]>|</?s>|<eos>")
 _BEGINS = re.compile(r"[{\[]")
-#: Repairable parts of near-JSON: quotes, trailing commas and Python's constants.
+#: Repairable faults of near-JSON: single quotes, trailing commas and Python's constants.
 _LOOSE = re.compile(
     r"""("(?:[^"\\]|\\.)*")|'((?:[^'\\]|\\.)*)'|(,)(?=\s*[}\]])|\b(None|True|False)\b""", re.DOTALL
 )
 _CONSTANTS = {"None": "null", "True": "true", "False": "false"}
-#: The maximum positions tried as the start of JSON, and repairs per answer.
+#: The maximum number of positions tried as the start of JSON, and of repairs per answer.
 MOST_BEGINNINGS, MOST_MENDINGS = 200, 4
 _DECODER = json.JSONDecoder(strict=False)
 
@@ -245,7 +246,7 @@ class Turn(NamedTuple):
 
 class Request(NamedTuple):
     """A request to a model.
-    - `words`, `counted`: the tokens without and with the schema.
+    - `words`, `counted`: the number of tokens without and with the schema.
     - `wish`: the budget to reserve.
     """
 
@@ -265,7 +266,7 @@ class Message(NamedTuple):
 
 
 def as_sent(messages: list[Message], answer: type[BaseModel], rung: Method) -> list[BaseMessage]:
-    """Convert messages for LangChain. For JSON mode, add the schema to the first."""
+    """Convert messages for LangChain. For JSON mode, add the schema to the first message."""
     from langchain_core.messages import convert_to_messages
 
     if rung == "json_mode":

@@ -49,7 +49,7 @@ _OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 
 
 class Known:
-    """A text with cached derived values."""
+    """A text, and cached values that are derived from it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -120,7 +120,9 @@ class Known:
 
 
 def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
-    """Return the lowercase words of names in `text` that `there` abbreviates."""
+    """Return the lowercase words of those names in `text` whose initials occur in the texts
+    `there`.
+    """
     found = set()
     for name in _NAMES.findall(text):
         short = r"\.?".join(re.findall(r"\b[A-Z]", name))
@@ -130,7 +132,7 @@ def spelled_out(text: str, there: Sequence[Known]) -> set[str]:
 
 
 def _dates_in_figures(text: str) -> set[str]:
-    """Return days, months and years. 05/12/2024 gives both possible months."""
+    """Return the days, months and years of numeric dates. 05/12/2024 gives both possible months."""
     found: set[str] = set()
     for first, sign, second, year in _DATE.findall(text):
         found |= {str(int(first)), str(int(second)), year}
@@ -150,19 +152,19 @@ def bare(text: str) -> str:
     return _SPACE.sub("", _PROMPT.sub("", text)).replace("\\", "")
 
 
-#: Number words up to this value may count items in the report, so skip them.
+#: Number words up to this value are not checked, because they may count items in the report.
 COUNTED = 12
 
 _CODE = re.compile(r"`([^`\n]+)`")
 #: An ellipsis inside inline code.
 _LEFT_OUT = re.compile(r"\s*(?:\.\.\.|…)\s*")
-#: A proper name. Relations such as "mother" are checked only near one.
+#: A proper name. Relations such as "mother" are checked only near a name.
 _NAME = re.compile(r"[A-Z][^\W\d_A-Z]+")
 _WORD = re.compile(r"[^\W_][\w-]+")
 _INSIDE = re.compile(r"(?<=\w)[^\W_a-zß-öø-ÿ]|[A-Z].*\d")
 #: Line comments and quoted strings in most languages.
 _ASIDE = re.compile(r"(?:^|\s)(?:#|//|-- |;|/\*|<!--|%).*|\"[^\"\n]*\"|'[^'\n]*'", re.MULTILINE)
-#: What code uses: imports, line starts, attributes, calls and options.
+#: What code uses: imports, first words of lines, attributes, calls and options.
 _TAKEN = re.compile(r"^\s*(?:from|import|use|using|require|include)\b(.*)", re.MULTILINE)
 _BEGUN = re.compile(r"^\s*(?:\$\s+|@)?([A-Za-z_][\w-]*)(?=\s+[\w\"'$(\[{]|\s*$)", re.MULTILINE)
 _REACHED = re.compile(r"\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)(?=\()")
@@ -174,7 +176,7 @@ _OWN = re.compile(
 _GIVEN = re.compile(r"\b(?:def|function|fn|func)\s*\w*\s*\(([^)]*)\)")
 #: The maximum number of words between a name and a relation.
 BESIDE = 3
-#: In names of at most this many letters, a final s is no plural.
+#: In names of at most this many letters, a final s is not a plural ending.
 LEAST_SINGULAR = 3
 MOST_STRANGE = 5
 
@@ -186,7 +188,9 @@ def reason_to_refuse(
     question: Known,
     code: str = "",
 ) -> str:
-    """Return why a sentence must be removed whatever the judge says, or ""."""
+    """Return why a sentence must be removed whatever the judging model says, or "" if it may
+    stay.
+    """
     if not cited:
         return "It cites no evidence."
     if sentence.code:
@@ -207,8 +211,8 @@ def reason_to_refuse(
 def find_unfounded(
     sentence: Sentence, cited: Sequence[Evidence], there: Sequence[Known], home: str = ""
 ) -> str:
-    """Return a note on figures, dates and names absent from the cited pages, or "". `home` is the
-    report's language.
+    """Return a note on the figures, dates and names that are not on the cited pages, or "" if
+    there are none. `home` is the report's language.
     """
     if sentence.code:
         return ""
@@ -224,8 +228,8 @@ def _put_together(named: str, shown: Sequence[Known]) -> bool:
 
 
 def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
-    """Return a text's figures, dates and names that are missing from `there`. `home` is the
-    fallback language.
+    """Return the figures, dates and names of a text that occur in none of the texts `there`.
+    `home` is the fallback language.
     """
     said = plain(text)
     own = language_of(said) or home or _spoken(there)
@@ -233,12 +237,13 @@ def strange(text: str, there: Sequence[Known], home: str = "") -> list[str]:
 
 
 def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -> str:
-    """Return a heading on one line, or "" if it is an injection or unsupported by `there`. `home`
-    is the fallback language.
+    """Return a heading on one line, or "" if it looks like a prompt injection or the texts `there`
+    do not support it. `home` is the fallback language.
     """
     line = " ".join(heading.split())
     words = line.split()
-    # Lowercase the first word, or all words in title case. Keep words with inner capitals.
+    # Lowercase the first word, or all words of a heading in title case. Keep words with inner
+    # capitals.
     titled = sum(word[:1].isupper() for word in words[1:]) > len(words[1:]) / 2
     said = " ".join(
         w.lower() if w[1:] == w[1:].lower() and (titled or not n) else w
@@ -248,7 +253,9 @@ def keep_founded_heading(heading: str, there: Sequence[Known], home: str = "") -
 
 
 def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -> str:
-    """Return a note for the judge on doubtful figures, names and relations, or ""."""
+    """Return a note for the judging model on doubtful figures, names and relations, or "" if there
+    are none.
+    """
     if sentence.code:
         return ""
     said = plain(sentence.text)
@@ -263,7 +270,9 @@ def note_doubts(sentence: Sentence, cited: Sequence[Evidence], home: str = "") -
 
 
 def _find_unquoted_relation(said: str, near: Sequence[Known]) -> str:
-    """Check only near names or "of": database tables have parents too."""
+    """Return a relation that no quote states, or "". Check only relations near names or "of",
+    because database tables have parents too.
+    """
     code = _spoken(near)
     sides = language(code).other_side
     there = frozenset[str]().union(*(text.stems(code) for text in near))
@@ -303,7 +312,7 @@ def _strange_figures(said: str, own: str, there: Sequence[Known]) -> list[str]:
     ]
     named = {f"m{number}": name.title() for name, number in [*language(own).months.items()][::-1]}
     new = [named.get(month, month) for month in sorted(months(said, own) - stated)]
-    # Search for the name too: "May" without a number is not read as a month.
+    # Also search for the name, because "May" without a number is not read as a month.
     return [*found, *(name for name in new if not any(name in text.words for text in there))]
 
 
@@ -311,7 +320,7 @@ def _strange_names(said: str, own: str, there: Sequence[Known]) -> list[str]:
     pages = _spoken(there)
     surely = own == pages and not language(own).nouns_in_capitals
     found = names(said) | _opening_words(said, own) if surely else _marked_words(said)
-    # Months and units are checked with their figures.
+    # Leave out months and units, because they are checked with their figures.
     checked = {part for name in found for part in name.split("-") if part}
     checked -= spelled_out(said, there)
     ordinary = language(own).months.keys() | language(pages).months.keys()
@@ -334,7 +343,9 @@ def _singular(name: str) -> str:
 
 
 def _opening_words(said: str, code: str) -> set[str]:
-    """Ignore words before a comma or colon ("Meanwhile,"), which are rarely names."""
+    """Return the first words of sentences that may be names. Ignore words before a comma or colon
+    ("Meanwhile,"), which are rarely names.
+    """
     known = language(code)
     ordinary = known.stop | known.starters | known.leans
     found = (_WORD.search(said, *span) for span in sentences(said, code))

@@ -21,8 +21,8 @@ _TOGETHER = ("item", "row", "cells", "code")
 def shorter(
     section: Section, asked: str, ledger: Mapping[str, Evidence], repeated: Collection[str] = ()
 ) -> Section:
-    """Return the section with the half of its passages closest to the question. Passages in
-    `repeated` are dropped.
+    """Return the section with the half of its passages that match the question `asked` best.
+    Passages whose sentences are all in `repeated` are dropped.
     """
     passages = _passages(section.sentences, ledger)
     code = spoken(asked)
@@ -59,8 +59,8 @@ def _passages(told: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> list[
 def longer(
     section: Section, ledger: Sequence[Evidence], texts: Mapping[str, PageText], first: int
 ) -> tuple[Section, list[Evidence]]:
-    """Return the section with all ledger entries on its topic. If it has them, add adjacent
-    sentences, numbered from `first`.
+    """Return the section rebuilt from all ledger entries on its topic. If it already cites them
+    all, add the sentences next to its quotes as new entries, numbered from `first`.
     """
     own = [e for e in ledger if e.topic == section.heading]
     told = {id_ for one in section.sentences for id_ in one.evidence_ids}

@@ -19,7 +19,7 @@ from spadework.values import Form, Part, Section, Sentence
 
 MARK_IDS = r"\[\s*(E\d+(?:\s*[+,;/]\s*E\d+)*)\s*(→|->|⟶)?\s*\]"
 _IN_CODE = re.compile(r"(`[^`\n]+`)")
-#: Accepted variants of citation marks: other brackets, lowercase, ranges, arrows.
+#: Accepted variants of citation marks: other brackets, a lowercase `e`, ranges and arrows.
 _ARROW = "→|->|⟶"
 _ONE = rf"[eE]\d{{1,9}}\s*(?:[-–—]\s*[eE]?\d{{1,9}})?\s*(?:{_ARROW})?"
 _LOOSE = re.compile(rf"[\[【]\s*({_ONE}(?:\s*[+,;/&]\s*{_ONE})*)\s*[\]】]")
@@ -37,7 +37,7 @@ def uniform(text: str) -> str:
 
 
 def beside_code(text: str, change: Callable[[str], str]) -> str:
-    """Apply `change` to a text outside its inline code."""
+    """Return the text with `change` applied everywhere except in inline code."""
     parts = _IN_CODE.split(text)
     return "".join(part if n % 2 else change(part) for n, part in enumerate(parts))
 
@@ -68,7 +68,7 @@ _ID = re.compile(r"E\d+")
 _WHOLE = re.compile(r"```(?:md|markdown)?[ \t]*\n((?:(?!```).)*\[E\d+.*)\n```", re.DOTALL)
 _TAG = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>|</?[a-zA-Z!?][^>]*>", re.DOTALL)
 _STOPS = ".!?:…。！？："
-#: A short bold paragraph that does not end like a sentence.
+#: A short bold paragraph that does not end like a sentence is read as a heading.
 _BOLD = re.compile(r"\*\*([^\s*](?:[^*\n]{0,78}[^\s*.!?:…。！？：])?)\*\*")
 
 
@@ -84,7 +84,9 @@ class _Made:
     parts: list[Part] = field(default_factory=list)
 
     def goes_on(self, first: int) -> Part | None:
-        """Remove and return the numbered list that continues at `first`, if any."""
+        """Remove and return the numbered list that a list beginning at `first` continues, if any.
+        Parts between the two lists join its last item.
+        """
         forms = [part.form for part in self.parts]
         if first < 2 or "steps" not in forms:
             return None
@@ -130,7 +132,9 @@ def section_of(heading: str, markdown: str) -> Section:
 
 
 def bare_code(text: str, before: Sentence) -> tuple[Sentence, ...]:
-    """Return unfenced code as a replacement for `before`, or () if there is none."""
+    """Return code written without a fence as a replacement for the sentence `before`, or () if
+    there is no code.
+    """
     ids = _ids_in(text)
     code = _MARKS.sub("", text).strip("`\n")
     changes = {"text": code, "evidence_ids": ids or before.evidence_ids}
@@ -158,7 +162,8 @@ def parse_sentences(text: str) -> list[Sentence]:
             joined = tuple(dict.fromkeys((*before.ids, *more)))
             found.append(_Said(f"{before.text}{gap}{first}", joined, before.concludes or ends))
         if match is None:
-            # Unmarked closing text shares the last evidence unless it introduces what follows.
+            # Text after the last mark shares that mark's evidence, unless it introduces what
+            # follows.
             piece, lead = _without_lead(piece)
             last = found[-1].ids if found else ()
             found += [_Said(piece, last, False), _Said(lead, (), False)]
@@ -191,7 +196,8 @@ def _read(tokens: Sequence[Token], made: _Made) -> None:
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             form: Form = "bullets" if token.type[0] == "b" else "steps"
             found = [_item(item) for _, item in _opened(inside)]
-            # A list in a bullet becomes more bullets. A list in a step becomes part of it.
+            # A list nested in a bullet becomes further bullets. A list nested in a numbered step
+            # joins the step.
             items = [*chain(*found)] if form == "bullets" else [[*chain(*each)] for each in found]
             before = made.goes_on(int(token.attrGet("start") or 1)) if form == "steps" else None
             made.add(form, items)
@@ -292,7 +298,7 @@ def _brackets(text: str) -> Iterable[str]:
 
 
 def with_marks(section: Section) -> str:
-    """Format a section as Markdown with citation marks, in its writer's layout."""
+    """Format a section as Markdown with citation marks, in the layout that its writer gave it."""
     drawn: list[str] = []
     for part, items in parts_of(section):
         match part.form:
@@ -331,8 +337,8 @@ def _fence(code: Sentence) -> str:
 
 
 def parts_of(section: Section) -> Iterator[tuple[Part, list[tuple[Sentence, ...]]]]:
-    """Yield each part with its items' sentences. A sentence outside all parts becomes a
-    paragraph.
+    """Yield each layout part of a section with the sentences of each of its items. A sentence
+    outside all parts becomes a paragraph.
     """
     at = 0
     for part in section.parts:
@@ -352,13 +358,13 @@ def _each_alone(told: Iterable[Sentence]) -> Iterator[tuple[Part, list[tuple[Sen
 
 
 def mark_of(sentence: Sentence) -> str:
-    """Return a sentence's citation mark after a space, or "" if it cites nothing."""
+    """Return a sentence's citation mark, preceded by a space, or "" if it cites nothing."""
     ids = joined_ids(sentence, sentence.evidence_ids)
     return f" [{ids}]" if sentence.evidence_ids else ""
 
 
 def joined_ids(sentence: Sentence, ids: Sequence[str]) -> str:
-    """Join ids as "E1, E2", or as "E1+E2→" for a conclusion."""
+    """Join evidence ids as "E1, E2", or as "E1+E2→" if the sentence is a conclusion."""
     return f"{'+'.join(ids)}→" if sentence.inferred else ", ".join(ids)
 
 

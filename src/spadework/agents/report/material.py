@@ -25,7 +25,7 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.web.urls import domain_of
 from spadework.values import Evidence, Section, Sentence
 
-#: The maximum characters in an entry's line, and in code quoted there.
+#: The maximum characters in the line that shows an entry, and in code quoted in that line.
 LINE_CHARS, CODE_CHARS = 220, 100
 
 
@@ -45,8 +45,8 @@ class Entry(NamedTuple):
 
 
 def entries_of(evidence: Sequence[Evidence], *, around: bool = False) -> list[Entry]:
-    """Return the entries for one prompt, repeating no text or claim. `around` always includes the
-    adjacent sentences.
+    """Return the entries to show in one prompt, without repeating text or claims. If `around` is
+    set, always include the sentences before and after each quote.
     """
     pages, made, told = dict[str, Evidence](), list[Entry](), defaultdict[str, str](str)
     for e in evidence:
@@ -98,7 +98,9 @@ def page_line(*parts: str) -> str:
 
 
 def speaks_of(evidence: Evidence, must: str) -> bool:
-    """Return whether an entry has every content word of a required aspect."""
+    """Return whether an entry contains every content word of `must`, an aspect that an answer must
+    cover.
+    """
     code = spoken(must)
     said = stems(f"{evidence.title} {evidence.heading} {evidence.claim} {evidence.quote}", code)
     return stems(must, code) <= said
@@ -110,7 +112,7 @@ def merged(ledger: Sequence[Evidence]) -> dict[str, Evidence]:
     for e in ledger:
         alike[e.content_hash, e.kind].append(e)
     whole = {e.id: _whole_of(e, alike[e.content_hash, e.kind]) for e in ledger}
-    # The containing entry may itself lie within a third.
+    # The entry that contains another one may itself lie within a third entry.
     for e in sorted(ledger, key=lambda e: -len(e.quote)):
         whole[e.id] = whole[whole[e.id].id]
     claims: dict[str, list[str]] = defaultdict(list)
@@ -186,7 +188,9 @@ class Material:
 
     @property
     def home(self) -> str:
-        """The language code of the report or else of the question; "" if unknown."""
+        """The language code of the report or, if that is unknown, of the question; "" if both are
+        unknown.
+        """
         return self.language if self.language in codes() else language_of(self.question)
 
     def cited(self, ids: Iterable[str]) -> list[Evidence]:

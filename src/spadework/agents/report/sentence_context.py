@@ -18,9 +18,10 @@ LEAD_WORDS = 8
 class Place:
     """The place of a sentence in its section.
     - `after`: the position of the sentence that it follows.
-    - `row`, `column`: for a table cell, the positions of its row label and the column name.
+    - `row`, `column`: for a table cell, the positions of its row label, and the name of its
+      column.
     - `ahead`: the positions of the sentences that it may introduce.
-    - `alone`: whether it has no context, because code laid it out.
+    - `alone`: whether it has no context, because the program and not a writer laid it out.
     """
 
     after: int | None = None
@@ -38,11 +39,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Stated:
-    """A sentence in context. Equal ones share a verdict.
-    - `row`: the names of its row and column.
-    - `follows`: a phrase quoting the sentence it depends on.
+    """A sentence in context. Equal instances share a verdict.
+    - `row`: for a table cell, the names of its row and column.
+    - `follows`: a phrase that quotes the sentence it depends on.
     - `before`: the preceding sentence, if `follows` is "".
-    - `of_row`: the evidence shown for a row label.
+    - `of_row`: for a row label, the ids of the evidence that its row cites.
     """
 
     sentence: Sentence
@@ -74,12 +75,12 @@ class Stated:
 
     @property
     def for_judge(self) -> str:
-        """The text for a judge, with any preceding sentence."""
+        """The text for a judging model, with the preceding sentence if there is one."""
         return f"{self.in_words} (it comes after “{self.before}”)" if self.before else self.in_words
 
     @property
     def parts(self) -> tuple[Stated, ...]:
-        """The single sentences to judge, each with the preceding one."""
+        """The single sentences of the text to judge, each with the sentence before it."""
         whole = self.sentence
         told = [] if whole.code else [whole.text[slice(*at)] for at in sentences(whole.text)]
         if len(told) < 2:
@@ -97,7 +98,7 @@ class Stated:
 
 
 def state_sentences(section: Section, gone: Container[int] = ()) -> tuple[Stated, ...]:
-    """Return a section's sentences in context, as if those at `gone` were removed."""
+    """Return a section's sentences in context, as if those at the positions `gone` were removed."""
     told = section.sentences
     cited = _ids(told, range(len(told)))
     made = []
@@ -182,7 +183,9 @@ def places(section: Section) -> tuple[Place, ...]:
 
 
 def _in_line(part: Part, next_: int, made: list[Place], last: int | None) -> int | None:
-    """Return the position that the next part may depend on."""
+    """Append the places of a part's sentences to `made`. Return the position of the sentence that
+    the next part may depend on.
+    """
     end = len(made) + sum(part.takes)
     before = last
     for count in part.takes:

@@ -29,7 +29,7 @@ from spadework.visible import one_line
 
 
 def read_one(page: str, settings: Settings, level: int, *, as_json: bool) -> None:
-    """Print a page as Markdown or JSON, trying reading levels from `level` up. Raises
+    """Print a page as Markdown or JSON. Reading levels below `level` are not tried. Raises
     SettingsError or FetchError.
     """
     if not page:
@@ -100,7 +100,7 @@ async def _index(settings: Settings) -> None:
 
 
 def print_plan(question: str, settings: Settings, follows: str, as_json: bool) -> None:
-    """Print a question's plan and estimate. Problems go to stderr."""
+    """Print a question's plan and estimated cost. Problems go to stderr."""
     settings = searching_as(settings, follows)
     session = Session.start(question, settings=settings, follows=follows)
     told: list[str] = []
@@ -145,7 +145,7 @@ _NAME_CHARS = 80
 
 
 async def print_pages(store: Knowledge, which: Which, as_json: bool) -> None:
-    """Print one line per page, and their number on stderr."""
+    """Print one line per page, and the number of pages on stderr."""
     count = 0
     async with aclosing(_then_close(store, which)) as pages:
         async for page in pages:

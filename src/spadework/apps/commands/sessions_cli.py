@@ -157,7 +157,7 @@ def _fetch_session(home: Path | None, session_id: str) -> Path:
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-#: The environment variable for `database_url`. If unset, these commands load no settings.
+#: The environment variable for `database_url`. If it is unset, session commands load no settings.
 VARIABLE = "SPADEWORK_DATABASE_URL"
 
 
@@ -182,7 +182,7 @@ def bring_recording(home: Path, session_id: str) -> None:
 
 
 def bring_list(home: Path) -> None:
-    """Fetch all machines' session list, if a database is set."""
+    """Fetch the list of the sessions on all machines, if a database is set."""
     if VARIABLE in os.environ:
         asyncio.run(shared_backend().know_all(settings_from(home=home), None))
 

@@ -59,7 +59,7 @@ class _Aside(uvicorn.Server):
 async def serve_numbers(
     settings: Settings, host: str, port: int | None, leaves: Callable[[], bool]
 ) -> AsyncIterator[None]:
-    """Serve health and metrics on `port`, if given. Raises SettingsError on failure."""
+    """Serve health checks and metrics on `port`, if given. Raises SettingsError on failure."""
     if port is None:
         yield
         return

@@ -54,8 +54,8 @@ MOST_CHARS = 300
 
 
 async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
-    """Run a session. `seconds` is the total shown; 0 means the time budget. Cancelling ends the
-    session, which can be resumed.
+    """Run a session. `seconds` is the total that progress reports show; 0 stands for the time
+    budget. Cancelling ends the session, which can be resumed.
     """
     teller = Teller(report, seconds or session.budget.seconds)
     events: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -63,7 +63,7 @@ async def run(session: Session, report: Report, seconds: float = 0.0) -> Result:
     following = asyncio.create_task(_follow(session, events))
     result: Result | None = None
     try:
-        # The session still closes connections and files after the result.
+        # Read on after the result, because the session must still close its connections and files.
         while (event := await teller.beat_during(events.get())) is not None:
             result = event.result if isinstance(event, Finished) else result
             await teller.tell(event)
@@ -104,7 +104,7 @@ async def _follow(session: Session, events: asyncio.Queue[Event | None]) -> None
 
 
 class Teller:
-    """Reports progress in seconds. `waits` is true while a message is held back."""
+    """Reports a session's progress in seconds. `waits` is true while a message is held back."""
 
     def __init__(self, report: Report, seconds: float) -> None:
         self._report = report
@@ -117,11 +117,11 @@ class Teller:
         self.waits = False
 
     async def tell(self, event: Event) -> None:
-        """Apply an event, and report it if it deserves a message."""
+        """Update the view with an event, and report it if it is worth a message."""
         self._view.take(event)
         if message := self._worded(event):
             self._message = plain(one_line(message, MOST_CHARS))
-            # Milestones are sent at once. Others may wait or be replaced.
+            # Milestones are sent at once. Other messages may wait, or be replaced by later ones.
             early = self._sent * LEAST_SECONDS > time.monotonic() - self._began
             self.waits = isinstance(event, _OFTEN) and early
             if not self.waits:
@@ -201,7 +201,7 @@ class ToolContext:
 
     @property
     def form_tokens(self) -> int:
-        """Maximum tokens in each form of an output: text and structured content."""
+        """The maximum tokens in each of the two forms of an output: text and structured content."""
         return ANSWER_TOKENS // 2 - ROOM_TOKENS
 
 
@@ -216,19 +216,19 @@ Call = Context[ToolContext, Any]
 
 
 async def fetch_session(settings: Settings, session_id: str) -> None:
-    """Fetch a session from the workers, or the session list for "latest"."""
+    """Fetch a session from the workers. For "latest", fetch the session list first."""
     if session_id == LATEST:
         await backend_of(settings).know_all(settings)
     await backend_of(settings).find(settings, session_id)
 
 
 def caller_of(request: Any) -> User:
-    """Return the request's user, or the owner without an HTTP request."""
+    """Return the user who sent a request, or the owner if the call did not come over HTTP."""
     return OWNER if request is None else user_of(request.scope)
 
 
 def door_of(call: Call) -> ToolContext:
-    """Return a call's tool context, with its user's settings."""
+    """Return a call's tool context, with the settings of the user who made the call."""
     context = call.request_context
     door: ToolContext = context.lifespan_context
     name = caller_of(context.request).name

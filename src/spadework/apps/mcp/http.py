@@ -53,7 +53,9 @@ def mcp_routes(settings: Settings) -> Mounted:
 
 
 class _Watched:
-    """Middleware whose events end tool calls, as older protocols report no disconnection."""
+    """Middleware that gives each request events that end its tool calls, because older protocol
+    versions do not report when a client disconnects.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

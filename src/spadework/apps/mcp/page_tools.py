@@ -129,7 +129,7 @@ def _text(page: ScrapedPage) -> str:
     )
 
 
-#: Placeholder for the server's provider names.
+#: Placeholder in a tool's description for the names of the server's search providers.
 OFFERED = "PROVIDERS"
 SNIPPET_CHARS = 600
 

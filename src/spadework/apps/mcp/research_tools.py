@@ -123,7 +123,9 @@ def _session(query: str, session_id: str, settings: Settings, follows: str, wish
 
 
 def _answer(result: Result, door: ToolContext) -> CallToolResult:
-    """Return a result for the client. A vain search is an error, but running out of time is not."""
+    """Return a research result as a tool result. It is an error if the run failed, or if searches
+    failed and nothing was read, unless time ran out.
+    """
     in_vain = not result.sources and any(problem.stage == "search" for problem in result.problems)
     failed = result.status == "failed" or (in_vain and result.status != "time_limited")
     folder = result.session_dir if door.local else ""
@@ -134,8 +136,9 @@ def _answer(result: Result, door: ToolContext) -> CallToolResult:
 def structure_result(
     result: Result, texts: Mapping[str, str], tokens: int, folder: str = ""
 ) -> ResearchAnswer:
-    """Fit a result into `tokens` by cutting its lists, report and `texts` (by content hash).
-    `folder` is "" for callers that cannot open it.
+    """Fit a result into `tokens` tokens by cutting its lists, its report and its page `texts`,
+    keyed by content hash. `folder` is the session's folder, or "" for callers that cannot open
+    it.
     """
     lists: dict[str, list[BaseModel]] = {
         "topics": [_topic(topic) for topic in result.topics],

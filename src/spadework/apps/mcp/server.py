@@ -100,7 +100,7 @@ _ADVICE: tuple[tuple[type[Exception], str], ...] = (
 
 
 def word_fault(fault: BaseException) -> str:
-    """Describe an expected error in one or two sentences; return "" for others."""
+    """Return an expected error in one or two plain sentences, or "" for an unexpected error."""
     if isinstance(fault, ValidationError):
         return _argument(fault)
     if isinstance(fault, OSError):
@@ -245,7 +245,9 @@ def _either(options: list[Schema]) -> Schema:
 
 
 def offer_tools(tools: Sequence[Tool], settings: Settings) -> list[Tool]:
-    """Return the tools with only this server's providers and formats."""
+    """Return the tools, offering only the search providers and file formats that this server
+    has.
+    """
     made = [tool.model_copy(update={"input_schema": deepcopy(tool.input_schema)}) for tool in tools]
     arguments = {tool.name: tool.input_schema["properties"] for tool in made}
     provider = arguments["serp_search"]["provider"]
@@ -290,7 +292,9 @@ _ARGUMENTS = {
 
 
 class Server(MCPServer[ToolContext]):
-    """Serves six tools, with expected errors in plain words. No call outlives its caller."""
+    """Serves six tools, and explains expected errors in plain words. A call ends when its client
+    is gone.
+    """
 
     settings_of_runs: Settings
 
@@ -391,7 +395,7 @@ async def _prune(homes: Sequence[Path]) -> None:
 
 
 def _ends(context: Context[ToolContext, Any] | None) -> dict[str, Coroutine[Any, Any, object]]:
-    """Return what ends the call, keyed by the reason."""
+    """Return coroutines that complete when the call must end, keyed by the reason."""
     request = context.request_context.request if context else None
     found: Mapping[str, asyncio.Event] = getattr(request, "scope", {}).get(ENDS, {})
     return {why: event.wait() for why, event in found.items()}

@@ -53,7 +53,7 @@ CANCELLED = "cancelled"
 #: Default maximum rows and characters in an answer.
 MOST_ROWS, MOST_CHARS = 100, 30_000
 _HASH = re.compile(r"[0-9a-f]{8,64}")
-#: Metadata withheld from callers, useful only on the server.
+#: Metadata that callers do not get, because it is useful only on the server.
 _PRIVATE = ("settings", "attachments")
 
 
@@ -67,7 +67,7 @@ class Record:
 
     @property
     def state(self) -> str:
-        """The status of the result or, without one, the state of the run."""
+        """The status of the result or, if there is none, the state of the run."""
         if self.result:
             return self.result.status
         if is_held(self.folder):
@@ -111,7 +111,9 @@ async def get_session_data(
 
 
 def load_record(home: Path, session_id: str) -> Record:
-    """Return a session, or the newest for "latest". Raises SessionNotFound, SessionUnreadable."""
+    """Return a session, or the newest one if the id is "latest". Raises SessionNotFound or
+    SessionUnreadable.
+    """
     if session_id == LATEST:
         newest = next(readable_sessions(home), None)
         if newest is None:

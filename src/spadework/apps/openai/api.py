@@ -73,7 +73,7 @@ async def remember(settings: Settings, answer: str, session_id: str) -> None:
 
 
 async def recall_session(settings: Settings, answer: str) -> str:
-    """Return the id of the session that gave an answer, or "" if unavailable."""
+    """Return the id of the session that gave an answer, or "" if it is unknown or unavailable."""
     known = _hash(answer)
     session_id = await backend_of(settings).answered_by(settings, known) or await asyncio.to_thread(
         _read, settings.home / FOLDER / known
@@ -121,7 +121,9 @@ MOST_AT_ONCE = 100
 
 
 def openai_routes(runs_of: RunsOf = lambda request: web_of(request).runs) -> list[BaseRoute]:
-    """Return the routes, without access checks. `runs_of` finds the user's runs."""
+    """Return the routes, which do not check access. `runs_of` returns the runs of a request's
+    user.
+    """
     door = Door(runs_of)
     return [
         Route("/v1/models", models),
@@ -143,7 +145,7 @@ async def model(request: Request) -> Response:
 
 
 class Door:
-    """Answers requests by starting runs, limited per home folder."""
+    """Answers requests by starting runs, up to a limit for each home folder."""
 
     def __init__(self, runs_of: RunsOf) -> None:
         self._runs_of = runs_of
@@ -211,7 +213,7 @@ class Door:
                     yield told
         finally:
             if not run.over and not run.finished:
-                # The current task is being cancelled, so use another.
+                # The current task is being cancelled, so cancel the run in another task.
                 task = asyncio.create_task(_cancel(runs, session_id))
                 self._cancelling.add(task)
                 task.add_done_callback(self._cancelling.discard)
@@ -240,7 +242,9 @@ async def _session(asked: ChatRequest, runs: Runs) -> Session:
 
 
 class _Stream(StreamingResponse):
-    """A stream that releases its slot even if it never starts."""
+    """A streamed response that frees its place among the running questions even if it never
+    starts.
+    """
 
     def __init__(self, lines: AsyncGenerator[str, None], place: ExitStack) -> None:
         super().__init__(lines, media_type="text/event-stream", headers=AS_IT_COMES)

@@ -1,5 +1,6 @@
 """Convert results to chat completions. Streams carry progress as `reasoning_content` and the
-report as `content`. Small talk and clients' own tasks are answered directly.
+report as `content`. Small talk, and clients' own requests such as for a title, are answered
+without research.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def most_words(most_tokens: int) -> int:
 
 
 async def shorten(result: Result, most_tokens: int) -> Result:
-    """Trim a report to the whole blocks that fit, and list only sources cited there."""
+    """Return the result with its report cut to the whole blocks that fit, and with only the
+    sources cited there in its list of sources.
+    """
     if not most_tokens:
         return result
     await tokens.ready()
@@ -73,7 +76,7 @@ def _shortener(report: str) -> Callable[[int], str]:
 
 
 def finish_reason(result: Result, most_tokens: int) -> str:
-    """Return why a completion ends: "stop" if whole, "length" if the report was cut."""
+    """Return why a completion ends: "stop" if the report is whole, "length" if it was cut."""
     whole = not most_tokens or result.report.endswith("\n")
     return "stop" if whole else "length"
 
@@ -94,7 +97,7 @@ def _message_of(result: Result) -> dict[str, Any]:
 
 
 def around(result: Result) -> dict[str, Any]:
-    """Return the extra fields: source URLs and session data."""
+    """Return the fields that spadework adds to OpenAI's: source URLs and session data."""
     last = max((n for _, _, n in _marks(result.report)), default=0)
     urls = [source.url for source in result.sources if source.n <= last]
     return {
@@ -168,8 +171,8 @@ DONE = "data: [DONE]\n\n"
 
 
 async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, None]:
-    """Yield progress lines, None after each silence, and finally a result or refusal. Closing the
-    iterator closes `events`.
+    """Yield progress lines, None after every QUIET_SECONDS without an event, and finally a result
+    or a refusal. Closing the iterator closes `events`.
     """
     async with aclosing(events), aclosing(with_pauses(events, QUIET_SECONDS)) as told:
         async for event in told:
@@ -182,7 +185,7 @@ async def news_of(events: AsyncGenerator[Event, None]) -> AsyncGenerator[News, N
                 yield _failure(event.text or "The research was cancelled.")
                 return
             elif text := word_event(event):
-                # Clients render Markdown, which page titles may contain.
+                # Clients render Markdown, and page titles may contain it, so escape it.
                 yield "".join(f"{escape_markdown(line)}\n" for line in text.split("\n"))
         yield _failure("The server is stopping; the research can be resumed.")
 
@@ -223,7 +226,7 @@ def _last_chunk(head: dict[str, Any], used: Usage) -> str:
 
 
 def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
-    """Return a completion without research, whole or as a stream."""
+    """Return a completion that needed no research, whole or as a stream."""
     head = head_of(uuid4().hex, asked.model)
     said, end = _build_message(greeted, asked)
     if asked.stream:
@@ -236,7 +239,9 @@ def at_once(greeted: Greeted, asked: ChatRequest) -> Response:
 
 
 def _build_message(greeted: Greeted, asked: ChatRequest) -> tuple[dict[str, Any], str]:
-    """Return JSON or a function call where a client's task requires it."""
+    """Return a message and its finish reason. If the client's own task requires it, the message is
+    JSON or a function call.
+    """
     function, format_ = _function(asked, greeted.task), asked.response_format
     wanted = function.get("parameters") if function else format_ and format_.shape()
     if not greeted.task or not (function or wanted):

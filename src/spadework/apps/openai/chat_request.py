@@ -27,7 +27,9 @@ B = TypeVar("B", bound=BaseModel)
 
 
 class Refused(Exception):
-    """An error in OpenAI's format, with the `param` at fault and a `code` for programs."""
+    """An error in OpenAI's format. `param` names the parameter at fault, and `code` is for
+    programs.
+    """
 
     def __init__(
         self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None
@@ -79,7 +81,7 @@ class Message(BaseModel):
         return self.content or ""
 
     def question(self) -> str:
-        """Return only the text parts. Raises Refused if all parts lack text."""
+        """Return the text parts of the message only. Raises Refused if no part has text."""
         parts = self.content if isinstance(self.content, list) else []
         text = "\n".join(part.text for part in parts if part.is_text)
         if parts and not text.strip():
@@ -146,14 +148,16 @@ class ChatRequest(BaseModel):
     )
 
     def check(self) -> None:
-        """Raise Refused for an unknown model or more than one answer."""
+        """Raise Refused if the model is unknown or more than one answer is requested."""
         if self.model not in MODELS:
             raise no_model(self.model, "model")
         if self.n not in (None, 1):
             raise Refused("n must be 1: each question gets one report.", param="n")
 
     def check_research(self, question: str) -> None:
-        """Raise Refused for a missing or overlong question, or if no report is allowed."""
+        """Raise Refused if the question is missing or too long, or if the request rules out a
+        report.
+        """
         if not question:
             raise Refused(
                 "There is no question. The user's last message must contain one.", param="messages"
@@ -197,8 +201,8 @@ class ChatRequest(BaseModel):
         return "\n\n".join(filter(None, said))
 
     def question(self) -> tuple[str, list[str], str]:
-        """Return the user's last message, earlier ones, and the answer before the last. Raises
-        Refused if the last has no text.
+        """Return the user's last message, the user's earlier messages, and the assistant's last
+        answer before it. Raises Refused if the last message has no text.
         """
         said = [m.words() if m.role == "user" else "" for m in self.messages]
         asked = [i for i, words in enumerate(said) if words.strip()]

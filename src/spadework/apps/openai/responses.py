@@ -1,4 +1,4 @@
-"""OpenAI's Responses API, built on chat requests."""
+"""OpenAI's Responses API, which converts its requests to chat requests."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ async def stream_response(
 
 
 def response_at_once(greeted: Greeted, asked: ChatRequest) -> Response:
-    """Return an answer without research, whole or as a stream."""
+    """Return an answer that needed no research, whole or as a stream."""
     body, message = _body(asked, _ASIDE + uuid4().hex), _message(greeted.answer, [])
     ended = _ended(body, [message], "stop", greeted.usage)
     if not asked.stream:

@@ -69,12 +69,12 @@ class Typed:
 
 
 class Piped:
-    """Lines from standard input. The next line answers a run's question."""
+    """Lines from standard input. When a run asks a question, the next line answers it."""
 
     def __init__(self) -> None:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
         self._more = threading.Semaphore(0)
-        # A daemon thread without locks does not keep the process alive.
+        # A daemon thread that holds no locks does not keep the process alive.
         threading.Thread(target=self._feed, args=(asyncio.get_running_loop(),), daemon=True).start()
 
     async def line(self) -> str | None:
@@ -83,7 +83,9 @@ class Piped:
         return await self._lines.get()
 
     async def answer(self, asked: Asked) -> str | None:
-        """Take the next line as the answer. Semicolons separate plan changes."""
+        """Return the next line as the answer to a run's question. In a reply to a plan, semicolons
+        separate the changes.
+        """
         said = await self.line() or ""
         if asked.kind == "clarify":
             chosen = choice(asked.options, said)
@@ -130,12 +132,14 @@ class Screen:
         self._console = _plain_console() if is_plain(sys.stdout) else terminal_console()
 
     def lines(self, home: Path, sessions: Callable[[], list[str]]) -> Typed | Piped:
-        """Return the source of lines. Raises SettingsError."""
+        """Return the source of input lines: the terminal, or else standard input. Raises
+        SettingsError.
+        """
         return Typed(home / HISTORY, sessions) if self.live else Piped()
 
     def show(self, what: RenderableType) -> None:
         """Print output the user requested."""
-        # The console would join separate texts and drop their wrapping.
+        # Without `Group`, the console would join texts and drop their wrapping settings.
         with self._console.capture() as capture:
             self._console.print(Group(what), crop=False)
         typer.echo("\n".join(line.rstrip() for line in capture.get().splitlines()), color=True)

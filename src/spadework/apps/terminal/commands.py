@@ -98,8 +98,8 @@ def source_number(argument: str, count: int) -> int | Wrong:
 
 
 class Reply(NamedTuple):
-    """The plan after a typed line. `reason` says why nothing changed, and `wish` is text for a
-    model to interpret.
+    """The plan after the user typed a line. `reason` says why nothing changed, and `wish` is text
+    for a model to interpret.
     """
 
     plan: Plan
@@ -115,7 +115,9 @@ def how_to_answer() -> str:
 
 
 def choice(options: Sequence[str], line: str) -> str | None:
-    """Return the option for a typed number (None if invalid), or other text as is."""
+    """Return the option whose number was typed (None if there is no such option), or other text as
+    it is.
+    """
     said = one_line(line, 2_000)
     if not options or not said.rstrip(".").isdecimal():
         return said
@@ -133,8 +135,8 @@ def read_reply(plan: Plan, line: str) -> Reply:
 
 
 def answer(plan: Plan, wanted: Plan, wish: str = "") -> str:
-    """Return one bullet per wanted topic, or "" if unchanged. A `wish` makes the run show the plan
-    again.
+    """Return the user's answer to a plan: one bullet per wanted topic, or "" if the topics are
+    unchanged. A `wish` is appended and makes the run show the plan again.
     """
     # The bullet keeps a topic named "Go" from being read as approval.
     topics = [f"- {topic.name}" for topic in wanted.topics] if names(plan) != names(wanted) else []
@@ -270,7 +272,7 @@ def _link_text(text: str, source: Source) -> Text:
 
 
 def _whole(address: str, link: str) -> Text:
-    """Keep an address on one line, so that it can be copied."""
+    """Return an address that stays on one line, so that it can be copied."""
     return Text(
         address,
         Style(dim=True, link=None if link.startswith("library:") else link),

@@ -45,7 +45,9 @@ if TYPE_CHECKING:
 
 
 def progress_for(budget: Budget, *, as_json: bool = False) -> Progress:
-    """Return a live view for terminals, or else a printer of lines or JSON."""
+    """Return a printer of JSON lines if `as_json` is set, a live view if the terminal supports it,
+    or else a printer of plain lines.
+    """
     if as_json or is_plain(sys.stderr) or not in_foreground(sys.stderr.fileno()):
         return Lines(as_json=as_json)
     from spadework.apps.terminal.live_view import Live
@@ -165,7 +167,7 @@ EXIT: dict[Status, int] = {
     "budget_limited": 3,
 }
 
-#: A function that asks the user; returns None if they leave the run.
+#: A function that asks the user and returns the answer, or None if the user leaves the run.
 Answer = Callable[[Asked], Awaitable[str | None]]
 
 
@@ -208,8 +210,8 @@ class Interrupts:
 
 @dataclass
 class Run:
-    """A run in a terminal. Without `answer`, its questions get empty answers. `deliver` receives
-    the result as soon as it exists.
+    """A run in a terminal. If `answer` is None, the run's questions get empty answers. `deliver`
+    receives the result as soon as it exists.
     """
 
     session: Session

@@ -23,7 +23,7 @@ MOST_SOURCES = 6
 STATE_COLUMNS = 29
 LEAST_NAME = 12
 
-#: Each phase's mark and style. The marks alone tell phases apart.
+#: The mark and style of each phase of a topic. The marks are meaningful even without color.
 MARKS: dict[Phase, tuple[str, str]] = {
     "waiting": ("·", "dim"),
     "searching": ("…", "cyan"),
@@ -43,7 +43,7 @@ class Meter(NamedTuple):
 
 
 def picture(view: ViewModel, meter: Meter, width: int, height: int, status: str = "") -> list[Text]:
-    """Draw the view in `height` lines, with `status` until there is a plan."""
+    """Draw the view in `height` lines. Until there is a plan, show `status`."""
     room = max(1, height - 2)
     head = [_head(view, status)] if height > 2 else []
     topics = [topic_line(topic, _state(view, topic), width) for topic in view.topics.values()]

@@ -45,7 +45,7 @@ from spadework.tools.stores.private_files import private_file, write_atomically
 from spadework.values import Plan
 from spadework.visible import one_line
 
-#: Seconds to wait for a pipe's first byte. Cron, CI and ssh leave unused pipes open.
+#: Seconds to wait for a pipe's first byte, because cron, CI and ssh leave unused pipes open.
 FIRST_BYTE_SECONDS = 1.0
 #: Maximum seconds of silence after the first byte.
 SILENCE_SECONDS = 10.0
@@ -162,8 +162,8 @@ def followed_session(home: Path, follows: str, *, last: bool) -> str:
 
 
 def searching_as(settings: Settings, follows: str) -> Settings:
-    """Return the settings, with the followed session's search and library unless these are set.
-    Servers must not call this. Raises SessionNotFound.
+    """Return the settings. If search or library is not set, use those of the session being
+    followed up. Servers must not call this. Raises SessionNotFound.
     """
     if not follows:
         return settings
@@ -187,7 +187,8 @@ def last_finished(home: Path) -> str:
 
 
 def _keep(session: Session, piped: Material) -> None:
-    # Input in the session's folder is resumed and deleted with the session.
+    # Input stored in the session's folder is still there on resuming, and is deleted with the
+    # session.
     file = session.folder / "material" / piped.name
     try:
         write_atomically(file, piped.body)

@@ -25,12 +25,14 @@ USUAL = (80, 24)
 
 
 def can_ask() -> bool:
-    """Return whether the user can be prompted, with stderr on a terminal."""
+    """Return whether the user can be asked something, because stderr is a terminal."""
     return sys.stderr.isatty()
 
 
 def is_plain(stream: TextIO) -> bool:
-    """Return whether `stream` needs plain lines (no terminal, color or UTF-8)."""
+    """Return whether `stream` needs plain lines, because it is no terminal or lacks color or
+    UTF-8.
+    """
     dumb = os.environ.get("TERM", "") in ("dumb", "") and os.name != "nt"
     no_marks = "utf" not in (stream.encoding or "").lower()
     return not stream.isatty() or bool(os.environ.get("NO_COLOR")) or dumb or no_marks
@@ -55,7 +57,7 @@ def size_of(stream: TextIO) -> tuple[int, int]:
 
 #: Synchronized output shows a frame at once. Terminals without it ignore these codes.
 _BEGIN, _END = "\x1b[?2026h", "\x1b[?2026l"
-#: Without wrapping, a character of unexpected width cannot break the layout.
+#: Without line wrapping, a character of unexpected width cannot break the layout.
 _NO_WRAP, _WRAP = "\x1b[?7l", "\x1b[?7h"
 _ERASE_LINE, _ERASE_BELOW = "\x1b[2K", "\x1b[J"
 
@@ -161,7 +163,7 @@ def draw_report(result: Result, console: Console | None = None) -> None:
 
 
 def _lead(tokens: Sequence[Token], files: Mapping[str, str]) -> None:
-    """Link after parsing, because the parser rejects file URLs."""
+    """Replace addresses with file URLs after parsing, because the parser rejects file URLs."""
     for token in tokens:
         if token.type == "link_open":
             address = str(token.attrs.get("href", ""))

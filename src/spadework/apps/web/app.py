@@ -70,7 +70,7 @@ async def _serve(
         await stack.enter_async_context(backend_of(owner).connected(owner))
         for enter in lifespans:
             await stack.enter_async_context(enter())
-        # Import early, so that the first question does not wait a second.
+        # Import it early, because the first question would otherwise wait a second for it.
         warming = asyncio.create_task(asyncio.to_thread(import_module, "langchain_openai"))
         await server.take_up()
         try:

@@ -21,7 +21,7 @@ from spadework.events import Event, Notice, Started
 
 #: Seconds of silence before a comment is sent to keep the connection alive.
 HEARTBEAT_SECONDS = 15.0
-#: Maximum streams per browser, which opens up to six connections.
+#: Maximum streams per browser. A browser opens at most six connections to a server.
 MOST_STREAMS = 4
 TURN_SECONDS = 1.0
 #: Maximum streams per server. Further clients must retry later.

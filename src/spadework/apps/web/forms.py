@@ -22,14 +22,17 @@ UPLOAD_FILES, UPLOAD_BYTES = 5, 20_000_000
 _TOO_MANY = f"At most {UPLOAD_FILES} files can be attached to a question."
 MOST_FIELDS = 60
 MOST_FIELD_BYTES = 200_000
-#: Oversized bodies are read up to this multiple, so that browsers show the error.
+#: Oversized request bodies are read up to this multiple of the limit, so that browsers show the
+#: error.
 READ_ON = 10
 
 _KEPT = re.compile(r"[^\w. ()+-]")
 
 
 def csrf_cookie(request: Request) -> str:
-    """Return the CSRF cookie's name, with the port, because ports share cookies."""
+    """Return the CSRF cookie's name. It contains the port, because servers on different ports of a
+    host share cookies.
+    """
     return f"{CSRF}_{(request.scope.get('server') or ('', 0))[1]}"
 
 

@@ -82,7 +82,9 @@ async def folder_of(web: Web, session_id: str) -> Path:
 
 
 def read_versions(home: Path, session_id: str) -> list[tuple[str, str, str]]:
-    """Return the id, question and report of a session and its predecessors, oldest first."""
+    """Return the id, question and report of a session and of those that it follows up, oldest
+    first.
+    """
     found: list[tuple[str, str, str]] = []
     with suppress(SessionError):
         while session_id and len(found) < MOST_VERSIONS:
@@ -111,17 +113,17 @@ def _page(folder: Path, content_hash: str) -> tuple[str, list[Evidence]]:
     return text, [e for e in read_ledger(folder) if e.content_hash == content_hash]
 
 
-#: Maximum sessions listed, and earlier reports shown. Others open only by URL.
+#: Maximum sessions listed, and earlier reports shown. Older ones can be opened only by URL.
 MOST_LISTED, MOST_VERSIONS = 100, 20
 
 DAYS_NAMED = 7
 _NEAR = ("Today", "Yesterday")
 UNFINISHED, UNREADABLE, ELSEWHERE = "not finished", "cannot be read", "running elsewhere"
 
-#: A whole question's coverage, in words.
+#: How far the whole question was answered, in words.
 _FOUND: dict[CoverageState, str] = {**STATE_WORDS, "open": "not found"}
 DONE = "done"
-#: Words for how a run ended ("" if completed). Other statuses need none.
+#: Words for how a run ended, keyed by status. Other statuses are shown as they are.
 _EARLY = {"completed": "", "partial": "stopped early"}
 
 
@@ -186,7 +188,9 @@ def _words(status: str, found: CoverageState | None) -> str:
 
 
 def _entry(data: Listed, web: Web, workers: Set[str], held: Set[str]) -> Entry:
-    """Return a list entry. `held` sessions run in other processes."""
+    """Return a list entry. Sessions in `workers` run on workers, and those in `held` run in other
+    processes.
+    """
     if data.unreadable:
         return Entry(data.id, data.unreadable, UNREADABLE, "Cannot be read")
     run = web.runs.find_running(data.id)

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from spadework.apps.web.page_context import server_of
 from spadework.errors import SettingsError, must_be
 
-#: Seconds in which a request, or LEAST_BYTES more of it, must arrive.
+#: Seconds in which a request, or the next LEAST_BYTES of it, must arrive.
 REQUEST_SECONDS, LEAST_BYTES = 20.0, 20_000
 
 

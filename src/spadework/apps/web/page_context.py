@@ -92,7 +92,7 @@ class Seen:
 
 
 def seen_of(request: Request) -> Seen:
-    """Return the visitor's `Web` and permission."""
+    """Return the visitor's `Web`, and whether they may change sessions."""
     return Seen(web_of(request), changes=user_of(request.scope).may("ask"))
 
 

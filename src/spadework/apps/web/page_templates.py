@@ -71,12 +71,12 @@ def part(name: str, **values: Any) -> str:
 
 
 def changes(picture: ViewModel, changed: Iterable[str], **values: Any) -> str:
-    """Render the changed parts of a page for htmx."""
+    """Render the parts of a session's page that changed, for htmx to replace."""
     return part("_changes.html", picture=picture, changed=sorted(changed), **values)
 
 
 def searches(settings: Settings) -> list[tuple[str, str]]:
-    """Return the search choices as (setting, label), default first."""
+    """Return the choices of where to search as (setting, label) pairs, the default first."""
     known = [name for name, provider in PROVIDERS.items() if not provider.lacks_setting(settings)]
     names = {"auto": "Automatic: whatever can be reached", "library": "Only the library"}
     names |= {name: name for name in known}
@@ -85,7 +85,7 @@ def searches(settings: Settings) -> list[tuple[str, str]]:
 
 
 def describe_searched(settings: Settings, chosen: str = "") -> str:
-    """Describe what is searched. `chosen` is the form's value."""
+    """Describe where a run searches. `chosen` is the search setting from the form, if any."""
     named = chosen or settings.search
     found = named.split(",")
     if named == "auto":
@@ -105,7 +105,7 @@ def describe_writers(result: Result) -> str:
 
 
 def mark_code(text: str) -> Markup:
-    """Escape text as HTML, with backtick spans as `<code>`."""
+    """Escape text as HTML, and turn spans in backticks into `<code>` elements."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 

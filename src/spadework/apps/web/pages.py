@@ -37,7 +37,7 @@ from spadework.sessions.metrics.statistics import statistics
 from spadework.tools.export.sheet import read_picture
 
 MOST_LISTED = 200
-#: Maximum characters of a question in a URL.
+#: Maximum characters taken from each form value in a URL.
 MOST = 2_000
 MEDIA_TYPES = {
     ".md": "text/markdown; charset=utf-8",
@@ -72,7 +72,7 @@ async def start(request: Request) -> Response:
 async def start_page(
     request: Request, status: int = 200, error: str = "", answer: str = "", **given: str
 ) -> Response:
-    """Show the question form with the last input and any error or answer."""
+    """Show the question form with the values given so far, and any error or answer."""
     await web_of(request).learn_models()
     return await page(
         request,
@@ -186,7 +186,7 @@ async def settings_check(request: Request) -> Response:
 
 
 async def settings_findings(request: Request) -> Response:
-    """Return the settings findings. Refuse requests from other sites."""
+    """Return what the settings check found. Requests from other sites are refused."""
     if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         raise HTTPException(403, "This request comes from another site and was refused.")
     return HTMLResponse(

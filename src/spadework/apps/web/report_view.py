@@ -31,7 +31,9 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of a line. `first` lists the evidence in `marks` that starts here."""
+    """Part of a line. `marks` lists the ids of the evidence that covers it, and `first` the ids of
+    the evidence that starts here.
+    """
 
     text: str
     marks: tuple[str, ...] = ()
@@ -48,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Part:
-    """Part `number` (from 1) of a page, as `lines` or as `html`."""
+    """Part `number` (counted from 1) of the `of` parts of a page, as `lines` or as `html`."""
 
     number: int
     of: int
@@ -59,7 +61,9 @@ class Part:
 def part_of(
     text: str, evidence: Sequence[Evidence], wanted: int, current: str = "", *, plain: bool
 ) -> Part:
-    """Return the part with the evidence `current`, or else the part nearest to `wanted`."""
+    """Return the part of a page where the evidence with the id `current` starts, or else the part
+    whose number is nearest to `wanted`.
+    """
     cuts = _cuts(text)
     here = next((e.start for e in evidence if e.id == current), None)
     last = len(cuts) - 1
@@ -114,7 +118,7 @@ def _fence_after(fence: str, line: str) -> str:
 
 
 def _pieces(line: str, at: int, evidence: Sequence[Evidence]) -> list[Piece]:
-    """Split a line at quote boundaries. `at` is its offset in the page."""
+    """Split a line where quotes begin or end. `at` is the line's offset in the page."""
     borders = {0, len(line)} | {
         min(max(border - at, 0), len(line)) for e in evidence for border in (e.start, e.end)
     }
@@ -132,8 +136,8 @@ QUOTED = "quoted word for word"
 
 @dataclass(frozen=True)
 class Proof:
-    """A quote's stored page, source trust (0 to 100) and verdict. `judged` means a model was
-    used.
+    """What backs a quote: the URL of its stored page, the trust in its source (0 to 100) and its
+    verdict. `judged` means that the run used a model.
     """
 
     snapshot: str
@@ -144,7 +148,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Listed:
-    """A listed source. `reason` says why it was not read."""
+    """A source that a report page lists. If the source was not read, `reason` says why."""
 
     title: tuple[Run, ...]
     state: str
@@ -165,9 +169,10 @@ class ReportView:
 
 
 def show_report(result: Result, seen: Iterable[SourceView]) -> ReportView:
-    """Build the view of a report. `seen` lists the requested pages."""
+    """Build the view of a report. `seen` lists all pages that the run requested."""
     sheet = laid_out(result)
-    # Verdicts on direct citations override those on inferences.
+    # If a quote is cited both directly and in an inference, the direct citation's verdict is
+    # shown.
     outright = sorted(result.citations, key=lambda citation: citation.verdict != "inference")
     verdicts = {citation.evidence_id: citation.verdict for citation in outright}
     judged = result.mode == "model"
@@ -230,21 +235,23 @@ _TITLE = re.compile(r"\A# .*\n+")
 # Unicode noncharacters that mark quotes. The quote's number follows each start and end mark.
 _BEGINS, _NUMBERED, _ENDS = "\ufdd3", "\ufdd4", "\ufdd5"
 _SIGNS = re.compile(f"{_BEGINS}(\\d+){_NUMBERED}|{_ENDS}(\\d+){_NUMBERED}")
-#: Replaces these noncharacters in a page's own text.
+#: Translation table that replaces these noncharacters in a page's own text.
 _FOREIGN = str.maketrans(dict.fromkeys((_BEGINS, _NUMBERED, _ENDS), "\ufffd"))
 #: Markdown block markers, which must stay at line starts.
 _OPENING = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+|\|[ \t]*)*")
-#: Lowest heading level. Page headings move down one level.
+#: The lowest HTML heading level. Headings of a stored page are moved down one level.
 _LOWEST = 6
 
 
 def draft_html(markdown: str) -> str:
-    """Render a draft without its title."""
+    """Render a draft report as HTML without its title."""
     return _clean(_parser().render(_TITLE.sub("", markdown)))
 
 
 def render_stretch(text: str, start: int, evidence: Sequence[Evidence], wanted: str = "") -> str:
-    """Render the part of a page at offset `start`, highlighting the evidence `wanted`."""
+    """Render `text`, which begins at offset `start` of a page, as HTML with its quotes marked.
+    `wanted` is the id of the evidence to highlight.
+    """
     marks = _Marks([e for e in evidence if e.start < start + len(text) and e.end > start], wanted)
     markdown, renderer = _parser(), RendererHTML()
     for rule in ("text", "code_inline", "fence", "code_block", "image"):

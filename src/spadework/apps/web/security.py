@@ -1,5 +1,5 @@
-"""Control access by `Host`, `Origin`, token or proxy. A request's method and path decide its
-scope.
+"""Control access by `Host` and `Origin` headers, tokens and trusted proxies. A request's method
+and path decide which scope it needs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from spadework.settings import Settings
 from spadework.settings.sources import networks_of
 from spadework.tools.stores.private_files import write_atomically
 
-#: The user's key in the ASGI scope.
+#: Key of the ASGI scope under which the user is stored.
 USER = "spadework.user"
 #: Paths of the health probes, which anyone may request.
 OPEN = frozenset({"/healthz", "/readyz"})
@@ -63,14 +63,16 @@ SCOPES: frozenset[Permission] = frozenset(("read", "ask"))
 
 @dataclass(frozen=True)
 class Proxies:
-    """Trusted proxy networks, and the header that names the user ("": none)."""
+    """Trusted proxy networks, and the header in which a proxy names the user ("" if none does)."""
 
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     header: str = ""
 
     @classmethod
     def of(cls, settings: Settings) -> Proxies:
-        """Return the trusted proxies. Raises SettingsError if only a user header is set."""
+        """Return the trusted proxies. Raises SettingsError if a user header is set without trusted
+        proxies.
+        """
         networks = networks_of(settings.trusted_proxies)
         if settings.user_header and not networks:
             raise SettingsError(
@@ -91,7 +93,9 @@ class Proxies:
         return None
 
     def scheme(self, scope: Scope, headers: Headers) -> str:
-        """Return the client's scheme, as reported by a trusted or local proxy."""
+        """Return the URL scheme that the client used, as reported by a trusted or local proxy if
+        there is one.
+        """
         told = headers.get("x-forwarded-proto", "").strip().lower()
         own: str = scope["scheme"]
         peer = _peer(scope)
@@ -143,8 +147,8 @@ class Access:
 
     @classmethod
     def of(cls, settings: Settings, host: str = "127.0.0.1") -> Access:
-        """Return the access rules of a server at `host`. Beyond loopback, or if there are users, a
-        missing token is created. Raises SettingsError.
+        """Return the access rules of a server at `host`. If other machines can reach the server,
+        or if there are users, a missing token is created. Raises SettingsError.
         """
         names = ("localhost", socket.gethostname(), host, *settings.serve_hosts)
         own = frozenset(name.lower() for name in names)
@@ -170,7 +174,9 @@ class Access:
         return bool(self.token) or (self.people is not None and self.people.there)
 
     def user_of(self, given: str) -> User | None:
-        """Return a token's user, if known. Compares in constant time."""
+        """Return the user to whom a token belongs, or None. Tokens are compared in constant
+        time.
+        """
         if self.token and hmac.compare_digest(given.encode(errors="replace"), self.token.encode()):
             return OWNER
         return self.people.tokens.user_of(given) if self.people and given else None

@@ -1,5 +1,5 @@
-"""Forecast a run: the low estimate for one round, the high one for all rounds. Similar earlier
-runs correct the forecast.
+"""Forecast what a run takes. The low estimate assumes one round, the high one all rounds. Similar
+earlier runs correct the forecast.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ LOCAL_SECONDS = (0.5, 6.0)
 #: Seconds per wave of concurrent model calls (typical, slow).
 WAVE_SECONDS = (2.0, 20.0)
 LOCAL = frozenset({"library"})
-#: A model that plans more slowly is assumed to answer one call at a time.
+#: A model that takes longer to plan is assumed to answer one call at a time.
 SLOW_SECONDS = 20.0
-#: A call's share of the planning time (typical, slow).
+#: How long a call takes, as a share of the planning time (typical, slow).
 CALL_SHARE = (0.5, 1.5)
 #: Waves of model calls in a one-round run.
 WAVES = 4
 #: Waves of model calls in each further round.
 WAVES_MORE = 1
-#: Tokens in a prompt without its material.
+#: Tokens of the instructions in a prompt, without the material, such as passages.
 PROMPT_TOKENS = 1_000
 # Tokens in an answer (typical, long).
 ASSESSMENT_TOKENS = (150, ANSWERS["assessor"])
@@ -40,11 +40,11 @@ SMALL_TOKENS = (30, ANSWERS["judge"])
 #: Judge calls per topic and round: screening hits and, at deep effort, proposing a search.
 JUDGED: dict[Effort, int] = {"quick": 0, "normal": 1, "deep": 2}
 HITS_TOKENS = 2_000
-#: Characters per token, and evidence characters per section (typical, long).
+#: Characters per token, and characters of evidence per section (typical, long).
 CHARS, EVIDENCE_CHARS = 4, (800, 6_000)
 
 Tokens = dict[Role, tuple[int, int]]
-#: Minimum and maximum number of earlier runs used, newest first.
+#: Minimum and maximum number of earlier runs on which a forecast is based, newest first.
 LEAST_RUNS, MOST_RUNS = 5, 20
 #: The forecast range omits 1/PARTS of the earlier runs at each end.
 PARTS = 20
@@ -103,13 +103,13 @@ def later(made: Forecast, gone: float, settings: Settings) -> Forecast:
 
 
 def ceilings(settings: Settings) -> dict[str, float]:
-    """Return the limits that end a run, keyed as in a forecast."""
+    """Return the limits that end a run, under the names that a forecast uses."""
     limits = settings.model_dump(include={"searches", "pages", "calls", "tokens", "money"})
     return limits | {"rounds": settings.iterations, "seconds": settings.minutes * 60}
 
 
 def pages_of(tasks: Sequence[Task]) -> int:
-    """Return the maximum pages for a round's tasks."""
+    """Return how many pages a round's tasks may read together."""
     whole = sum(task.pages for task in tasks)
     return min([whole, *(task.together for task in tasks if task.together is not None)])
 
@@ -121,8 +121,8 @@ def _model_seconds(more: int, calls: tuple[int, int], plan_seconds: float) -> tu
 
 
 def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
-    """Return the model calls of a run with one round, and with `more` further rounds. Cleaning is
-    not counted, because it uses only spare calls.
+    """Return how many model calls a run makes with one round, and with `more` further rounds.
+    Calls for cleaning pages are not counted, because cleaning uses only spare calls.
     """
     deep = settings.effort == "deep"
     low = 1 + 2 * count + (count > 1) + (2 * count + 1 if deep else 0)
@@ -131,7 +131,9 @@ def _calls(count: int, more: int, settings: Settings) -> tuple[int, int]:
 
 
 def _tokens(count: int, more: int, settings: Settings, of: int) -> Tokens:
-    """Return the tokens in and out by role (`of`: 0 low, 1 high)."""
+    """Return the input and output tokens of each role. `of` is 0 for the low estimate, and 1 for
+    the high one.
+    """
     judged = (1 + more) * count
     shown = room_of(count, settings) // (2 - of)
     sections = count + (count > 1)
@@ -184,7 +186,7 @@ class Took(NamedTuple):
 
 
 def by_experience(made: Forecast, earlier: Sequence[Took], limits: Mapping[str, float]) -> Forecast:
-    """Correct a forecast if enough `earlier` runs are of its kind and machine."""
+    """Correct a forecast if enough `earlier` runs were of the same kind, on the same machine."""
     alike = [t.actual for t in earlier if (t.kind, t.machine) == (made.kind, made.machine)][
         :MOST_RUNS
     ]

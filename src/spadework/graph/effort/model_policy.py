@@ -15,13 +15,13 @@ from spadework.graph.effort.workload import Stopped, unless_stopped
 from spadework.settings import Role
 from spadework.values import Problem
 
-#: Tokens per second below which a model only plans, assesses and writes.
+#: A model that is slower than this (in tokens per second) only plans, assesses and writes.
 LEAST_SPEED = 200.0
-#: Tokens for screening hits.
+#: Tokens of a model call that screens hits.
 LOOK_TOKENS = 800
 #: Tokens to assess short pages (measured: 1,300 to 2,400).
 ANSWER_TOKENS = 2_000
-#: Minimum tokens for a section.
+#: Minimum tokens for writing a section.
 SECTION_TOKENS = 800
 #: Share of a call's tokens that are output.
 SAID = 0.1
@@ -29,8 +29,8 @@ EXAMINATION_TOKENS = 4_000
 
 
 def leaves_enough(context: SessionContext, looks: int, tasks: int, topics: int) -> bool:
-    """Return whether the limits allow `looks` screening calls and then the whole answer. Tokens
-    and money must cover only screening and assessments.
+    """Return whether enough calls are left for `looks` screenings and the whole answer, and enough
+    tokens and money for the screenings and the assessments.
     """
     budget = context.budget
     if budget.limits.calls - budget.spent("calls") - looks < tasks + topics + 3:
@@ -73,8 +73,8 @@ def begin(context: SessionContext) -> None:
 
 
 async def leave_out(context: SessionContext, emit: Emit | None = None) -> list[Problem]:
-    """Drop a model that only guessed in an earlier test, and return the problems. Its plans are no
-    better than code's (benchmarks/small_model.py).
+    """Drop a model that only guessed in an earlier test, and return the problems. Such a model
+    plans no better than code (benchmarks/small_model.py).
     """
     model = context.model
     if model is None or len({model.place(role) for role in get_args(Role)}) > 1:
@@ -117,7 +117,9 @@ async def recall(context: SessionContext) -> None:
 
 
 async def judge(context: SessionContext, at: str) -> tuple[Model | None, list[Problem]]:
-    """Return the model that may now judge and write, or None and the reason."""
+    """Return the model that may now judge and write, and no problems; or None, and any problem
+    that explains why.
+    """
     if context.model is None:
         return None, []
     result = await _result(context, at)

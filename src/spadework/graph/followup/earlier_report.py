@@ -22,7 +22,7 @@ from spadework.values import Coverage, Evidence, Plan, Question, Result, Section
 V = TypeVar("V", bound=Value)
 
 KIND = "report"
-#: `stopped_by` if existing evidence answers the question.
+#: The value of `stopped_by` if existing evidence answers the question.
 RECALLED = "known"
 
 
@@ -93,7 +93,7 @@ def answers_of(folder: Path, kind: str, shape: type[V]) -> list[V]:
 
 
 def as_it_was(before: Earlier) -> dict[str, Any]:
-    """Return the channel updates that restore an earlier report."""
+    """Return the state updates that restore an earlier report."""
     return {
         "plan": before.plan,
         "title": before.title or before.plan.title or before.plan.question,
@@ -108,8 +108,8 @@ def as_it_was(before: Earlier) -> dict[str, Any]:
 
 
 def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, Any]:
-    """Return the channel updates for a follow-up that existing evidence answers. The follow-up
-    becomes one covered topic.
+    """Return the state updates for a follow-up that existing evidence answers. The follow-up
+    becomes one topic, which is already covered.
     """
     made = plan(Question(text=asked), [])
     name = turn.heading or asked
@@ -122,7 +122,7 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
     found = Coverage(topic=name, covered=True, score=turn.score, evidence_ids=ids)
     own = {id_: known[id_].model_copy(update={"topic": name}) for id_ in ids}
     return {
-        # A plain fact needs no outline.
+        # Questions of the type "fact" are answered without an outline.
         "plan": made.model_copy(update={"topics": (topic,), "question_type": "fact"}),
         "evidence": [own.get(e.id, e) for e in before.evidence],
         "coverage": {name: found},
@@ -132,7 +132,7 @@ def answer_from_evidence(before: Earlier, turn: Turn, asked: str) -> dict[str, A
 
 
 def found_for_it(before: Earlier, state: ResearchState) -> list[Evidence]:
-    """Return the follow-up's own ledger entries that are in use."""
+    """Return the evidence in use that the follow-up itself found."""
     known = {e.id for e in before.evidence}
     return [e for e in proofs(state) if e.id not in known]
 
@@ -159,14 +159,18 @@ def join_states(before: Earlier, state: ResearchState) -> dict[str, Any]:
 def _shortfalls(
     before: Earlier, plan: Plan, now: list[Shortfall], coverage: dict[str, Coverage]
 ) -> list[Shortfall]:
-    """Drop earlier shortfalls of the report and of topics with new evidence."""
+    """Add earlier shortfalls to those of `now`, except for topics with new evidence. If there is
+    new evidence, earlier shortfalls of the whole report are left out too.
+    """
     anew = {t.name for t in plan.topics if t.name in coverage and coverage[t.name].evidence_ids}
     anew |= {""} if anew else set()
     return [*(s for s in before.shortfalls if s.topic not in anew and s not in now), *now]
 
 
 def quote_sections(before: Earlier, plan: Plan, new: list[Evidence]) -> list[Section]:
-    """Return the report's sections, plus a section of quotes per new topic."""
+    """Return the report's sections, plus one section of quotes for each topic with `new`
+    evidence.
+    """
     found = [(topic.name, [e for e in new if e.topic == topic.name]) for topic in plan.topics]
     own = [extractive.section(name, entries) for name, entries in found if entries]
     return list(one_a_heading([*before.sections, *own]))

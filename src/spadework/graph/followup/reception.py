@@ -22,8 +22,8 @@ SECONDS = 20.0
 
 
 class Greeted(Value):
-    """How to handle a message: research it, or send `answer`. `task` is set for a chat client's
-    own request, such as for a title.
+    """How to handle a message: research it, or send `answer`. `task` is set if the chat client
+    itself asks for something, such as a title.
     """
 
     research: bool

@@ -25,7 +25,7 @@ from spadework.tools.text.facts import nearest
 from spadework.tools.web.urls import hosts_for_urls
 from spadework.values import Citation, Evidence, Review, Section, Weakness, models_among
 
-#: Maximum entries shown for rewriting a section, besides those it cites.
+#: Maximum evidence entries shown for rewriting a section, besides those that it cites.
 MOST_NEAR = 8
 
 
@@ -62,7 +62,7 @@ def base_of(state: ResearchState) -> Base | None:
 async def whole(
     state: ResearchState, model: Model | None, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Verify a new report's sections, and return the channel updates."""
+    """Verify the sections of a new report, and return the state updates."""
     found = await verify_sections(model, state["plan"], state.get("sections", []), material, check)
     return {
         "sections": found.sections,
@@ -74,14 +74,14 @@ async def whole(
 async def check_changed(
     state: ResearchState, model: Model | None, base: Base, material: Material, check: Check
 ) -> dict[str, Any]:
-    """Verify the changed sections, and return the channel updates. A section keeps its old text if
+    """Verify the changed sections, and return the state updates. A section keeps its old text if
     all new sentences fail or, with `base.better`, if it lost sentences.
     """
     sections = state.get("sections", [])
     changed = [section for section in sections if section not in base.sections]
     found = await verify_sections(model, state["plan"], changed, material, check)
     made = {section.heading: section for section in found.sections}
-    # For these sections, code can only quote, so the earlier text is better.
+    # Only quotes chosen by code are left of these new sections, so the earlier text is better.
     empty = {s.heading for s in changed if base.of(s.heading) and _fell_to_code(s, made)}
     stands: list[Section] = []
     places: dict[str, int] = {}
@@ -145,7 +145,7 @@ def _citations(base: Base, sections: Sequence[Section], new: Sequence[Citation])
     ]
 
 
-#: Why a summary is rewritten. The ids of the new entries follow.
+#: The reason given to the writer for rewriting a summary. The ids of the new entries follow it.
 TOLD_MORE = "The report now tells more, which its summary must not leave out: "
 
 
@@ -214,7 +214,9 @@ def _was_found(point: Weakness, fresh: Sequence[Evidence]) -> bool:
 def _home(
     entry: Evidence, review: Review, sections: Sequence[Section], ledger: Sequence[Evidence]
 ) -> str:
-    """Return the heading named by the editor, or else the topic's main heading."""
+    """Return the heading of the section where an entry belongs: the one that the editor named, or
+    else the one that cites the topic's entries most often.
+    """
     for point in review.weaknesses:
         if point.query and point.section and point.topic == entry.topic:
             return point.section

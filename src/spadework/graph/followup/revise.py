@@ -39,10 +39,10 @@ from spadework.graph.state import Earlier, ResearchState, proofs
 from spadework.settings import Settings
 from spadework.values import Plan, Problem, Question, Section, models_among
 
-#: `stopped_by` if only the report's form was changed.
+#: The value of `stopped_by` if only the report's form was changed.
 REVISED = "revised"
 STAYED = "The report is unchanged."
-#: The problem's reason and effect if there is no report to revise.
+#: Reason and effect of the problem that is reported if there is no report to revise.
 NO_REPORT = "There is no report to revise."
 INSTEAD = "Researching the previous question in the requested form."
 _NOTICES: dict[TurnKind, str] = {
@@ -146,7 +146,7 @@ async def revised(state: ResearchState, runtime: Runtime[Settings]) -> dict[str,
 async def extend_report(
     context: SessionContext, state: ResearchState, model: Model | None, before: Earlier
 ) -> dict[str, Any]:
-    """Return the channel updates that add the follow-up's findings to the report."""
+    """Return the state updates that add the follow-up's findings to the report."""
     new, whole = found_for_it(before, state), join_states(before, state)
     plan = whole["plan"]
     now: ResearchState = {**state, "coverage": whole["coverage"], "plan": plan}
@@ -198,7 +198,7 @@ def _as_is(before: Earlier, why: str) -> dict[str, Any]:
 
 
 async def _by_code(context: SessionContext, before: Earlier, turn: Turn) -> dict[str, Any]:
-    """Change a report's length, all that is possible without a model."""
+    """Change a report's length. Without a model, no other change is possible."""
     by_model = models_among(c.maker for c in before.citations)
     if by_model or not turn.length or turn.language:
         return _as_is(before, _BY_MODEL)

@@ -61,7 +61,7 @@ COMPARING = 0.25
 
 
 class Judged(TypedDict):
-    """A round's channel updates. `shown` are the passages that a model saw."""
+    """The state updates of a judged round. `shown` are the passages that a model saw."""
 
     evidence: list[Evidence]
     coverage: dict[str, Coverage]
@@ -104,7 +104,8 @@ async def assess_round(context: SessionContext, state: ResearchState) -> Judged:
         found = _coverage(topic, judgement, proof, context.settings.completeness)
         back = old is not None and (no_better(found, old) if by_code else not new)
         if old and back:
-            # Keep the earlier coverage. If code judged in place of a failed model, add its quotes.
+            # Keep the earlier coverage. If code judged because a model call failed, add the quotes
+            # that code found.
             wanted = judgement.recommendations or old.recommendations
             more = found.evidence_ids if context.judging and not found.near else ()
             ids = tuple(dict.fromkeys([*old.evidence_ids, *more]))
@@ -165,7 +166,7 @@ async def _by_topic(
 
 
 async def _room(context: SessionContext, topics: int, number: int, seconds: float) -> int:
-    """Return the page tokens to show per topic (0 without a model)."""
+    """Return how many tokens of page text to show for each topic, or 0 without a model."""
     if context.judging is None:
         return 0
     room = room_of(topics, context.settings)

@@ -15,9 +15,9 @@ from spadework.graph.nodes.distil import distil_pages
 from spadework.settings import Role
 from spadework.values import Page, Problem, Topic
 
-#: Model calls per page: one each by judge and cleaner.
+#: Model calls for cleaning a page: one by the judge and one by the cleaner.
 CALLS = 2
-#: Maximum share of model calls for cleaning.
+#: Maximum share of a run's model calls that cleaning may use.
 MOST_SHARE = 1 / 3
 ROLES: tuple[Role, ...] = ("judge", "cleaner")
 
@@ -25,7 +25,8 @@ ROLES: tuple[Role, ...] = ("judge", "cleaner")
 def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
     """Return whether another page may be cleaned.
 
-    `left` of `ceiling` model calls remain. `cleanings` pages are cleaned or in progress.
+    `left` of `ceiling` model calls remain. `cleanings` pages have been cleaned or are being
+    cleaned.
     """
     return CALLS * (cleanings + 1) <= MOST_SHARE * ceiling and left - CALLS >= 2 * topics + 3
 
@@ -33,8 +34,8 @@ def may_clean(ceiling: int, left: int, cleanings: int, topics: int) -> bool:
 async def clean_pages(
     context: SessionContext, question: str, topic: Topic, pages: Sequence[Page], topics: int
 ) -> tuple[list[Page], list[Problem]]:
-    """Clean the noisy pages, if enough calls are left for `topics`, and return all pages. Cleaned
-    pages have a new text and hash.
+    """Clean the noisy pages if enough model calls remain to research `topics` topics, and return
+    all pages. Cleaned pages have a new text and hash.
     """
     dirty = [page for page in pages if await _is_dirty(context, page)]
     if not dirty:
@@ -101,7 +102,7 @@ async def _cleaned(
 
     async def allowed() -> bool:
         ceiling = context.budget.limits.calls
-        # Calls of cleanings in progress are not all charged yet.
+        # Calls for pages that are being cleaned may not be charged yet, so they are deducted here.
         left = int(ceiling - context.budget.spent("calls")) - CALLS * context.cleaning
         poor = payable(context) < CALLS * LOOK_TOKENS + topics * ANSWER_TOKENS
         if poor or not may_clean(ceiling, left, context.cleanings, topics):
@@ -147,6 +148,6 @@ async def _shorten(
             seconds=round(time.monotonic() - began, 3),
         )
     )
-    # The event is not sent again if the journal has the cleaning.
+    # Store the event first, because it is not sent again once the journal has the cleaned page.
     await context.record.written()
     return digest, failed

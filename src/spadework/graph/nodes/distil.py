@@ -23,7 +23,7 @@ from spadework.tools.text.tables import rows_of
 from spadework.tools.text.tokens import count
 from spadework.values import Evidence, Expected, Need, Page, Passage, Problem, Task, Topic
 
-#: Share of a slow model's time for reading, and minimum tokens shown to it.
+#: Share of its time that a slow model may spend on reading, and minimum tokens shown to it.
 READING_SHARE, LEAST_ROOM = 0.5, 1_000
 #: Longer tables are split, because one huge passage might not fit.
 MOST_TABLE_CHARS = 4_000
@@ -39,8 +39,8 @@ class Looked(NamedTuple):
 
 
 async def readable(model: Model, room: int, seconds: float, share: int = 1) -> int:
-    """Return how many of `room` tokens the model can read in time, at least LEAST_ROOM. `share`
-    calls divide the time.
+    """Return how many of `room` tokens the model can read in time, at least LEAST_ROOM. `share` is
+    the number of calls among which the time is divided.
     """
     speed = await model.speed("assessor")
     most = int(READING_SHARE * seconds * speed / max(1, share)) if speed else room
@@ -49,12 +49,12 @@ async def readable(model: Model, room: int, seconds: float, share: int = 1) -> i
 
 #: Maximum page tokens shown to a model per round. At deep effort, several calls share them.
 SHOWN_TOKENS: dict[Effort, int] = {"quick": 100_000, "normal": 100_000, "deep": 200_000}
-#: Maximum page tokens per topic, fewer for slow models and small contexts.
+#: Maximum tokens of page text per topic. Slow models and small contexts get fewer.
 WINDOW_TOKENS: dict[Effort, int] = {"quick": 8_000, "normal": 8_000, "deep": 24_000}
 
 
 def room_of(topics: int, settings: Settings) -> int:
-    """Return the maximum page tokens per topic."""
+    """Return the maximum tokens of page text per topic."""
     return min(WINDOW_TOKENS[settings.effort], SHOWN_TOKENS[settings.effort] // max(1, topics))
 
 
@@ -72,17 +72,19 @@ PASSAGE_CHARS = 1_500
 PAGE_PRIOR = 0.5
 #: Maximum passages per page, so that long pages leave room for others.
 PER_PAGE = 12
-#: Minimum share of the best score for showing a passage. In benchmarks/answers.py (146 questions),
-#: no fact is lost, with 75 % and 65 % of the tokens in its halves. At 0.2, one fact is lost; at
-#: 0.4, ten.
+#: A passage is shown only if its score is at least this share of the best score. In
+#: benchmarks/answers.py (146 questions), no fact is lost, and the benchmark's halves need 75 % and
+#: 65 % of the tokens. At 0.2, one fact is lost; at 0.4, ten.
 FLOOR = 0.15
-#: Minimum tokens to show, because contradictions are rarely worded like the question.
+#: At least this many tokens are shown, even with low scores, because passages that contradict
+#: others are rarely worded like the question.
 FILL = 3_000
 #: Passages above this share of the best score are shown even if they are closer to another topic.
 #: At 0.5, three recorded runs lose no cited passage, with 86 % of the tokens.
 SHARED = 0.6
-#: Pages per search of a later round that always contribute their best new passage. Three recorded
-#: runs keep all 149 cited quotes. With a topic's searches joined into one, four are missing.
+#: In a later round, this many pages per search always contribute their best new passage. Three
+#: recorded runs then keep all 149 cited quotes. If a topic's searches are joined into one, four
+#: are missing.
 NEW_PAGES = 3
 TOKEN_CHARS = 4
 #: Maximum share of the room for one passage, such as a long code listing.
@@ -94,9 +96,10 @@ SPLITTING = 0.25
 
 
 class Room(NamedTuple):
-    """Limits for the passages to show, in `chars` and `per_page`. Beyond `fill` characters,
-    `floor` is the minimum share of the best score; `shared` is that of passages closer to
-    another topic. With `each`, every page's best passage comes first.
+    """Limits for the passages to show: `chars` in all, and `per_page` passages of a page. After
+    `fill` characters, a passage needs at least the share `floor` of the best score. If it is
+    closer to another topic, it needs the share `shared`. With `each`, every page's best passage
+    comes first.
     """
 
     chars: int
@@ -114,7 +117,7 @@ class Room(NamedTuple):
         )
 
 
-#: Without a model, reading costs nothing, so more passages are judged.
+#: The limits without a model. Reading then costs nothing, so more passages are judged.
 EXTRACTIVE = Room(400_000, 60)
 
 
@@ -175,8 +178,8 @@ async def pool_passages(
 def rank_new(
     tasks: Sequence[Task], cuts: Sequence[Cut], seen: Collection[tuple[str, str]]
 ) -> dict[str, list[Passage]]:
-    """Return the best new `cuts` for each search of a later round, by topic. Each cut of a search
-    comes from a different page.
+    """Return the best new passages (`cuts`) for each search of a later round, by topic. A search
+    gets at most one passage from each page.
     """
     index, found = _index(cuts), dict[str, list[Passage]]()
     for task in tasks:
@@ -212,7 +215,9 @@ def _cut_pages(
 
 
 def _informative(cuts: Sequence[Cut], room: Room) -> list[Cut]:
-    """Drop passages useless to a model, and long ones (benchmarks/window.py)."""
+    """Drop passages that tell a model nothing, and passages that are too long
+    (benchmarks/window.py).
+    """
     most = MOST_OF_ONE * room.chars
     return [one for one in cuts if len(one.text) <= most and tells(one.text)]
 
@@ -220,7 +225,7 @@ def _informative(cuts: Sequence[Cut], room: Room) -> list[Cut]:
 def rank_passages(
     topics: Sequence[Topic], cuts: Sequence[Cut], room: Room
 ) -> dict[str, list[Passage]]:
-    """Return the best passages that fit, by topic."""
+    """Return the best passages for each topic, as many as `room` allows."""
     index = _index(cuts)
     near = {topic.name: keep_near(_passages(topic, cuts, index), room) for topic in topics}
     return {
@@ -237,7 +242,9 @@ def _index(cuts: Sequence[Cut]) -> Bm25:
 def _apart(
     found: Mapping[str, Sequence[Passage]], shared: float
 ) -> Mapping[str, Sequence[Passage]]:
-    """Drop passages that fit another topic better and score too low here."""
+    """Drop a topic's passages that fit another topic better and score below the share `shared` of
+    the topic's best passage.
+    """
     best = {name: max((p.score for p in of), default=0.0) for name, of in found.items()}
     nearest: dict[tuple[str, int], float] = {}
     for name, passages in found.items():
@@ -262,7 +269,9 @@ def _distinct(cuts: Sequence[Cut]) -> list[Cut]:
 
 
 async def _room(context: SessionContext, at: str, *, by_model: bool) -> Room:
-    """Return the limits: higher at deep effort, where several calls share the reading."""
+    """Return the limits for the passages to show. They are higher at deep effort, where several
+    calls share the reading.
+    """
     room = EXTRACTIVE
     if by_model:
         deep, window = context.deep, WINDOW_TOKENS[context.settings.effort]
@@ -304,7 +313,9 @@ def _passages(topic: Topic, cuts: Sequence[Cut], index: Bm25) -> list[Passage]:
 
 
 def keep_near(passages: Sequence[Passage], room: Room) -> list[Passage]:
-    """Return the passages that score close to the best, and enough others to fill `room.fill`."""
+    """Return the passages that score close to the best, and enough others to reach `room.fill`
+    characters.
+    """
     least = room.floor * max((p.score for p in passages), default=0.0)
     before = accumulate((p.end - p.start for p in passages), initial=0)
     return [

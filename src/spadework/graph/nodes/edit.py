@@ -83,13 +83,15 @@ def _too_late(context: SessionContext, state: ResearchState) -> str:
         return "all allowed rounds are used up."
     if limit := context.budget.refused or context.budget.ended_by():
         return f"the budget for {limit} is used up."
-    # A report already exists, so only the round and rewriting must fit.
+    # A report already exists, so the time needs to suffice only for the round and for rewriting.
     fits = context.budget.fits(state.get("plan_seconds", 0.0))
     return "" if fits else "there was no time."
 
 
 def _tasks(context: SessionContext, state: ResearchState, points: Sequence[Weakness]) -> list[Task]:
-    """Add the editor's reasons as points that the topic must cover."""
+    """Return a task for each topic that the editor wants searched. The editor's reasons become
+    points to cover.
+    """
     wanted: dict[str, list[Weakness]] = defaultdict(list)
     for point in points:
         if point.query:

@@ -67,7 +67,9 @@ FIRST = 1
 
 
 async def search(state: WorkerState, runtime: Runtime[Settings]) -> dict[str, Any]:
-    """Collect hits from stored pages, links and, if necessary, the providers."""
+    """Collect hits from stored pages, from links on pages already read and, if necessary, from the
+    search providers.
+    """
     context = await context_of(state["session_id"], runtime.context)
     emit = emitter(context, runtime)
     before = {canonical_url(url) for url in state["read_before"]}
@@ -212,7 +214,7 @@ NOTHING_WRITTEN = (
     "These pages were only gathered: they were not judged or summarized, and no model was used."
     " Their full texts are in the session."
 )
-#: `stopped_by` if the client disconnected.
+#: The value of `stopped_by` if the client disconnected.
 CANCELLED = "cancelled"
 _NONE = "No page could be read."
 

@@ -1,4 +1,4 @@
-"""Plan a question, clarify it, and get the plan approved."""
+"""Plan the research for a question, clarify the question, and get the plan approved."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ _AGAIN = (
 async def make_plan(
     context: SessionContext, question: Question, emit: Emit
 ) -> tuple[Plan, list[Problem], float]:
-    """Return a plan, the problems, and the model's seconds (0 without one). Only a model's plan is
-    stored, because code's plans depend on the current hits.
+    """Return a plan, the problems, and the seconds that the model took (0 without a model). Only a
+    model's plan is stored, because code's plans depend on the current hits.
     """
     store = PlanStore(context.settings.home / "plans")
     key = _key(context, question)
@@ -69,7 +69,7 @@ async def make_plan(
     for problem in problems:
         emit(Notice(text=f"{problem.reason} {problem.effect}".rstrip()))
     if made.maker != CODE:
-        # An unstored plan can be made again.
+        # A plan that could not be stored can be made again.
         with suppress(OSError):
             await asyncio.to_thread(store.put, key if made.freshness == "any" else dated, made)
     return made, problems, seconds
@@ -78,9 +78,9 @@ async def make_plan(
 async def plan_again(
     context: SessionContext, question: Question, hits: Sequence[Hit], plan: Plan
 ) -> tuple[Plan | None, list[Problem], float]:
-    """Return a new plan based on the first round's pages (or None), the problems, and the model's
-    seconds. There is none without a model, or if users approve plans. A model that may judge
-    replaces only a plan by code; otherwise, code makes the plan.
+    """Return a new plan based on the first round's pages (or None), the problems, and the seconds
+    that the model took. There is no new plan without a model, or if users approve plans. If the
+    model may not judge, code makes the plan. Otherwise, the model replaces only a plan by code.
     """
     if context.model is None or context.settings.approve:
         return None, [], 0.0
@@ -187,7 +187,7 @@ def _machine(context: SessionContext) -> str:
     return hashlib.blake2b(repr(told).encode(), digest_size=4).hexdigest()
 
 
-#: Maximum changes that a user may request.
+#: Maximum number of times that a user may request changes to a plan.
 MOST_WISHES = 20
 
 
@@ -259,7 +259,9 @@ def ask_user(context: SessionContext, asked: Asked) -> str:
 
 
 def _form_of(asked: Asked) -> dict[str, Any]:
-    """Return a question as a `HumanInterrupt` (Agent Inbox, chat page) and a `HITLRequest`."""
+    """Return a question both as a `HumanInterrupt` (for Agent Inbox and the chat page) and as a
+    `HITLRequest`.
+    """
     plan, text, args = asked.plan, asked.text, {"options": "\n".join(asked.options)}
     if plan:
         args = {"topics": "\n".join(topic.name for topic in plan.topics)}

@@ -39,9 +39,9 @@ from spadework.values import Attempt, Hit, Page, Problem, Task, Unread
 
 #: Pages read concurrently per topic.
 PARALLEL_PAGES = 5
-#: A page is slow after SLOW_SECONDS, or sooner after SLOW_SHARE of its time limit.
+#: A page counts as slow after SLOW_SECONDS, or after SLOW_SHARE of its time limit if sooner.
 SLOW_SHARE, SLOW_SECONDS = 0.3, 10.0
-#: Seconds after its deadline until a page that the user named is abandoned.
+#: Seconds to wait, after its deadline, for a page that the user named.
 GRACE_SECONDS = 2.0
 _TOLD = {"title", "chars", "known", "level", "status", "media_type", "bytes", "content_hash"}
 _TOLD |= {"cleaned_by", "cleaning", "attempts"}
@@ -55,14 +55,15 @@ async def read_pages(
     emit: Emit,
     taken: AbstractSet[str] = frozenset(),
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Return the pages of `chosen`, the unread hits, and problems. `reserve` replaces failed and
-    slow pages. Pages `taken` by other workers (canonical URLs) do not count.
+    """Return the pages of `chosen`, the unread hits, and problems. Hits in `reserve` replace
+    failed and slow pages. Pages `taken` by other workers (canonical URLs) do not count towards
+    the number of pages wanted.
     """
     hits = [*chosen, *reserve]
     wanted = sum(canonical_url(hit.url) not in taken for hit in chosen)
     if not wanted:  # All belong to other workers. They count, or none would be read.
         wanted, taken = len(chosen), frozenset()
-    # A replay cannot tell which pages were late.
+    # A replay cannot tell which pages were late, so this is recorded.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     given_up: dict[str, str] = await context.journal.noted("given up", key) or {}
     ends: dict[str, Outcome[Hit, Page]] = {}
@@ -142,8 +143,8 @@ def _limits(context: SessionContext, wanted: int) -> Limits:
 async def read_page(
     context: SessionContext, hit: Hit, seconds: float, since: datetime | None = None
 ) -> Page:
-    """Return the page of a hit, read only once per session. A page fetched after `since` comes
-    from the knowledge store.
+    """Return the page of a hit, read only once per session. If the knowledge store has a copy
+    fetched after `since`, that copy is used.
     """
 
     async def work() -> Page:
@@ -205,7 +206,7 @@ def _event(task: Task, outcome: Outcome[Hit, Page], began: dict[str, float]) -> 
     attempts = outcome.error.attempts if isinstance(outcome, Failed) else ()
     late = isinstance(outcome, Left) or isinstance(outcome.error, TooSlow)
     if late and seconds and not attempts:
-        # A cancelled attempt does not record itself.
+        # A cancelled attempt does not record itself, so it is recorded here.
         attempts = (Attempt(seconds=seconds, reason=reason),)
     return Read(**of, title=hit.title, **told_failure(reason, attempts))
 

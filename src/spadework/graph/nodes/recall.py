@@ -1,4 +1,4 @@
-"""Recall known pages from earlier runs before searching."""
+"""Before searching, recall pages that earlier runs have read."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ async def _ask_store(
         if canonical_url(one.entry.page.url) not in before
         and any(is_wanted(query, one.entry.page.url) for query in task.queries)
     ]
-    # Without a second round to fill gaps, stored pages may not replace the web.
+    # Without a second round to fill gaps, stored pages may not replace a web search.
     will_do = context.budget.limits.iterations > 1 and await asyncio.to_thread(enough, fit, task)
     hits = [
         Hit(

@@ -17,9 +17,9 @@ from spadework.tools.search.result_rows import add_filters
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Hit, Lead, Problem, Query, Task
 
-#: Minimum words of snippets to compare, and minimum similarity of copies.
+#: Minimum words of a snippet to be compared, and minimum similarity for snippets to be copies.
 LEAST_TOLD, SPREAD = 12, 0.3
-#: Weight of the original question in fused hits; variants have weight 1.
+#: Weight of the original question when lists of hits are fused. Its variants have weight 1.
 ORIGINAL_WEIGHT = 2.0
 _TOLD = {"url", "title", "snippet", "position", "published_at", "relevance"}
 
@@ -75,8 +75,8 @@ UNASKED = Answers([], [], [])
 async def search_all(
     context: SessionContext, task: Task, emit: Emit, before: AbstractSet[str] = frozenset()
 ) -> Answers:
-    """Return the providers' answers to a task's queries. Queries that limit their results skip
-    pages in `before` (canonical URLs).
+    """Return the providers' answers to a task's queries. If a query limits the number of hits,
+    pages in `before` (canonical URLs) are left out.
     """
     telling = Telling(emit, task.topic.name, task.round)
     done = await asyncio.gather(*(_everywhere(context, query, telling) for query in task.queries))
@@ -107,7 +107,7 @@ async def search_all(
 async def _everywhere(
     context: SessionContext, query: Query, telling: Telling
 ) -> list[tuple[Provider, list[Hit] | Problem]]:
-    """Ask every provider, or the fallbacks in turn if all fail."""
+    """Ask every provider. If all fail, ask the fallback providers in turn."""
 
     async def ask(provider: Provider, seconds: float) -> list[Hit] | Problem:
         began = time.monotonic()
@@ -133,7 +133,9 @@ async def _everywhere(
 async def found_before(
     context: SessionContext, task: Task, before: AbstractSet[str]
 ) -> list[list[Hit]]:
-    """Return the hits of a topic's earlier searches, fused into one list except for a survey."""
+    """Return the hits of a topic's earlier searches, fused into one list unless the task is
+    `broad` (a survey).
+    """
     providers = (*context.search.providers, *context.stand_ins.opened)
     asked = [kept_hits(context, provider, query) for query in task.again for provider in providers]
     found = [
@@ -162,7 +164,7 @@ def _new(hits: list[Hit], query: Query, before: AbstractSet[str]) -> list[Hit]:
 
 
 async def first_look(context: SessionContext, question: str, emit: Emit) -> list[Hit]:
-    """Return the hits of one search for the question, without copies."""
+    """Return the hits of one search for the question, without hits whose snippets are copies."""
     query = add_filters(Query(text=question), context.settings, question)
     done = await _everywhere(context, query, Telling(emit))
     return _without_copies(

@@ -19,7 +19,7 @@ from spadework.values import Choice, Fate, Hit, Problem, Task
 
 #: Minimum seconds for screening hits.
 LEAST_SECONDS = 3.0
-#: Hits to screen per page to read, so that rejected hits can be replaced.
+#: How many hits to screen for each page to read, so that rejected hits can be replaced.
 SPARE = 1.5
 #: Reading level from which pages are fetched in a browser.
 BROWSER = 2
@@ -75,14 +75,15 @@ def _seconds(context: SessionContext) -> float:
 async def weigh_hits(
     context: SessionContext, task: Task, hits: Sequence[Hit]
 ) -> tuple[list[Hit], dict[str, str]]:
-    """Return the hits with their selection scores, and, by URL, why some cannot be read.
-    Unreadable hits are dropped if enough others remain.
+    """Return the hits with their selection scores, and the reasons (by URL) why some cannot be
+    read. Unreadable hits are dropped if enough others remain.
     """
 
     async def work() -> dict[str, float]:
         return await asyncio.to_thread(_worths, context, hits)
 
-    # Installed software and the restrictions of hosts may change before a replay.
+    # Installed software and the restrictions of hosts may change before a replay, so the scores
+    # are recorded.
     key = {"topic": task.topic.name, "round": task.round, "hits": [hit.url for hit in hits]}
     worth = await context.journal.moment(
         "foreseen", key, dict[str, float], work, dict[str, float]()
@@ -113,7 +114,7 @@ def _worths(context: SessionContext, hits: Sequence[Hit]) -> dict[str, float]:
     most = context.browser.max_level
     if any(level >= BROWSER for level in level_of.values()) and context.browser.what_is_missing:
         most = min(most, BROWSER - 1)
-    # These hosts have needed a reading level that is unavailable here.
+    # Hits on hosts that have needed a reading level, such as a browser, that is unavailable here.
     shut = {url for url, level in level_of.items() if level > most}
     worths = {
         hit.url: foreseen(hit.url, hit.title).worth * (SLOW if hit.url in shut else 1.0)
@@ -130,8 +131,9 @@ _ALONG = "Fetched for another topic and read for this one too."
 
 @dataclass(frozen=True)
 class Choosing:
-    """A selection from `hits`. `against` maps URLs to reasons; `before` (read) and `taken` (by
-    other topics) are canonical URLs; `asked` is the selection before it was reduced.
+    """A selection of the `hits` to read. `against` maps URLs to the reasons for rejecting them.
+    `before` (already read) and `taken` (by other topics) are sets of canonical URLs. `asked` is
+    the selection before it was reduced.
     """
 
     task: Task

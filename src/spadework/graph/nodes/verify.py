@@ -26,7 +26,8 @@ from spadework.graph.sentence_pruning import (
 )
 from spadework.values import Coverage, Evidence, Plan, Problem, Section
 
-#: Share of the remaining time for repairs, and then again for checking them.
+#: Share of the remaining time that repairs may take. Checking them may take the same share of the
+#: time that is left then.
 MENDING = 0.6
 #: Reports with at most this many sentences need no summary.
 SUMMED_UP = 4
@@ -48,7 +49,9 @@ class Verified:
 def verify_ledger(
     ledger: Sequence[Evidence], pages: Mapping[str, str], question: str, language: str = ""
 ) -> tuple[Material, list[Problem]]:
-    """Return the entries quoted verbatim, and a problem for each other entry."""
+    """Return the entries whose quotes are found verbatim in their pages, and a problem for each
+    other entry.
+    """
     held = {e.id: e for e in ledger if pages.get(e.content_hash, "")[e.start : e.end] == e.quote}
     problems = [
         Problem(
@@ -64,7 +67,9 @@ def verify_ledger(
 
 
 def still_proven(coverage: Mapping[str, Coverage], material: Material) -> dict[str, Coverage]:
-    """Return the coverage by valid entries, reopening topics that have none."""
+    """Return the coverage with only the entries that are still valid. Topics without any such
+    entry become uncovered.
+    """
     made = {}
     for name, found in coverage.items():
         ids = tuple(id_ for id_ in found.evidence_ids if id_ in material.ledger)
@@ -217,8 +222,8 @@ async def summed_up(
 
 
 def best_of(made: Sequence[Checked], findings: Findings) -> tuple[list[Checked], list[Problem]]:
-    """Return the first summary that keeps its opening sentence, else the first with any sentence
-    left.
+    """Drop the sentences that fail. Return the first summary that keeps its opening sentence, or
+    else the first that keeps any sentence.
     """
     kept = [(each, *keep_what_holds(each, findings)) for each in made]
     left = [(one, lost) for _, one, lost in kept if one.section.sentences]

@@ -69,11 +69,11 @@ def _cited_evidence(section: Section, material: Material) -> list[Evidence]:
 
 #: Question types answered with one section per topic, without an outline.
 PLAIN = ("fact",)
-#: Model calls besides the sections: outline, verdicts and summary.
+#: Model calls for a report besides those for its sections: outline, verdicts and summary.
 BESIDE = 3
 #: Share of the writing time spent on finding disagreements.
 COMPARING = 0.2
-#: An outline needs time for this many calls, each as long as the planning call.
+#: An outline is made only if there is time for this many calls, each as long as the planning call.
 LEAST_CALLS = 3
 
 

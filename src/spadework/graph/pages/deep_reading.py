@@ -35,9 +35,9 @@ from spadework.tools.text.page_text import PageText
 from spadework.tools.web.urls import canonical_url
 from spadework.values import Evidence, Page, Passage, Plan, Problem, Topic, Unread
 
-#: Share of the assessment time for reading pages. The rest is for judging topics.
+#: Share of the assessment time that is spent on reading pages. The rest is for judging topics.
 READING = 0.7
-#: Extra topics assumed when time is divided for adding quotes to the ledger.
+#: The time for adding quotes to the ledger is divided as if there were this many more topics.
 ENTERED = 3
 
 Place = tuple[str, int, int]
@@ -46,8 +46,8 @@ Place = tuple[str, int, int]
 async def in_shares(
     context: SessionContext, state: ResearchState, topics: Sequence[Topic], seconds: float
 ) -> Looked | None:
-    """Read the first round's pages in several calls, and judge the topics. Return None if one call
-    is to be used.
+    """Read the first round's pages in several model calls, and judge the topics. Return None if a
+    single call should be used instead.
     """
     model = context.judging
     first = max(task.round for task in state["tasks"]) == min(t.round for t in state["tasks"])
@@ -146,8 +146,8 @@ def shares_of(
     texts: Mapping[str, PageText],
     room: tuple[int, int],
 ) -> list[list[Served]]:
-    """Split the distinct passages of all topics into shares for one call each. `room` is the
-    maximum number of tokens per share and in total.
+    """Split the distinct passages of all topics into shares, one per model call. `room` is the
+    maximum number of tokens in one share, and in all shares together.
     """
     window, most = room
     served: dict[Place, list[int]] = {}
@@ -203,14 +203,15 @@ def _pack_shares(pages: Sequence[Sequence[tuple[Served, int]]], window: int) -> 
 
 REFLECTION_CHARS = 6_000
 REFINED_PAGES = 4
-#: Reflect only up to this round. Later rounds already search for gaps.
+#: The last round in which the model reflects on the first pages. Later rounds already search for
+#: gaps.
 FIRST = 1
 
 
 async def looked_again(
     context: SessionContext, state: WorkerState, drafts: list[Page], emit: Emit
 ) -> tuple[list[Page], list[Unread], list[Problem]]:
-    """Search once more if a reflection on the first pages proposes a query."""
+    """Have the model reflect on the first pages, and search once more if it proposes a query."""
     task = state["task"]
     if not context.deep or context.model is None or not drafts or task.round > FIRST:
         return drafts, [], []

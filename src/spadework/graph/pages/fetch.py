@@ -37,7 +37,7 @@ class Kept(Value):
 
 
 def name_for_people(text: str) -> str:
-    """Return a title or author on one line, or "" if it looks like an injection."""
+    """Return a title or author on one line, or "" if it looks like a prompt injection."""
     return "" if is_injection(text) else one_line(text)
 
 
@@ -69,7 +69,9 @@ async def from_web(context: SessionContext, url: str, seconds: float) -> Page:
 
 
 async def fetch_recorded(context: SessionContext, request: Request, fetch: Fetch) -> Fetched:
-    """Return `fetch`'s response, charging it and recording it unchanged. Raises FetchError."""
+    """Return the response of `fetch`, record it unchanged, and charge it to the budget. Raises
+    FetchError.
+    """
 
     async def ask(tape: Tape) -> Fetched:
         made: Sequence[Attempt] = (Attempt(),)  # Used if the fetch is cancelled.
@@ -169,8 +171,8 @@ async def from_provider(context: SessionContext, hit: Hit) -> Page:
 async def attached_pages(
     context: SessionContext, attachments: Sequence[str]
 ) -> tuple[list[Page], list[Problem]]:
-    """Return the attached files as pages. A graph without a session refuses files, since its input
-    may come from anyone.
+    """Return the attached files as pages, and the problems with them. Files are refused if the
+    graph runs without a session, because its input may then come from anyone.
     """
     pages: list[Page] = []
     problems: list[Problem] = []

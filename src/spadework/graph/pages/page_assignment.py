@@ -1,4 +1,4 @@
-"""Assign pages to a round's workers, whatever the order of their requests."""
+"""Assign pages to a round's workers, regardless of the order in which they ask for them."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ OWN = How()
 
 
 class PageAssignment:
-    """Assigns pages to the topics in `among`. The assignment is recorded for `of`, the question
-    and round, and resumed runs reuse it.
+    """Assigns pages to the topics in `among`. `of` is the question and the round for which the
+    assignment is recorded. A resumed run reuses it.
     """
 
     def __init__(

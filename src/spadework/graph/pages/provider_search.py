@@ -25,8 +25,8 @@ from spadework.visible import one_line
 
 
 def date_queries(queries: Sequence[Query], freshness: Freshness) -> tuple[Query, ...]:
-    """Return the queries limited to the planned age. For "now", the first searches news, and the
-    others the past year.
+    """Return the queries limited to pages of the planned age. For "now", the first query searches
+    news, and the others search the past year.
     """
     if freshness == "any" or not queries:
         return tuple(queries)
@@ -70,8 +70,8 @@ SNIPPET_CHARS = 2_000
 async def search_one(
     context: SessionContext, provider: Provider, query: Query, seconds: float
 ) -> list[Hit] | Problem:
-    """Return the provider's ranked hits, or a problem. If no hit is recent, ignore the age
-    limit.
+    """Return the provider's ranked hits, or a problem. If the age limit leaves no hits, search
+    again without it.
     """
     try:
         hits = await _hits(context, provider, query, seconds)

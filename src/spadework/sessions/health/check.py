@@ -39,7 +39,7 @@ from spadework.values import Value
 T = TypeVar("T")
 #: Maximum seconds for each check.
 HEALTH_SECONDS = 5.0
-#: A "slow" check timed out. A "hint" check found nothing wrong.
+#: "slow" means that the check timed out, and "hint" that it found nothing wrong but has advice.
 State = Literal["works", "slow", "broken", "hint"]
 
 
@@ -77,14 +77,16 @@ async def attempt(name: str, trying: Awaitable[T], seconds: float, hint: str = "
 async def run_check(
     name: str, trying: Awaitable[str | Check], seconds: float, hint: str = ""
 ) -> Check:
-    """Run an attempt. A text that it returns describes its success."""
+    """Await `trying`, and return its check. A returned text becomes a check that found nothing
+    wrong.
+    """
     found = await attempt(name, trying, seconds, hint)
     return found if isinstance(found, Check) else Check(state="works", text=found)
 
 
 MODEL_PORTS = {11434: "Ollama", 1234: "LM Studio", 8080: "llama.cpp", 8000: "vLLM"}
 SEARXNG_PORTS = (8080, 8888)
-#: Maximum seconds for each local server. An existing one responds at once.
+#: Maximum seconds to wait for each possible local server. A running server answers at once.
 NEARBY_SECONDS = 0.8
 MOST_BYTES, MOST_NAMED = 1_000_000, 3
 
@@ -157,7 +159,7 @@ async def _answer(url: str, seconds: float) -> Any:
 
 
 TRIED_BYTES, ENOUGH_BYTES = 64_000, 100_000_000
-#: The address for which the proxy is looked up.
+#: An example of a web address, used to look up the proxy.
 WEB = "https://example.org"
 _ELSEWHERE = "Choose another folder with --home or SPADEWORK_HOME."
 _FULL = tuple(getattr(errno, name) for name in ("ENOSPC", "EDQUOT") if hasattr(errno, name))
@@ -181,7 +183,9 @@ async def system(settings: Settings) -> list[Check]:
 
 
 async def home(settings: Settings, named: str = "") -> list[Check]:
-    """Check that sessions can be stored. `named` replaces a path that is private."""
+    """Check that sessions can be stored. `named` is shown instead of the home's path, which may be
+    private.
+    """
     named = named or str(settings.home)
     trying = on_disk(_check_written, settings.home, named)
     return [await run_check(f"The disk that holds {named}", trying, HEALTH_SECONDS)]
@@ -257,7 +261,9 @@ _HOME = "the home"
 
 
 class Readiness:
-    """The readiness of a server or worker. `stopping` returns True while it refuses new work."""
+    """Tells whether a server or worker is ready. `stopping` returns True while it takes no new
+    work.
+    """
 
     def __init__(
         self, settings: Settings, stopping: Callable[[], bool] = lambda: admission.here().closed

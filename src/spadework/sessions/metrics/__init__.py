@@ -1,1 +1,1 @@
-"""Statistics of sessions, and metrics of this process."""
+"""Session statistics and process metrics."""

@@ -1,4 +1,4 @@
-"""Prometheus metrics of this process. Each label has few values, fixed in the code."""
+"""Prometheus metrics of this process. Each label has only a few values, all fixed in the code."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ class Tally:
 
     @contextmanager
     def counted(self) -> Iterator[Callable[[Event], None]]:
-        """Yield a function that counts a run's events. A run without a result is `stopped` or
-        `broken`.
+        """Yield a function that counts a run's events. A run that ends without a result counts as
+        `stopped`, or as `broken` after an error.
         """
         how = "stopped"
 

@@ -1,4 +1,4 @@
-"""Durations of earlier runs, for forecasts and for the reserve before the deadline."""
+"""Durations of earlier runs, for forecasts and for the time reserved before the deadline."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from spadework.tools.stores.private_files import write_atomically
 
 FILE = "endings.json"
 ENDINGS = ("writing", "closing", "leaving")
-#: The number of runs remembered, and the minimum for a reserve below CLOSING_SECONDS.
+#: How many runs are remembered, and how many must be known before the reserved time may be less
+#: than CLOSING_SECONDS.
 KEPT, ENOUGH = 20, 5
 SAFETY, LEAST_SECONDS, MOST_SECONDS = 1.25, 0.5, 10.0
 
 
 def reserve(home: Path) -> float:
-    """Return the seconds to reserve before the deadline, at least CLOSING_SECONDS until ENOUGH
-    runs are known.
+    """Return how many seconds to reserve before the deadline for a run's final steps. It is at
+    least CLOSING_SECONDS until ENOUGH runs are known.
     """
     known = _load_known(home)
     # Take the second-longest time, so that an outlier has no effect.
@@ -37,7 +38,7 @@ def reserve(home: Path) -> float:
 
 
 def took(home: Path, **seconds: float) -> None:
-    """Record the seconds of a run's final steps (see ENDINGS), if possible."""
+    """Record how many seconds a run's final steps took (see ENDINGS). Write errors are ignored."""
     known = _load_known(home)
     for end, each in seconds.items():
         known[end] = [*known[end], round(each, 3)][-KEPT:]
@@ -60,12 +61,15 @@ def _seconds(found: object) -> list[float]:
 
 #: Maximum sessions to read, newest first, and maximum seconds for reading them.
 NEWEST, SECONDS = 600, 1.0
-#: Runs stopped by their user do not show how long runs take.
+#: Only runs that ended with one of these statuses count. Runs stopped by their user do not show
+#: how long runs take.
 _OVER = ("completed", "time_limited", "budget_limited")
 
 
 async def experience(home: Path) -> list[Took]:
-    """Return what finished runs took, newest first, or [] on a slow disk."""
+    """Return what finished runs used, such as seconds and tokens, newest first. Return [] if the
+    disk is slow.
+    """
     with suppress(TimeoutError, OSError):
         async with asyncio.timeout(SECONDS):
             return await on_disk(took_before, home)
@@ -73,13 +77,15 @@ async def experience(home: Path) -> list[Took]:
 
 
 def took_before(home: Path) -> list[Took]:
-    """Return what finished runs took, newest first. This reads the disk."""
+    """Return what finished runs used, such as seconds and tokens, newest first. This reads the
+    disk.
+    """
     newest = islice(view_sessions(home, _VIEW, lambda text: None), NEWEST)
     return [Took(*value) for _, value in newest if value]
 
 
 def actual(found: Metadata) -> dict[str, float]:
-    """Return the known amounts used by a finished run, by their names in DIGITS."""
+    """Return the known amounts that a finished run used, by their names in DIGITS."""
     used = found.performance_metrics
     told: dict[str, Any] = {
         "rounds": used.get("iterations"),

@@ -13,10 +13,12 @@ PHASES = ("start", "plan", "search", "read", "assess", "write")
 class Figures(NamedTuple):
     """A session's results and costs.
     - `seconds_limit`: 0 if unknown; `money`: None if a price was unknown.
-    - `requests`: including cached ones.
-    - `writers`, `judges`: number of cited sentences per model, or "code".
+    - `requests`: number of searches and fetches, including those answered from a cache.
+    - `writers`, `judges`: number of cited sentences for each model, or for "code".
     - `phases`: seconds per phase (see PHASES), or [] if unknown.
-    - `foreseen`: low, median (or None) and high seconds, and number of runs, or [].
+    - `foreseen`: the forecast's low, median (or None) and high seconds, and the number of runs
+      on
+      which it is based, or [].
     """
 
     session_id: str
@@ -49,16 +51,16 @@ class Figures(NamedTuple):
     foreseen: Sequence[Any]
 
 
-# Limits outside which a session gets an alert.
+# A session that is outside one of these limits gets an alert.
 #: Maximum fraction of the time limit that runs may use.
 MOST_TIME = 0.90
 #: Maximum fraction of model requests that are too long.
 MOST_TOO_LONG = 0.05
 #: Maximum fraction of searches or model calls that fail.
 MOST_ERRORS = 0.10
-#: Minimum fraction of a follow-up's searches and pages from a cache.
+#: Minimum fraction of a follow-up's searches and pages that must come from a cache.
 LEAST_CACHED = 0.50
-#: Minimum requests for a meaningful fraction. Providers are skipped after as many failures.
+#: Minimum requests for a fraction to be meaningful. A provider is skipped after as many failures.
 FEW = 3
 
 Alert = Literal["time", "too long", "searches", "model calls", "unknown"]

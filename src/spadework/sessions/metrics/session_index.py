@@ -25,7 +25,7 @@ LOG = "events.jsonl"
 
 #: Increase VERSION when the rows' content changes.
 INDEX, VERSION = "sessions.sqlite", 5
-#: A file changed within this many nanoseconds may change again without a new timestamp.
+#: A file changed less than this many nanoseconds ago may change again without a new timestamp.
 SETTLED_NS = 2_000_000_000
 #: Batch sizes. The first batch is small, for callers who want only the newest sessions.
 FIRST, MORE = 200, 2_500
@@ -42,14 +42,18 @@ _log = logging.getLogger(__name__)
 
 
 class Drawn(NamedTuple):
-    """A session's JSON value, or None without one. It is indexed only if `kept`."""
+    """The JSON value derived from a session's files, or None if it has none. It is stored in the
+    index only if `kept`.
+    """
 
     value: Any
     kept: bool = True
 
 
 class View(NamedTuple):
-    """A value derived from session folders, and the files it depends on."""
+    """A kind of value: `draw` derives it from a session's folder, and it depends only on
+    `files`.
+    """
 
     name: str
     files: tuple[str, ...]
@@ -59,8 +63,8 @@ class View(NamedTuple):
 def view_sessions(
     home: Path, view: View, notify: Callable[[str], None] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the id and value of each session with a value, newest first. If that is slow, `notify`
-    receives a message.
+    """Yield the id and value of each session that has a value, newest first. If that is slow,
+    `notify` receives a message.
     """
     names = _names(home)
     if not names:

@@ -1,4 +1,4 @@
-"""A run's course, in an order unaffected by concurrency."""
+"""The events of a run, in an order that does not depend on concurrency."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Course:
 
     @property
     def selections(self) -> list[Selected]:
-        """The decisions about which hits to read, by round and topic."""
+        """The decisions about which hits to read, sorted by round and topic."""
         return sorted(self.of(Selected), key=lambda e: self._place(e.round, e.topic))
 
     @property
@@ -94,7 +94,7 @@ class Course:
 
     @property
     def pages(self) -> dict[str, Read]:
-        """The pages read, keyed by content hash, or by URL without one."""
+        """The pages that were read, keyed by content hash, or by URL if they have no hash."""
         found: dict[str, Read] = {}
         for read in self.reads:
             if not read.reason:
@@ -103,13 +103,13 @@ class Course:
 
     @property
     def attempts(self) -> list[Attempt]:
-        """All fetch attempts, without repeats for pages that topics share."""
+        """All fetch attempts. Those for a page that several topics share are listed once."""
         made = dict.fromkeys((canonical_url(read.url), read.attempts) for read in self.of(Read))
         return [attempt for _, attempts in made for attempt in attempts]
 
     @property
     def unread(self) -> list[Choice]:
-        """The hits whose pages were not read."""
+        """The hits that were selected, but whose pages were not read."""
         known = {canonical_url(read.url) for read in self.reads if not read.reason}
         found: dict[str, Choice] = {}
         for choice in (choice for made in self.selections for choice in made.hits):
@@ -129,7 +129,7 @@ class Course:
 
     @property
     def evidence(self) -> list[Evidence]:
-        """The evidence ledger."""
+        """The evidence ledger: all recorded evidence, without duplicates."""
         told = [entry for event in self.of(Proven) for entry in event.evidence]
         found = {entry.id: entry for entry in told}
         return list(found.values())
@@ -173,7 +173,7 @@ def phases(course: Course) -> tuple[Phase, ...]:
 
 def _phases(course: Course) -> Iterator[Phase]:
     planned = course.of(Planned)
-    # A resumed run already has a plan.
+    # A resumed run already has a plan, so its start does not begin the planning phase.
     began = [e for e in course.of(Started) if not e.resumed][:1]
     yield from _phase("plan", 0, [*began, *planned[-1:]])
     rounds = sorted({e.round for e in course.of(Selected)} | {e.round for e in course.rounds})
@@ -212,7 +212,7 @@ def _phase(name: Name, number: int, told: Sequence[Timed]) -> Iterator[Phase]:
 
 
 def draw(folder: Path) -> Drawn:
-    """Return a session's figures and alerts, None without a report, or an error message."""
+    """Return a session's figures and alerts, None if it has no report, or an error message."""
     try:
         metadata, result = read_metadata(folder), read_result(folder)
     except SessionNotFound:

@@ -1,4 +1,4 @@
-"""A session's record, one event per line, and its logs."""
+"""A session's record, with one event per line, and its logs."""
 
 from __future__ import annotations
 
@@ -74,10 +74,11 @@ def _event(line: bytes) -> Event | None:
 
 LOGS = "logs"
 
-#: A log line's concern, its fields, and its extra debug fields.
+#: A log line's concern (the log it belongs to), its fields, and its extra fields at debug level.
 Told = tuple[Concern, Mapping[str, object], Mapping[str, object]]
 
-#: For each event type: concern, fields to log, and extra debug fields.
+#: For each event type: its concern (the log it belongs to), the fields to log, and extra fields at
+#: debug level.
 _FIELDS: Mapping[type[Timed], tuple[Concern, str, str]] = {
     Searched: ("search", "provider kind round hits", "topic query"),
     Unanswered: ("search", "provider kind round", "topic query reason"),
@@ -100,7 +101,7 @@ class Logs:
         self._levels = levels_of(log)
 
     def lines(self, events: Iterable[Event]) -> dict[Concern, str]:
-        """Return the log lines for each concern."""
+        """Return the log lines of the events, as one text for each concern."""
         found: dict[Concern, str] = {}
         for event, (concern, fields, words) in (
             (e, told) for e in events for told in _log_lines(e)
@@ -124,7 +125,7 @@ class Logs:
                 file.write(text.encode())
 
     def redraw(self, events: Iterable[Event]) -> list[str]:
-        """Rewrite the logs, and return their names. Raises OSError."""
+        """Rewrite the logs from the events, and return their file names. Raises OSError."""
         drawn = self.lines(events)
         for concern, text in drawn.items():
             private_folder(self._folder)

@@ -64,7 +64,9 @@ class Records:
 
     @classmethod
     async def begin(cls, folder: Path, brief: Brief, settings: Settings, limits: Limits) -> Self:
-        """Open a session's records. Writes a new session's metadata. Raises SessionUnreadable."""
+        """Open a session's records, and write the metadata of a new session. Raises
+        SessionUnreadable.
+        """
         fresh = not (folder / METADATA).exists()
         try:
             metadata = await begin_metadata(folder, brief, settings, limits)
@@ -80,7 +82,7 @@ class Records:
         return records
 
     async def take_up(self) -> None:
-        """Load past events. Call once, with the session locked."""
+        """Load the recorded events. Call this once, while the session is locked."""
         self.record.recall(event for event in await on_disk(read_log, self.folder) if event)
         await self.late.write(LOGS, self._logs.redraw, self.record.events)
         if evidence := self.course.evidence:
@@ -94,11 +96,11 @@ class Records:
 
     @property
     def course(self) -> Course:
-        """The course of the run so far."""
+        """The events of the run so far."""
         return Course(self.record.events)
 
     async def discard(self) -> None:
-        """Delete a new session. Call this if it could not start."""
+        """Delete the session's folder if it is new. Call this if the session could not start."""
         if self._fresh:
             await on_disk(shutil.rmtree, self.folder, ignore_errors=True)
 
@@ -138,7 +140,7 @@ class Records:
         await self._write(METADATA, as_file(self.metadata))
 
     async def progressed(self) -> None:
-        """Write the progress file last: a final state means that all files exist."""
+        """Write the progress file. Call this last: a final state means that all files exist."""
         await self._write(PROGRESS, as_file(drawn_progress(self.course, self._result)))
 
     async def _append(self, lines: bytes) -> None:
@@ -165,10 +167,12 @@ class Records:
 async def begin_metadata(
     folder: Path, brief: Brief, settings: Settings, limits: Limits
 ) -> Metadata:
-    """Return a session's metadata, first writing it if new. Raises SessionUnreadable."""
+    """Return a session's metadata, writing it first if the session is new. Raises
+    SessionUnreadable.
+    """
     if (folder / METADATA).exists():
         return await on_disk(read_metadata, folder)
-    # The resuming process rereads settings that came from the environment.
+    # Settings from the environment are not stored. The process that resumes reads them again.
     kept = {
         name: value
         for name, value in settings.model_dump(mode="json").items()
@@ -195,7 +199,9 @@ async def begin_metadata(
 
 
 def delete_session(home: Path, session_id: str) -> None:
-    """Delete a session and its plans. Raises SessionNotFound or SessionBusy."""
+    """Delete a session and the plans stored for its question. Raises SessionNotFound or
+    SessionBusy.
+    """
     folder = session_folder(home, session_id)
     with hold_session(folder):
         # Allow damaged sessions to be deleted too.
@@ -211,7 +217,9 @@ def course_of(folder: Path) -> Course:
 
 
 def draft_of(folder: Path) -> str:
-    """Return a session's latest draft, else the pages tried, or ""."""
+    """Return a session's latest draft. Without one, return a list of the pages tried, or "" if
+    none.
+    """
     course = course_of(folder)
     return course.draft or drawn_pages(course)
 
@@ -224,13 +232,15 @@ def end(folder: Path, event: Ended) -> None:
 
 
 def redraw(folder: Path, settings: Settings) -> list[str]:
-    """Rewrite a session's files. Raises SessionBusy, SessionNotFound or SessionUnreadable."""
+    """Rewrite a session's files from its record, and return their names. Raises SessionBusy,
+    SessionNotFound or SessionUnreadable.
+    """
     with hold_session(folder):
         return _redrawn(folder, settings)
 
 
 def end_drawing(folder: Path, settings: Settings, result: Result) -> None:
-    """Complete the files of a run killed after its result. Ignores failures."""
+    """Complete the files of a run that was killed after it had its result. Failures are ignored."""
     if read_progress(folder).state == result.status:
         return
     with suppress(SessionError, OSError), hold_session(folder):

@@ -129,7 +129,7 @@ def _measure(course: Course, provider: MeterProvider) -> None:
             tools.record(event.seconds or 0.0, known)
 
 
-#: Span attributes that metrics have too: each has few possible values.
+#: The span attributes that metrics also have. Each has few possible values.
 _APART = (
     "gen_ai.operation.name",
     "gen_ai.provider.name",

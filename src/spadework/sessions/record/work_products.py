@@ -35,7 +35,7 @@ def drawn_searches(course: Course, question: str) -> str:
 
 
 def drawn_pages(course: Course) -> str:
-    """Return a Markdown list of the pages tried, before any is assessed."""
+    """Return a Markdown list of the pages tried, to show before any page is assessed."""
     if not course.reads:
         return ""
     lines = [*map(_describe_attempt, course.reads)]
@@ -147,7 +147,7 @@ def _or_none(lines: Iterator[str]) -> list[str]:
     return list(lines) or ["None."]
 
 
-#: A function that returns a page's text by its content hash, or None.
+#: A function that takes a page's content hash and returns its text, or None.
 TextOf = Callable[[str], str | None]
 
 
@@ -246,7 +246,7 @@ Measures = dict[str, float | int | None]
 
 
 def stamp_name(name: str, metadata: Metadata) -> str:
-    """Return a file name with the session's start time."""
+    """Return the name of a Markdown file: `name`, followed by the session's start time."""
     return f"{name}_{metadata.created_at:%Y%m%d_%H%M%S}.md"
 
 
@@ -268,7 +268,7 @@ def drawn_progress(course: Course, result: Result | None) -> Progress:
 def drawn_work(
     folder: Path, course: Course, metadata: Metadata, result: Result | None
 ) -> dict[str, bytes]:
-    """Return the search and topic files, keyed by name."""
+    """Return the files about searches and topics, keyed by file name."""
 
     def text_of(content_hash: str) -> str | None:
         with suppress(SessionUnreadable):

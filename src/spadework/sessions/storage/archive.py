@@ -58,8 +58,8 @@ def _files_of(folder: Path, result: Result) -> dict[str, bytes]:
 
 
 def unpack(home: Path, file: Path) -> str:
-    """Import a session and return its id. Raises SettingsError or, if it is already stored,
-    SessionBusy.
+    """Import a session from a zip file and return its id. Raises SettingsError if the file cannot
+    be opened, or SessionBusy if the session is already stored.
     """
     private_folder(home / "sessions")
     draft = Path(tempfile.mkdtemp(dir=home / "sessions", prefix=".opened-"))

@@ -47,7 +47,7 @@ class _Summed(JsonPlusSerializer):
 
 
 class AfterTelling(BaseCheckpointSaver[str]):
-    """A checkpoint saver that first waits until the events are recorded."""
+    """A checkpoint saver that waits until all events are recorded before it saves."""
 
     _record: Record
     _last: Mapping[str, Any] = {}
@@ -60,7 +60,7 @@ class AfterTelling(BaseCheckpointSaver[str]):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         """Save a checkpoint."""
-        # A worker's subgraph has a namespace, but not the run's state.
+        # A checkpoint of a worker's subgraph has a namespace, and does not hold the run's state.
         if not config.get("configurable", {}).get("checkpoint_ns"):
             self._last = dict(checkpoint["channel_values"])
         await self._record.written()
@@ -72,7 +72,7 @@ class AfterTelling(BaseCheckpointSaver[str]):
         await super().aput_writes(*args, **kwargs)
 
     def remembered(self) -> ResearchState:
-        """Return the state of the last checkpoint, even if unsaved."""
+        """Return the state of the last checkpoint, even if it could not be saved."""
         known = ResearchState.__annotations__
         return cast("ResearchState", {n: value for n, value in self._last.items() if n in known})
 
@@ -86,7 +86,9 @@ class Checkpoints(AfterTelling, AsyncSqliteSaver):
 
 
 def checkpoints_of(session_id: str, journal: Journal, record: Record) -> AfterTelling:
-    """Return a session's checkpoints. For workers, they are in the shared database."""
+    """Return a session's checkpoints. If a worker runs the session, they are in the shared
+    database.
+    """
     if (claim := claim_on(session_id)) is None:
         return Checkpoints(journal, record)
     shared: AfterTelling = shared_backend().checkpoints(claim, record)

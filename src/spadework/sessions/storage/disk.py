@@ -27,7 +27,7 @@ from spadework.tools.stores.private_files import (
 )
 
 P = ParamSpec("P")
-#: Maximum share of the run's remaining time to wait for one file.
+#: Maximum share of the run's remaining time that is spent waiting for one file.
 SHARE = 0.1
 MOST_SECONDS = 5.0
 #: Minimum seconds to wait for a file. Half a second is too short on a busy machine.
@@ -35,8 +35,8 @@ LEAST_SECONDS = 1.0
 
 
 class Late:
-    """A writer of a session's files, which stops after a late file until `try_again`. `left`
-    returns the run's remaining seconds.
+    """A writer of a session's files. After a file that took too long, it writes nothing until
+    `try_again` is called. `left` returns the run's remaining seconds.
     """
 
     def __init__(self, session_id: str) -> None:
@@ -63,7 +63,7 @@ class Late:
         self._hangs = False
 
     def sentences(self) -> list[str]:
-        """Return a sentence for each file that was late since the last call."""
+        """Return a message for each file that could not be written in time since the last call."""
         untold, self._untold = self._untold, []
         return [
             f"{name} could not be written because the disk does not answer. Nothing more of this"

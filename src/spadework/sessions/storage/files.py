@@ -28,22 +28,25 @@ from spadework.visible import visible
 PROGRESS = "progress_tracking.json"
 LEDGER = "evidence.jsonl"
 JOURNAL = "session.sqlite"
-#: File that marks an imported session, or one with undelivered changes.
+#: Name of the file that marks an imported session, or one whose changes were not delivered to the
+#: user.
 UNTOLD = "undelivered"
 V = TypeVar("V", bound=BaseModel)
 LOCK = ".lock"
-#: Seconds to wait for the lock, which `is_held` takes briefly, and between attempts.
+#: Seconds to wait for the lock (which `is_held` may hold briefly), and seconds between attempts.
 _MOMENT, _AGAIN = 0.2, 0.02
 
 
 class Kept(BaseModel):
-    """File contents. Paths keep invisible characters, and unknown fields are ignored."""
+    """A value stored in a session's file. Paths keep invisible characters, and unknown fields are
+    ignored.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 def read_value(folder: Path, name: str, kind: type[V]) -> V | None:
-    """Return a file's content, or None if missing. Raises SessionUnreadable."""
+    """Return a file's content, or None if the file is missing. Raises SessionUnreadable."""
     try:
         return kind.model_validate_json(read_bytes(folder, name))
     except FileNotFoundError:
@@ -73,7 +76,7 @@ def read_bytes(folder: Path, name: str) -> bytes:
 
 
 def readable_bytes(folder: Path, name: str) -> bytes:
-    """Return a file's bytes, or b"" if missing or unreadable."""
+    """Return a file's bytes, or b"" if the file is missing or unreadable."""
     try:
         return read_bytes(folder, name)
     except (FileNotFoundError, SessionUnreadable):
@@ -143,8 +146,8 @@ Name = Literal["plan", "search", "read", "assess", "write"]
 
 
 class Phase(Kept):
-    """A phase of a round, begun `after` seconds into the run. Planning is in round 0, and writing
-    in the last round.
+    """A phase of a round, which began `after` seconds into the run. Planning belongs to round 0,
+    and writing to the last round.
     """
 
     name: Name
@@ -158,7 +161,7 @@ class Metadata(Kept):
     """A session's metadata.
     - `status`: "" until the session ends
     - `utc_offset`: in minutes
-    - `pages`: the page limit when gathering
+    - `pages`: the maximum number of pages if the session gathers pages
     """
 
     id: str = ""
@@ -234,14 +237,14 @@ def read_metadata(folder: Path) -> Metadata:
 
 
 def read_result(folder: Path) -> Result | None:
-    """Return a session's result, or None if unfinished. Raises SessionUnreadable."""
+    """Return a session's result, or None if it is not finished. Raises SessionUnreadable."""
     found = read_value(folder, RESULT, Result)
     own = {"session_id": folder.name, "session_dir": str(folder)}
     return found.model_copy(update=own) if found else None
 
 
 def whole_result(folder: Path) -> Result | None:
-    """Return a session's result, or None if unfinished or damaged."""
+    """Return a session's result, or None if it is not finished or is damaged."""
     try:
         return read_result(folder)
     except SessionUnreadable:
@@ -257,7 +260,7 @@ def read_report(folder: Path) -> str | None:
 
 
 def take_settings(metadata: Metadata) -> tuple[dict[str, Any], str]:
-    """Return the stored settings that are still valid, and a notice about others."""
+    """Return the stored settings that are still valid, and a notice that names the invalid ones."""
     taken, aside = dict[str, Any](), []
     for name, value in metadata.settings.items():
         try:
@@ -288,7 +291,7 @@ def make_folder(folder: Path) -> None:
 
 
 def read_progress(folder: Path) -> Progress:
-    """Return a session's progress, which is empty if missing or damaged."""
+    """Return a session's progress, which is empty if its file is missing or damaged."""
     try:
         return read_value(folder, PROGRESS, Progress) or Progress()
     except SessionUnreadable:
@@ -306,7 +309,7 @@ def read_ledger(folder: Path) -> list[Evidence]:
 
 
 def read_page(folder: Path, content_hash: str) -> str | None:
-    """Return a page's text, or None if not stored. Raises SessionUnreadable."""
+    """Return a page's text, or None if it is not stored. Raises SessionUnreadable."""
     name = f"pages/{content_hash}.md"
     if not content_hash.isalnum() or not content_hash.isascii():
         return None
@@ -367,7 +370,9 @@ _KINDS = {
 
 
 class SessionFile(Value):
-    """A file of a session, with its size in bytes. The kind of a source is its document type."""
+    """A file of a session, with its size in bytes. If it is the text of a source, `kind` is the
+    source's document type.
+    """
 
     name: str
     kind: str

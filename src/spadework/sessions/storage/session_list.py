@@ -23,7 +23,7 @@ class Listed(NamedTuple):
     """A session in a list.
     - `status`: "" until there is a report
     - `unreadable`: the reason why the metadata cannot be read, or ""
-    - `found`: the session's coverage, if any
+    - `found`: how well the session's topics were answered, or None
     """
 
     id: str
@@ -41,7 +41,7 @@ class Listed(NamedTuple):
 
 
 def list_sessions(home: Path, notify: Callable[[str], None] | None = None) -> Iterator[Listed]:
-    """Yield all sessions, newest first. `notify` receives a message if this is slow."""
+    """Yield all sessions, newest first. `notify` receives a message if listing them is slow."""
     return (Listed(id_, *value) for id_, value in view_sessions(home, _VIEW, notify))
 
 

@@ -19,7 +19,7 @@ _NO_KEY = re.compile(r"[^a-z0-9]+")
 
 
 def to_bibtex(result: Result) -> str:
-    """Return the cited sources as BibTeX, ordered by number, or ""."""
+    """Return the cited sources as BibTeX, ordered by number, or "" if there are none."""
     ledger = {e.id: e for topic in result.topics for e in topic.evidence}
     cited: dict[str, Evidence] = {}
     sentences = (one for section in result.document.sections for one in section.sentences)

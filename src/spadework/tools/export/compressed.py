@@ -18,7 +18,7 @@ _GAP = "[…]"
 
 
 def shorten_report(report: str, chars: int) -> str:
-    """Cut Markdown to `chars` characters, after a whole block if one fits."""
+    """Cut Markdown to at most `chars` characters, at the end of a block if possible."""
     if len(report) <= chars:
         return report
     ends = [block.end for block in blocks(report) if block.end <= chars]
@@ -55,7 +55,9 @@ def _joined(text: str, pieces: Sequence[tuple[int, int]], taken: Sequence[int]) 
 
 
 def largest(top: int, fits: Callable[[int], bool]) -> int:
-    """Return the largest number up to `top` that fits, or 0. Smaller numbers must fit too."""
+    """Return the largest number up to `top` that fits, or 0. If a number fits, smaller ones must
+    too.
+    """
     if fits(top):
         return top
     low, high = 0, top
@@ -70,7 +72,7 @@ FULL, FULL_CHARS = 3, 8_000
 #: Number of sources shown as key points, and maximum characters of each.
 KEY, KEY_CHARS = 3, 800
 REFERENCE_CHARS = 200
-#: Maximum number of omitted sources listed by number.
+#: Maximum number of omitted sources that are listed by their numbers.
 MOST_NAMED = 12
 
 
@@ -83,7 +85,7 @@ class Excerpt(NamedTuple):
 
 @dataclass(frozen=True)
 class Compressed:
-    """The part of a result that fits. `left_out` says what is missing."""
+    """The part of a result that fits the limit. `left_out` says what is missing."""
 
     report: str = ""
     excerpts: tuple[Excerpt, ...] = ()

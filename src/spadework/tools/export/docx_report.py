@@ -189,7 +189,7 @@ def _chart(document: Document, chart: Chart) -> None:
 
 
 def _picture(document: Document, figure: Figure) -> None:
-    """Add a picture with its caption. Word does not show WebP."""
+    """Add a picture with its caption. Word cannot show WebP, so WebP pictures are left out."""
     format_, width, height = figure.header
     if format_ == "webp":
         return

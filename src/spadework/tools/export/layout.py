@@ -185,7 +185,9 @@ class _Layout:
 def _by_section(
     pictures: Iterable[Picture], sections: Sequence[Section]
 ) -> dict[int, list[Picture]]:
-    """Assign each picture to a section that cites it, preferably not the answer."""
+    """Assign each picture to the first section that cites it, if possible not to the answer at the
+    top.
+    """
     found: dict[int, list[Picture]] = defaultdict(list)
     for picture in pictures:
         citing = [

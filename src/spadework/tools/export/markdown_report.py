@@ -24,11 +24,11 @@ from spadework.tools.text.tables import cells
 from spadework.values import Evidence, Report, Section, Sentence, Source
 from spadework.visible import visible
 
-#: Words from each end of a quote for a text fragment.
+#: Number of words at each end of a quote that go into a link's text fragment.
 FRAGMENT_WORDS = 5
 #: Characters to escape in text. A tilde is escaped only where it can end a strike-through.
 _SPECIAL = re.compile(r"[\[\]<>`*]|(?<!\s)~|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
-#: Characters to escape in inline marks such as `**`, in any context.
+#: Characters to escape where formatting marks such as `**` are shown as text, in any context.
 _ALONE = re.compile(r"[\[\]<>`*_~&\\]")
 _LIBRARY = "library://"
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d+)?")
@@ -39,7 +39,7 @@ _JOINED, _PIPE = "\n\n", "\\|"
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 #: Block markers and table borders, which rendered pages do not show.
 _NOT_SHOWN = re.compile(r"^[\s#>|*+-]+|\|")
-#: A line start that Markdown would read as a block. In `1.`, the dot is escaped.
+#: The start of a line that Markdown would read as a new block. In `1.`, the dot is escaped.
 _LEADING = re.compile(
     r"^((?:\d{1,9}(?=[.)](?:\s|$)))?)((?<=\d)[.)]|#{1,6}(?=\s|$)|[-+](?=\s|$)|=+$|-+$|~{3,}|>)"
 )
@@ -65,7 +65,9 @@ def to_markdown(report: Report, ledger: Mapping[str, Evidence], sources: Sequenc
 
 
 def sentences_markdown(section: Section) -> list[str]:
-    """Return a section's sentences as in the report, without marks, emphasis or fences."""
+    """Return a section's sentences as they are in the report, but without citation marks, emphasis
+    or code fences.
+    """
     takes = [(part.form == "table", sum(part.takes)) for part in section.parts]
     in_cells = [cell for cell, count in takes for _ in range(count)]
     told = [one.text if one.code else escape_markdown(one.text) for one in section.sentences]
@@ -110,7 +112,7 @@ def fragment_link(url: str, quote: str) -> str:
     """Return a page's URL with a text fragment for the quote."""
     if not url.startswith("http"):
         return url
-    # Browsers find no text across cells, so link from first to last.
+    # Browsers do not find text across table cells, so link from the first cell to the last.
     parts = cells(quote) if quote.startswith("|") else [quote]
     shown = [words for part in parts if (words := _NOT_SHOWN.sub(" ", plain(part)).split())]
     if not shown:
@@ -122,7 +124,9 @@ def fragment_link(url: str, quote: str) -> str:
 
 
 def safe_url(url: str) -> str:
-    """Return a web or library URL encoded for a link, without a web fragment, or ""."""
+    """Return a web or library URL encoded for a link, or "" for any other URL. Web URLs lose their
+    fragment.
+    """
     if url.startswith(_LIBRARY):
         return _percent(url)
     try:
@@ -183,7 +187,7 @@ class _Drawn:
                 return _JOINED.join(self._pieces(block.items[0]))
 
     def _list(self, items: Sequence[tuple[str, Item]]) -> str:
-        """Format list items. Code at an item's start begins a new line."""
+        """Format list items. If an item starts with code, the code begins on a new line."""
         drawn, apart = [], False
         for sign, item in items:
             pieces = self._pieces(item)
@@ -227,7 +231,7 @@ class _Drawn:
 
 
 def place_of(source: Source, quotes: Iterable[Evidence], say: Phrases) -> str:
-    """Return a source's place, kind and, if not the report's, language."""
+    """Return a source's place, its kind and, if it differs from the report's, its language."""
     told = language_of(" ".join(e.quote for e in quotes if e.kind in ("text", "item")))
     foreign = language(told).own_name or told if told and told != say.language else ""
     kind = say(f"kind_{source.kind}") if source.kind else ""

@@ -15,8 +15,8 @@ from spadework.values import Evidence, Form, Report, Section, Sentence
 def step_items(
     told: Sequence[Sentence], ledger: Mapping[str, Evidence]
 ) -> dict[int, tuple[tuple[Sentence, ...], ...]]:
-    """Return the items of numbered lists, keyed by the index of the first sentence. A list comes
-    from one page. Code belongs to the preceding step.
+    """Find steps quoted from numbered lists, and return each list's items, keyed by the index of
+    its first sentence. A list comes from one page. Code belongs to the step before it.
     """
     lists: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
     for n, one in enumerate(told):
@@ -42,7 +42,9 @@ NOTHING = "–"
 
 @dataclass(frozen=True)
 class Set:
-    """A block of sentences. `items` are a paragraph, list items, or table cells row by row."""
+    """A block of sentences. `items` holds a paragraph, the items of a list, or the cells of a
+    table row by row.
+    """
 
     form: Form
     items: tuple[Item, ...] = ()
@@ -51,14 +53,16 @@ class Set:
 
     @property
     def rows(self) -> list[tuple[Item, ...]]:
-        """A table's cells by row. The last row is padded."""
+        """A table's cells, grouped into rows. The last row is padded with empty cells."""
         width = max(1, len(self.columns))
         cells = (*self.items, *[()] * (-len(self.items) % width))
         return [cells[n : n + width] for n in range(0, len(cells), width)]
 
 
 def blocks(section: Section, ledger: Mapping[str, Evidence], say: Phrases = ENGLISH) -> list[Set]:
-    """Return a section's blocks in order. The sign in empty table cells is explained."""
+    """Return a section's blocks in order. A sentence explains the sign shown in empty table
+    cells.
+    """
     made: list[Set] = []
     at = 0
     told = section.sentences
@@ -84,7 +88,9 @@ def _with_sentences(block: Set, sentences: Iterator[Sentence]) -> Set:
 
 
 def _marked_once(block: Set, ledger: Mapping[str, Evidence]) -> Set:
-    """Keep only the last of the citation marks that a block repeats."""
+    """Keep only the last citation mark if all sentences of an item or a table row cite the same
+    pages.
+    """
     width = max(1, len(block.columns)) if block.form == "table" else 1
     made: list[Sentence] = []
     for start in range(0, len(block.items), width):
@@ -119,7 +125,7 @@ def _pages(sentence: Sentence, ledger: Mapping[str, Evidence]) -> frozenset[str]
 
 
 def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
-    """Drop an introduction's marks if the next sentence cites the same pages."""
+    """Drop an introductory sentence's citations if the next sentence cites the same pages."""
     made = [*sentences]
     for n, one in enumerate(sentences[:-1]):
         if one.code or not leads(one.text):
@@ -135,7 +141,7 @@ def _led(sentences: Sequence[Sentence], ledger: Mapping[str, Evidence]) -> Item:
 
 
 def emphasised(section: Section) -> bool:
-    """Return whether a section's emphasis comes from the writer."""
+    """Return whether a section's emphasis comes from the writer rather than from quoted pages."""
     quoted = any(part.quoted for part in section.parts)
     return bool(section.parts) and not quoted and section.kind != "limits"
 

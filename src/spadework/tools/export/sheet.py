@@ -1,4 +1,4 @@
-"""The report layout and bar charts of all formats. Pictures are never decoded."""
+"""The report layout and bar charts that all export formats share. Pictures are never decoded."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Header(NamedTuple):
 
 
 def header_of(data: bytes) -> Header | None:
-    """Return a picture's header, or None if unsuitable."""
+    """Return a picture's header, or None if the picture is unsuitable."""
     found = _read_header(data) if len(data) <= PICTURE_BYTES else None
     if found is None or min(found[1:]) < LEAST_SIDE or found.width * found.height > MOST_PIXELS:
         return None
@@ -82,7 +82,7 @@ def _webp(form: bytes, data: bytes) -> Header:
 
 
 def read_picture(folder: Path, name: str) -> tuple[bytes, Header] | None:
-    """Return a session's picture and its header, or None if unusable."""
+    """Return a session's picture and its header, or None if the picture is unusable."""
     if not re.fullmatch(PICTURE_NAME, name):
         return None
     try:
@@ -197,7 +197,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Opened:
-    """Quotes of one source."""
+    """A source, and those of its quotes that a card shows."""
 
     source: Reference
     quotes: tuple[Quoted, ...]
@@ -213,7 +213,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Proven:
-    """A topic's coverage, with the index of its chapter, or None."""
+    """A topic's coverage. `chapter` is the index of its chapter, or None."""
 
     name: tuple[Run, ...]
     state: CoverageState
@@ -223,7 +223,9 @@ class Proven:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Everything that an export shows. `explained` explains the conclusion sign, if used."""
+    """Everything that an export shows. `explained` explains the conclusion sign, or is "" if the
+    sign is not used.
+    """
 
     title: tuple[Run, ...]
     facts: tuple[str, ...]
@@ -258,7 +260,7 @@ class Chart:
 
 
 def chart_of(table: Block, language: str) -> Chart | None:
-    """Return a chart of the first column with cited figures in one unit, or None."""
+    """Return a chart of the first column whose figures are all cited and in one unit, or None."""
     if not LEAST_BARS <= len(table.rows) <= MOST_BARS:
         return None
     for column in range(1, len(table.columns)):

@@ -24,10 +24,11 @@ __all__ = ["read_document"]
 
 ReadText = Callable[[str, str], Extracted]
 ReadBytes = Callable[[bytes, str], Extracted]
-#: A container reader. The last argument reads members; None refuses archives.
+#: A reader of container files. Its last argument reads their members. If that is None, archives
+#: are refused.
 ReadHolder = Callable[[bytes, str, ReadBytes | None], Extracted]
 
-#: Import paths, because importing every library takes longer than reading a page.
+#: The readers' import paths, because importing all libraries takes longer than reading a page.
 _OF_TEXT = {
     "html": "html.extract", "markdown": "text.markdown.clean_markdown",
     "rst": "text.plain_text.extract_rst",
@@ -70,7 +71,7 @@ def _load(name: str) -> Any:
 
 #: Nesting depth that each kind of container adds.
 _DEPTHS = {"packed": 1, "zip": 2, "tar": 2}
-#: Maximum depth of opened containers: a .tar.gz but no nested archive.
+#: Maximum depth at which containers are opened. A .tar.gz is opened, but no archive in an archive.
 _OPENED = 1
 #: Maximum characters of Markdown. Repeated cells can make a small file very long.
 MAX_CHARS = 20_000_000
@@ -78,8 +79,8 @@ MAX_CHARS = 20_000_000
 
 def read_document(body: bytes, *, media_type: str, url: str, charset: str = "") -> Extracted:
     """Return a document as Markdown, cut after MAX_CHARS. `media_type` and `charset` come from the
-    server. Raises Unreadable if it is damaged, unsupported or (except HTML) empty, and
-    TooLarge.
+    server. Raises Unreadable if it is damaged, unsupported or (except HTML) empty, and TooLarge
+    if it exceeds a limit.
     """
     kind = kind_of(body, media_type, url)
     found = _read(body, kind, url, charset=charset)

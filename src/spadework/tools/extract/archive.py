@@ -43,7 +43,7 @@ def extract_epub(package: Package, url: str) -> Extracted:
     path = unquote(attribute(next(below(container, "rootfile"), None), "full-path"))
     book = package.needed(path)
     told = [*below(book, "title", "creator", "date", "language")]
-    # A second title is a subtitle.
+    # If there are two titles, the second is a subtitle, so the first is kept.
     said = {tag(part): text(part) for part in reversed(told)}
     said["creator"] = ", ".join(text(part) for part in told if tag(part) == "creator")
     order, contents = _reading_order(book, posixpath.dirname(path))
@@ -92,7 +92,7 @@ MAX_MEMBER = 20_000_000
 MAX_BYTES = 100_000_000
 #: Maximum compression ratio. Text seldom exceeds 20, whereas a zip bomb reaches 1000.
 MAX_RATIO = 200
-#: Bytes unpacked at a time. All pieces before a damaged one are counted.
+#: Bytes unpacked at a time. If a member is damaged, the pieces before the damage still count.
 _PIECE = 100_000
 
 #: Files added by operating systems.
@@ -110,7 +110,7 @@ _OPENERS: dict[bytes, Callable[[io.BytesIO], io.BufferedIOBase]] = {
 
 
 def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return a zip file's members. Raises Unreadable or TooLarge."""
+    """Return the text of a zip file's members. Raises Unreadable or TooLarge."""
     with whole("zip file"), open_zip(body, "zip file") as archive:
         files = (found for found in archive.infolist() if not found.is_dir())
         members = ((found.filename, _unzip(archive, found)) for found in files)
@@ -118,7 +118,7 @@ def extract_zip_archive(body: bytes, url: str, read: ReadMember | None) -> Extra
 
 
 def extract_tar(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return a tar file's members. Raises Unreadable or TooLarge."""
+    """Return the text of a tar file's members. Raises Unreadable or TooLarge."""
     with whole("tar file"):
         try:
             with tarfile.open(fileobj=io.BytesIO(body), mode="r:") as archive:
@@ -186,7 +186,7 @@ def _read_all(
 
 
 def _unpacked(pieces: Iterator[bytes], limit: int) -> tuple[bytes, str]:
-    """Return a member's bytes until `limit` is exceeded, and an error or ""."""
+    """Return a member's bytes until `limit` is exceeded, and an error message or ""."""
     body = bytearray()
     try:
         for piece in pieces:
@@ -215,8 +215,8 @@ _OFFICE: dict[str, Callable[[Package, str], Extracted]] = {
 
 
 def extract_zip(body: bytes, url: str, read: ReadMember | None) -> Extracted:
-    """Return the contents of an Office file, e-book or archive. `read` reads archive members; None
-    refuses archives. Raises Unreadable or TooLarge.
+    """Return the contents of an Office file, e-book or archive. `read` reads the members of an
+    archive. If it is None, archives are refused. Raises Unreadable or TooLarge.
     """
     package = Package(body, "file")
     reader = _OFFICE.get(package.main.partition("/")[0])

@@ -15,11 +15,11 @@ from spadework.tools.extract.formats import added_formats
 #: First bytes of Office files from before 2007.
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 STORAGE = "application/x-ole-storage"
-#: Offset and size in bytes of OLE directory entries.
+#: Size in bytes of an OLE file's header and of each directory entry.
 _HEADER, _ENTRY = 512, 128
-#: Program and extension of unsupported formats, keyed by a contained stream.
+#: Program and file extension of unsupported formats, keyed by the name of a stream in the file.
 _STREAMS = {"WordDocument": ("Word", "doc"), "PowerPoint Document": ("PowerPoint", "ppt")}
-#: Readers of the supported OLE formats, keyed by a contained stream.
+#: Readers of the supported OLE formats, keyed by the name of a stream in the file.
 _OFFICE = {"Workbook": "xls", "Book": "xls", "__properties_version1.0": "msg"}
 _LOCKED = ("EncryptedPackage", "EncryptionInfo")
 
@@ -37,7 +37,7 @@ def old_refusal(body: bytes, media_type: str) -> Unreadable:
 
 
 def storage_reader(body: bytes) -> str:
-    """Return an OLE file's reader: `xls`, `msg` or `old` (locked or unsupported)."""
+    """Return the name of an OLE file's reader: `xls`, `msg` or `old` (locked or unsupported)."""
     if any(_holds(body, name) for name in (*_LOCKED, *_STREAMS)):
         return "old"
     return next((reader for name, reader in _OFFICE.items() if _holds(body, name)), "old")
@@ -58,7 +58,8 @@ _SUPERSETS = {
     "shift_jis": "cp932", "euc_kr": "cp949",
 }  # fmt: skip
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-#: Leading bytes checked for ASCII in UTF-16. Markup and e-mail begin with ASCII.
+#: Number of first bytes that are checked for UTF-16, because markup and e-mail begin with ASCII
+#: characters.
 _FIRST = 8
 _DECLARED = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})",
@@ -74,14 +75,14 @@ _LOOKED_FOR = (
     "cp874", "cp932", "cp949", "big5hkscs", "euc-jp", "gb18030", "iso2022_jp_2", "iso8859-2",
     "iso8859-5", "iso8859-7", "koi8-r",
 )  # fmt: skip
-#: Maximum bytes examined for a guess, and minimum non-ASCII bytes for one.
+#: Maximum bytes examined to guess a charset, and minimum non-ASCII bytes needed for a guess.
 _LOOKED_AT, _LEAST_LETTERS = 60_000, 6
-#: A declared charset may be at most CLOSE less likely than the best guess. A guess below SURE is
-#: doubtful.
+#: A declared charset is used if it is at most CLOSE less likely than the best guess. A guess that
+#: is less likely than SURE is doubtful.
 CLOSE, SURE = 0.02, 0.1
 #: Escape sequence before Japanese letters in ISO-2022-JP.
 _SHIFT = b"\x1b$"
-#: Minimum non-ASCII letters per broken character for text to be UTF-8.
+#: Text counts as UTF-8 if it has at least this many non-ASCII letters per invalid character.
 _BROKEN = 10
 
 
@@ -100,7 +101,9 @@ def decode(body: bytes, charset: str = "") -> str:
 
 
 def decode_body(body: bytes, charset: str = "") -> Decoded:
-    """Return a document's text and charset. The server's `charset` may be wrong or ""."""
+    """Return a document's text and charset. `charset` comes from the server and may be wrong or
+    "".
+    """
     marked = "utf-8-sig" if body.startswith(codecs.BOM_UTF8) else utf_16(body)
     if marked:
         return Decoded(body.decode(marked, "replace"), marked)
@@ -157,7 +160,9 @@ def _by_its_letters(body: bytes, declared: list[str]) -> Decoded:
 
 
 def _likely(body: bytes) -> Mapping[str, float]:
-    """Return charsets' likelihoods (0–1), or {} for too few letters."""
+    """Return the likelihood (0–1) of each charset, or {} if there are too few letters for a
+    guess.
+    """
     seen = body[:_LOOKED_AT]
     if not _letters(seen):
         seen = b" ".join(_lines(body))
@@ -217,7 +222,7 @@ _MAGIC = (
     *((b"ID3" + bytes([version]), "audio/mpeg") for version in (2, 3, 4)),
     (b"{\\rtf", "application/rtf"), (b"%!PS", "application/postscript"),
 )  # fmt: skip
-#: First bytes that need a second signature at an offset.
+#: First bytes of a file, offset of a second signature, that signature, and the media type.
 _FURTHER_ON = (
     (b"RIFF", 8, b"WEBP", "image/webp"), (b"RIFF", 8, b"WAVE", "application/x-riff"),
     (b"RIFF", 8, b"AVI ", "application/x-riff"), (b"", 4, b"ftypavif", "image/avif"),
@@ -400,7 +405,7 @@ def _kind_of_other(media_type: str, url: str) -> Kind:
 
 
 def is_language(name: str) -> bool:
-    """Return whether a lower-case name is a programming language or extension."""
+    """Return whether a lower-case name is that of a programming language or of a file extension."""
     return name in _LANGUAGES
 
 

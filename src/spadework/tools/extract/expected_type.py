@@ -37,7 +37,7 @@ _UNREAD = {"ps": "PostScript", "heic": "HEIC", "7z": "7z", "rar": "rar", "zst": 
 _OLD = frozenset({"doc", "ppt"})
 #: File type marks that search engines put before a title.
 _MARK = re.compile(r"^\s*[\[(](pdf|docx?|xlsx?|pptx?|odt|rtf)[\])]", re.IGNORECASE)
-#: Addresses of pages that display a file.
+#: Addresses of web pages that display a file, rather than of the file itself.
 _SHOWN = re.compile(r"/(?:blob|wiki|blame|src/branch)/|/[^/]*:[^/]*$", re.IGNORECASE)
 #: Score factor for hits that need OCR, which is slow.
 SLOW = 0.5
@@ -67,8 +67,8 @@ _WORDS: dict[Shape, tuple[str, ...]] = {
 
 
 class Foreseen(NamedTuple):
-    """A hit's probable type. `refused` says why it is unreadable, or is "". `worth` is a factor
-    from 0 to 1.
+    """A search hit's probable document type. `refused` says why it cannot be read, or is "".
+    `worth` is a score factor from 0 to 1.
     """
 
     shape: Shape
@@ -118,7 +118,7 @@ def shape_of_type(media_type: str) -> Shape:
 
 
 def _suffix(url: str) -> str:
-    """Return a file extension ("pdf" below `/pdf/`), or "" for pages."""
+    """Return a URL's file extension ("pdf" if its path contains `/pdf/`), or "" for web pages."""
     try:
         path = unquote(urlsplit(url).path)
     except ValueError:
@@ -129,5 +129,5 @@ def _suffix(url: str) -> str:
     if "." not in name:
         return "pdf" if "/pdf/" in path.lower() else ""
     ending = name.rpartition(".")[2]
-    # The number in an arXiv address looks like an extension.
+    # The end of an arXiv address such as `/pdf/2401.01234` looks like a file extension.
     return "pdf" if "/pdf/" in path.lower() and ending not in _SHAPES else ending

@@ -42,7 +42,8 @@ class Extracted:
     figures: tuple[Link, ...] = ()
 
     def __post_init__(self) -> None:
-        # Offsets into the text must be computed without invisible characters.
+        # Remove invisible characters first, because offsets into the text are computed without
+        # them.
         for name in ("title", "markdown", "author", "language"):
             object.__setattr__(self, name, visible(getattr(self, name)))
 
@@ -57,7 +58,8 @@ class Draft:
         self._blocks: list[str] = []
         self._items: list[str] = []
         self._code: list[str] = []
-        #: The last number of each open list, outermost first. 0 means unnumbered.
+        #: The last item number of each open list, outermost first. It is 0 if the list is
+        #: unnumbered.
         self._counts: list[int] = []
 
     def add(self, block: str) -> None:
@@ -68,7 +70,7 @@ class Draft:
     def item(
         self, markdown: str, depth: int = 0, *, numbered: bool = False, number: int = 0
     ) -> None:
-        """Add a list item at `depth`. A `number` of 0 continues the numbering."""
+        """Add a list item at `depth`. If `number` is 0, the numbering continues."""
         if self._code or (self._counts and depth == 0 and bool(self._counts[0]) != numbered):
             self._end()
         depth = max(0, min(depth, len(self._counts)))

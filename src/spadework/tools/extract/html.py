@@ -1,4 +1,6 @@
-"""Convert a web page to Markdown without navigation, from a known container or by probability."""
+"""Convert a web page to Markdown without navigation. The content is found in a known container
+such as `<main>`, or by the blocks' probabilities.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,7 @@ class ParsedPage:
 
 
 def parsed(html: str, url: str) -> ParsedPage:
-    """Parse a page, cut to the limits. Raises TooLarge or Unreadable."""
+    """Parse a page, which is cut if it exceeds the limits. Raises TooLarge or Unreadable."""
     text, left_out = bounded(html)
     tree = LexborHTMLParser(text)
     flatten(tree, text)
@@ -77,9 +79,9 @@ def parsed(html: str, url: str) -> ParsedPage:
 
 
 def extract(html: str | bytes, url: str) -> Extracted:
-    """Return a page's content as Markdown, which is empty if only scripts would show content. The
-    last line of a cut page says how much is missing. Raises TooLarge beyond the limits, and
-    Unreadable if this is not a page.
+    """Return a page's content as Markdown, which is empty if only scripts would show content. If
+    the page was cut, the last line says how much is missing. Raises TooLarge beyond the limits,
+    and Unreadable if this is not a page.
     """
     page = parsed(as_html(decode(html) if isinstance(html, bytes) else html), url)
     if page.left_out and not page.blocks:
@@ -130,9 +132,9 @@ def _markdown(page: ParsedPage, chosen: list[Block], url: str) -> str:
 
 
 _ALWAYS = frozenset(("pre", "table"))
-#: Link targets, formatting and white space, ignored when comparing blocks.
+#: Link targets, formatting and white space, which are ignored when blocks are compared.
 _SET = re.compile(r"\]\([^()\s]*\)|[\[\]*_`\\\s]+")
-#: Traits that mark the main content, most reliable first.
+#: Traits of the elements that hold the main content, most reliable first.
 _CONTAINERS = ("known container", "role:main", "tag:main", "tag:article")
 _LABELS, _REPEATABLE = frozenset(("button", "label")), frozenset(("pre", "table", "cell"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
@@ -144,7 +146,7 @@ def content(view: PageView, kinds: dict[str, float], markup: int) -> list[Block]
 
 
 def _titled(blocks: list[Block], kept: list[Block]) -> list[Block]:
-    """Without an h1, add the last h1 above the first long block."""
+    """Add the last h1 above the first long block if no h1 was kept."""
     if not kept or any(block.kind == "h1" for block in kept):
         return kept
     first = next((block for block in kept if block.chars >= TITLED_CHARS), kept[0])
@@ -213,7 +215,9 @@ def _cut(view: PageView, chances: list[float], kind: str) -> list[Block]:
 
 
 def _outside_frame(blocks: list[Block]) -> list[Block]:
-    """Return the blocks outside boilerplate, without link lists if text remains."""
+    """Return the blocks outside boilerplate elements. Link lists are left out if other text
+    remains.
+    """
     inside = [block for block in blocks if not _is_furniture(block)]
     told = [block for block in inside if block.link_chars * 2 <= block.chars]
     return told if any(block.kind not in _HEADINGS for block in told) else inside

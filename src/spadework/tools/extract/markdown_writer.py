@@ -41,7 +41,7 @@ def fence(code: str, language: str = "") -> str:
 
 
 def code_span(code: str) -> str:
-    """Return code as one line of inline code, or "" if empty."""
+    """Return code as one line of inline code, or "" if the code is empty."""
     if "\n" in code:
         code = code.strip().replace("\r\n", " ").replace("\n", " ")
     if not code:
@@ -67,7 +67,7 @@ def quote(text: str) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return a pipe table headed by the first row, or "" if empty."""
+    """Return a pipe table whose header is the first row, or "" if all cells are empty."""
     width = max((len(row) for row in rows), default=0)
     cells = [
         [" ".join(cell.replace("\\|", "|").replace("|", "\\|").split()) for cell in row]
@@ -114,8 +114,8 @@ class Grid:
 
 
 def sheet_table(rows: Iterable[list[str]], *, behind: int = 0) -> str:
-    """Return a sheet's first rows and columns as a table, or "". Lines below it count what was
-    cut, including `behind` unread rows.
+    """Return a sheet's first rows and columns as a table, or "" if they are empty. Lines below it
+    say how much was cut, including `behind` rows that were not read.
     """
     source = iter(rows)
     widest = 0

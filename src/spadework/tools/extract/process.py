@@ -30,7 +30,7 @@ from spadework.tools.web.fair_queue import place
 _LENGTHS = struct.Struct("!II")
 #: Maximum bytes in a header. More means a corrupt stream.
 _MAX_HEADER = 500_000_000
-#: Bytes to decode at a time, letting other threads run in between.
+#: Number of bytes to decode at a time, so that other threads can run in between.
 _AT_ONCE = 1_000_000
 _ERRORS = {error.__name__: error for error in (Blocked, TooLarge, TooSlow, Unreadable)}
 
@@ -158,7 +158,7 @@ else:
             fcntl.fcntl(pipe, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
 
 
-#: The fraction of a document's time limit for reading its pages.
+#: The fraction of a document's time limit that may be spent on reading its pages.
 SHARE = 0.5
 
 _until: ContextVar[float] = ContextVar("reading_until", default=math.inf)
@@ -181,7 +181,7 @@ def reading_until() -> float:
 
 #: -P keeps modules in the current folder from shadowing ours.
 _PROGRAM = ("-P", "-m", "spadework.tools.extract.reader_program")
-#: Inherited environment variables. None holds a key.
+#: The environment variables that the process inherits. None of them holds an API key.
 _ENVIRONMENT = (
     "PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT",
     "TESSDATA_PREFIX", "TMPDIR", "TEMP",
@@ -193,7 +193,7 @@ class Ended(Exception):
 
 
 class Process:
-    """A reading process. All methods except `kill` may block."""
+    """A process that reads documents. All methods except `kill` may block."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -273,7 +273,7 @@ WORKERS = 2
 
 #: Seconds for which a killed process may still appear alive.
 DYING_SECONDS = 0.25
-#: Idle processes, most recently used last. They outlive event loops.
+#: Idle processes, with the most recently used last. They outlive event loops.
 _idle: list[Process] = []
 _live: set[Process] = set()
 
@@ -281,8 +281,8 @@ _live: set[Process] = set()
 async def read_apart(
     body: bytes, *, media_type: str, url: str, charset: str = "", seconds: float
 ) -> Extracted:
-    """Call `read_document` in another process, within `seconds` including waiting time. Also
-    raises TooSlow at the deadline and Unreadable after a crash.
+    """Call `read_document` in another process. `seconds` includes the wait for a free process.
+    Also raises TooSlow at the deadline and Unreadable if the process crashes.
     """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds

@@ -23,7 +23,7 @@ from spadework.tools.extract.process import (
 
 #: The maximum memory of this process in bytes.
 MEMORY = 1_000_000_000
-#: Peak memory in bytes above which the process ends after a document.
+#: Peak memory in bytes above which the process ends after the current document.
 SPENT = MEMORY // 2
 #: Seconds past a request's deadline until the process ends itself.
 GRACE = 1.0

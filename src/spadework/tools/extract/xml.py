@@ -19,7 +19,8 @@ Element = Any  # lxml has no types.
 
 def xml_tree(xml: bytes, what: str) -> Element:
     """Parse XML, repairing it if necessary. `what` names the document in errors. Raises TooLarge
-    above MAX_NODES, and Unreadable beyond repair.
+    if there are more than MAX_NODES tags and attributes, and Unreadable if the XML cannot be
+    repaired.
     """
     if xml.count(b"<") + xml.count(b"=") > MAX_NODES:
         raise TooLarge(f"The {what} has more than {MAX_NODES:,} tags and attributes.")
@@ -105,7 +106,7 @@ def as_html(text: str) -> str:
 
 
 def _well_formed(text: str) -> Any:
-    """Return the root of XML with HTML entities, or None if malformed."""
+    """Parse XML that may contain HTML entities. Return its root, or None if it is malformed."""
     named = _ENTITY.sub(
         lambda name: name[0] if name[1] in _OF_XML else html5.get(name[1], name[0]),
         _DECLARATION.sub("", text, count=1),

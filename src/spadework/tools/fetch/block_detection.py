@@ -1,4 +1,6 @@
-"""Detect bot walls, notices, empty shells and partial pages."""
+"""Detect pages without their content: access walls such as captchas, error notices, and pages that
+are empty or need scripts.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from spadework.tools.extract.extracted import Extracted
 from spadework.tools.fetch.exchange import Fetched
 from spadework.tools.fetch.guard import printable_url
 
-#: Maximum characters of a page whose text is checked for a wall.
+#: Maximum characters of a page whose text is checked for an access wall, such as a captcha.
 MAX_CHARS = 600
-#: Maximum length for loose patterns, because they also match in articles.
+#: Maximum length of a text for the loose patterns, because they also match in articles.
 FEW_CHARS = 200
-#: Maximum characters of a page whose markup is checked for a wall.
+#: Maximum characters of a page whose markup is checked for an access wall.
 MARKED_CHARS = 1_500
 MAX_HTML = 20_000
 CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
@@ -29,7 +31,7 @@ CAPTCHA, CHECK, SCRIPTS, LOGIN, REFUSAL, REQUESTS, AGE = (
     "a rate limit",
     "an age check",
 )
-#: Walls that even a browser cannot pass.
+#: Access walls that even a browser cannot pass.
 FINAL = frozenset({LOGIN, REQUESTS, AGE})
 # fmt: off
 _WALLS = {
@@ -111,7 +113,7 @@ _UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<[^>]*>", re.IGNORECA
 
 
 def wall(text: str) -> str:
-    """Return the kind of wall, such as "a login", or ""."""
+    """Return what kind of access wall the text is, such as "a login", or "" if it is none."""
     if len(text) > MAX_CHARS:
         return ""
     text = " ".join(text.lower().split())
@@ -122,7 +124,9 @@ def wall(text: str) -> str:
 
 
 def find_wall(html: str, chars: int) -> tuple[str, str]:
-    """Return a wall's kind and product, or ("", ""). `chars` is the page's text length."""
+    """Return the kind and product of a page's access wall, or ("", "") if there is none. `chars`
+    is the length of the page's text.
+    """
     if chars > MARKED_CHARS:
         return "", ""
     found = ((kind, product) for kind, product, mark in MARKS if mark.search(html, 0, MAX_HTML))
@@ -130,7 +134,7 @@ def find_wall(html: str, chars: int) -> tuple[str, str]:
 
 
 def is_passable(html: str) -> bool:
-    """Return whether the page is a browser check passed by waiting."""
+    """Return whether the page is a browser check that one passes by waiting."""
     words = first_words(html)
     return (find_wall(html, len(words))[0] or wall(words)) == CHECK
 
@@ -142,9 +146,9 @@ def first_words(html: str) -> str:
 
 #: Minimum characters of a non-empty page.
 MIN_CHARS = 50
-#: Maximum characters of a thin page.
+#: Maximum characters of a thin page, whose text is probably added by scripts.
 THIN_CHARS = 600
-#: Scripts above this share of the HTML make a short page thin.
+#: A short page is thin if scripts make up more than this share of its HTML.
 SCRIPT_SHARE = 0.8
 #: The lowest fetch level at which scripts run.
 BROWSER = 2
@@ -172,7 +176,7 @@ _NOTHING = re.compile(
 )
 _WAITING = re.compile(r"\bloading\s*(?:\.\.\.|…|,? please)|\bplease wait\b", re.IGNORECASE)
 _MOST = 2_000_000
-#: Maximum length of a notice, in characters.
+#: Maximum length of a notice (a page that shows, for example, only an error), in characters.
 NOTICE_CHARS = 600
 _NOTICES = {
     'a "page not found" notice': r"(?:page|file|document) (?:was )?not found|page"
@@ -187,8 +191,8 @@ _NOTICES = {
 
 
 def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
-    """Raise Blocked for a wall or notice, and Unreadable for an empty page. Set `turned_away` if a
-    browser may succeed.
+    """Raise Blocked if the page is an access wall or only a notice, and Unreadable if it is empty.
+    Set `turned_away` on the error if a browser may succeed.
     """
     page, chars = printable_url(fetched.url), len(found.markdown.translate(_INVISIBLE).strip())
     empty = chars < MIN_CHARS
@@ -210,7 +214,7 @@ def refuse_blocked(fetched: Fetched, found: Extracted) -> None:
 
 
 def thin(fetched: Fetched, found: Extracted) -> bool:
-    """Return whether scripts would probably add to the page's little text."""
+    """Return whether the page has little text, and scripts would probably add more."""
     text = found.markdown.strip()
     if len(text) > THIN_CHARS or fetched.level >= BROWSER:
         return False
@@ -268,7 +272,9 @@ def _html(fetched: Fetched) -> str:
 
 
 def notice(text: str) -> str:
-    """Return the kind of notice, such as "a maintenance notice", or ""."""
+    """Return what kind of notice the text is, such as "a maintenance notice", or "" if it is
+    none.
+    """
     if len(text) > NOTICE_CHARS:
         return ""
     text = " ".join(text.lower().split())

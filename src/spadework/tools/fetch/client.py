@@ -54,7 +54,7 @@ _LIBRARIES = (
 
 
 class Cleaned:
-    """A cache of extracted documents, keyed by body and extraction code version."""
+    """A cache of extracted documents, keyed by page body and version of the extraction code."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -120,7 +120,7 @@ class Web:
         store = Store(settings.home / "cache", settings.cache_mb * 1_000_000)
         self._robots = Robots(settings.user_agent, self._robots_txt, store)
         self._cache = HttpCache(store, settings.allow_hosts)
-        #: The level tried first for a page.
+        #: The lowest fetch level to use, from 0 (plain requests) to 2 (a browser).
         self.min_level = 0
         self.cleaned = Cleaned(store)
         self._open = AsyncExitStack()
@@ -161,7 +161,9 @@ class Web:
         return made
 
     async def ask_permission(self, url: str, *, seconds: float) -> None:
-        """Wait until robots.txt allows `url`. Raises Blocked, or TooSlow after `seconds`."""
+        """Wait until robots.txt allows a request to `url`. Raises Blocked if `url` may not be
+        requested, and TooSlow if the wait would exceed `seconds`.
+        """
         self.hosts.check(url)
         if self._settings.robots:
             await self._robots.ask_permission(url, asyncio.get_running_loop().time() + seconds)

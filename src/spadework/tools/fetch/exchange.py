@@ -52,7 +52,7 @@ class Fetched:
 
 
 def ended_in(error: FetchError, attempts: Sequence[Attempt]) -> FetchError:
-    """Return the error with `attempts`, the last of which gets its message."""
+    """Return the error with `attempts`. Its message becomes the reason of the last attempt."""
     last = [attempt.model_copy(update={"reason": str(error)}) for attempt in attempts[-1:]]
     error.attempts = (*attempts[:-1], *last)
     return error
@@ -79,7 +79,7 @@ _BROWSER = {
 def for_level(
     level: int, url: str, user_agent: str, cookies: httpx.Cookies | None = None
 ) -> dict[str, str]:
-    """Return the headers for level 0 (plain) or 1 (browser)."""
+    """Return the request headers for fetch level 0 (plain) or 1 (like those of a browser)."""
     headers = {"User-Agent": user_agent} | _HONEST
     if level > 0:
         headers |= _BROWSER | {"Referer": urljoin(url, "/")}
@@ -87,7 +87,7 @@ def for_level(
 
 
 def _cookie(url: str, cookies: httpx.Cookies) -> dict[str, str]:
-    """Return the Cookie header, or {} without cookies or for non-ASCII ones."""
+    """Return the Cookie header, or {} if there are no cookies or a cookie is not ASCII."""
     request = httpx.Request("GET", url)
     try:
         cookies.set_cookie_header(request)
@@ -110,7 +110,7 @@ _MEANT = (
     ("StreamReset", "the server broke off the response"),
     ("ConnectionTerminated", "the server ended the connection"),
 )
-#: Parts of library error messages useless to users: code locations, bytes, objects.
+#: Parts of library error messages that are useless to users: code locations, bytes and objects.
 _INSIDES = re.compile(
     r"\s*\(_ssl\.c:\d+\)|\[SSL(?:: \w+)?\] ?|:? ?bytearray\(.*|<\w[^>]*>", re.DOTALL
 )
@@ -120,7 +120,7 @@ _HOST = re.compile(r"//(?:[^/?#]*@)?([^/?#@]+)")
 
 
 def name_server(error: FetchError, url: str) -> FetchError:
-    """Return the error with its URL prepended, unless it names the host."""
+    """Return the error with its URL prepended, unless its message already names the host."""
     words, host = str(error), _HOST.search(url)
     if host and host[1].lower() in words.lower():
         return error
@@ -163,11 +163,11 @@ def _of_tls(error: BaseException) -> ssl.SSLError | None:
     return cause
 
 
-#: Bytes unpacked at a time, in milliseconds even for a decompression bomb.
+#: Bytes to unpack at a time. This takes only milliseconds, even for a decompression bomb.
 SLICE = 16_384
 #: Statuses with which servers refuse clients that are not browsers.
 TURNED_AWAY = frozenset({403, 406, 429, 503})
-#: A Content-Range from the first byte, with groups for last byte and size.
+#: A Content-Range that starts at the first byte, with groups for the last byte and the total size.
 _RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})")
 #: Errors of a broken connection. TLS errors during a response arrive as OSError.
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError, OSError)
@@ -318,7 +318,7 @@ async def _tidy(work: Coroutine[Any, Any, Answer]) -> Answer:
 
 
 _STATUSES = frozenset({301, 302, 303, 307, 308})
-#: Maximum bytes of a page whose meta refresh counts as a redirect.
+#: Maximum bytes of a page for its meta refresh to count as a redirect.
 SIGNPOST_BYTES = 4_000
 SIGNPOST_SECONDS = 5
 _REFRESH = re.compile(r"""<meta\b[^>]*\bhttp-equiv\s*=\s*["']?refresh\b[^>]*>""", re.IGNORECASE)

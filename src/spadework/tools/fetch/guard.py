@@ -32,10 +32,11 @@ _REFUSED_V4 = tuple(IPv4Network(network) for network in (
     "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
 ))
 # fmt: on
-#: The global IPv6 network and its Teredo, benchmarking and documentation ranges.
+#: The global IPv6 network, and its ranges that are refused: Teredo, benchmarking and
+#: documentation.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "3fff::/20"))
-#: IPv6 networks that embed IPv4 addresses, and how many bits follow.
+#: IPv6 networks that embed an IPv4 address, and the number of bits that follow it.
 _CARRIERS = (
     (IPv6Network("::ffff:0:0/96"), 0),
     (IPv6Network("64:ff9b::/96"), 0),
@@ -49,7 +50,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP address may be public, or False for a name."""
+    """Return whether an IP address may be public. Return False for a host name."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -73,12 +74,12 @@ def _public_v6(address: IPv6Address) -> bool:
 
 
 def may_connect(host: str, address: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether `address` is public or allowed by the owner."""
+    """Return whether `address` is public, or `allow_hosts` lists the host or the address."""
     return is_owned(host, allow_hosts) or is_owned(address, allow_hosts) or is_public(address)
 
 
 def is_owned(host: str, allow_hosts: Collection[str]) -> bool:
-    """Return whether the owner allows a host or an address."""
+    """Return whether `allow_hosts` contains a host or an address."""
     if host in allow_hosts:
         return True
     try:
@@ -128,7 +129,9 @@ def is_http_url(text: str) -> bool:
 
 
 def _literal(host: str) -> str:
-    """Return a bracketed IPv6 address, refusing machine-local zones."""
+    """Return an IPv6 address in brackets. Raises NotAllowed if it is invalid or has a zone, which
+    only this machine knows.
+    """
     try:
         address = IPv6Address(host)
     except ValueError:
@@ -183,8 +186,8 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """Connect to the first address that answers, or through the proxy. Raises NotAllowed if
-        any address is refused.
+        """Connect to the first address that answers, or through a proxy if one is configured.
+        Raises NotAllowed if any address is refused.
         """
         scheme = "http" if port == 80 else "https"
         if proxy := proxy_for(f"{scheme}://{_url_host(host)}:{port}"):
@@ -241,7 +244,7 @@ async def resolve(host: str) -> list[str]:
 
 
 class Pool(httpcore.AsyncConnectionPool):
-    """A pool of up to `most` connections, passing `line` to httpcore's pool."""
+    """A pool of up to `most` connections. `line` holds further arguments of httpcore's pool."""
 
     def __init__(self, most: int, **line: Any) -> None:
         super().__init__(max_connections=most, http2=True, **line)

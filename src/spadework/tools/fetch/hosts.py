@@ -29,7 +29,8 @@ from spadework.tools.web.background_threads import aside
 from spadework.tools.web.fair_queue import Opening, shared_place
 
 LEVEL_SECONDS, REFUSED_SECONDS = 30 * 86_400.0, 86_400.0
-#: Consecutive refusals that block a host which has served pages. Others are blocked after one.
+#: Consecutive refusals after which a host that has served pages is blocked. Any other host is
+#: blocked after one refusal.
 REFUSALS = 3
 #: Maximum pause in seconds, in case a host's header is wrong.
 MOST_SECONDS = 86_400.0
@@ -63,7 +64,8 @@ class Hosts:
         self._path, self._clock = path, clock
         self._lock = threading.Lock()
         self._known: dict[str, Host] = {}
-        #: Pages refused, and with status 503, since the host last served one.
+        #: For each host, the pages it refused, and those with status 503, since it last served a
+        #: page.
         self._refused: defaultdict[str, set[str]] = defaultdict(set)
         self._out_of_order: defaultdict[str, set[str]] = defaultdict(set)
         self._given: set[str] = set()
@@ -77,7 +79,7 @@ class Hosts:
         return cast("Self", hosts)
 
     def level(self, host: str) -> int:
-        """Return the level that the host requires, or 0 if unknown."""
+        """Return the fetch level that the host requires, or 0 if unknown."""
         known = self._known.get(host)
         return known.level if known and self._clock() < known.level_until else 0
 
@@ -92,7 +94,9 @@ class Hosts:
                 raise error
 
     def check_refusal(self, url: str, highest: int) -> None:
-        """Raise Blocked if the host recently refused every level up to `highest`."""
+        """Raise Blocked if the host recently refused requests at every fetch level up to
+        `highest`.
+        """
         host = urlsplit(url).netloc
         known = self._known.get(host)
         if known and self._clock() < known.refused_until and highest <= known.refused_level:
@@ -102,7 +106,7 @@ class Hosts:
             raise error
 
     async def gave(self, host: str, level: int) -> None:
-        """Record the `level` at which a host answered."""
+        """Record the fetch level at which a host answered."""
         self._out_of_order.pop(host, None)
         if level > self.level(host):
             until = self._clock() + LEVEL_SECONDS
@@ -116,8 +120,8 @@ class Hosts:
             await self._learn(host, refused_until=0.0)
 
     async def later(self, url: str, status: int, seconds: float) -> None:
-        """Record a requested pause. A 429 applies to the whole host. A 503 applies to the page, or
-        to the host after OUT_OF_ORDER pages.
+        """Record that a server requested a pause. Status 429 applies to the whole host. Status 503
+        applies to the page, or to the host after OUT_OF_ORDER such pages.
         """
         host, until = urlsplit(url).netloc, self._clock() + min(seconds, MOST_SECONDS)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -128,7 +132,9 @@ class Hosts:
         await self._learn(host, blocked_until=until)
 
     async def refused(self, host: str, url: str, level: int) -> None:
-        """Record that a host, not its subdomains, refused levels up to `level`."""
+        """Record that a host (not its subdomains) refused a page at all fetch levels up to
+        `level`.
+        """
         self._refused[host].add(url)
         gives = host in self._given or self.level(host)
         if len(self._refused[host]) >= (REFUSALS if gives else 1):
@@ -176,7 +182,7 @@ _FAILED = Protego.parse("User-agent: *\nDisallow: /")
 
 
 class TooSoon(TooSlow):
-    """The site's delay exceeds the remaining time."""
+    """The wait that a site's crawl delay requires exceeds the remaining time."""
 
 
 class Turns:
@@ -192,7 +198,9 @@ class Turns:
             self._next = {}
 
     def take(self, host: str, delay: float, until: float) -> float | None:
-        """Take and return the host's next turn, or None if `until` comes first."""
+        """Reserve and return the time of the host's next request, or return None if `until` comes
+        first.
+        """
         now = time.monotonic()
         with self._lock:
             self._next = {name: moment for name, moment in self._next.items() if moment > now}
@@ -204,7 +212,7 @@ class Turns:
         return turn
 
     def give_back(self, host: str, delay: float, turn: float) -> None:
-        """Give back an unused turn unless a later one was taken."""
+        """Give back an unused request time, unless a later one was reserved."""
         with self._lock:
             if self._next.get(host) == turn + delay:
                 self._next[host] = turn
@@ -281,7 +289,9 @@ class Robots:
 
 
 async def _among_all(host: str, delay: float, deadline: float) -> None:
-    """Wait in the queue of all machines. Raises TooSoon."""
+    """Wait in the queue that all machines share. Raises TooSoon if the turn comes after
+    `deadline`.
+    """
     clock = asyncio.get_running_loop().time
 
     def check(opening: Opening) -> None:

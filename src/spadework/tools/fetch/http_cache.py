@@ -27,9 +27,9 @@ from spadework.tools.web.connections import http_date
 
 #: The fraction of the size limit to which the store is pruned.
 SWEPT_TO = 0.9
-#: The fraction of the limit written between checks of the size.
+#: The fraction of the size limit that is written before the size is checked again.
 SWEEP_EVERY = 0.05
-#: The largest stored entry, as a fraction of the limit.
+#: The maximum size of a stored entry, as a fraction of the size limit.
 LARGEST = 0.1
 
 
@@ -103,7 +103,7 @@ class Store:
 
 
 Send = Callable[[dict[str, str]], Awaitable[Answer]]
-#: Seconds for which a stale copy may be used, unless stale-if-error is set.
+#: Seconds for which a stale copy may be used, unless the response sets stale-if-error.
 STALE_SECONDS = 7 * 86_400
 #: Statuses that are cached: pages and permanent redirects.
 _KEPT = frozenset({200, 203, 301, 308})
@@ -128,7 +128,7 @@ _STALE_IF_ERROR, _MAX_AGE = (
 
 @dataclass(frozen=True)
 class _Copy:
-    """A response and its request headers, with lower-case names."""
+    """A stored response and the headers of its request, whose names are lower-case."""
 
     answer: Answer
     asked: dict[str, str]
@@ -179,7 +179,7 @@ class HttpCache:
             return usable[0].answer
         answer = await send(headers | _preconditions(state))
         outcome = _keep_state(state.next(_response_of(answer)))
-        # If a 304 is not about the stored copy, ask again without conditions.
+        # If a 304 response is not about the stored copy, ask again without conditions.
         if isinstance(outcome, hishel.CacheMiss):
             answer = await send(headers)
             outcome = _keep_state(outcome.next(_response_of(answer)))
@@ -193,7 +193,7 @@ class HttpCache:
         return answer
 
     async def stale(self, url: str, levels: Collection[int]) -> Answer | None:
-        """Return a usable stale copy of an unreachable page, or None."""
+        """Return a stale copy of an unreachable page, or None if there is none that may be used."""
         for level in levels:
             copy = await self._load(url, level)
             # Use the Date header for the age, because a 304 renews it.
@@ -252,14 +252,18 @@ def _preconditions(state: hishel.CacheMiss | hishel.NeedRevalidation) -> dict[st
 
 
 def _keep_state(state: hishel.AnyState | None) -> hishel.AnyState | None:
-    """Skip invalidation of old entries, which the next copy overwrites anyway."""
+    """Return the next state that does not invalidate old entries. The next copy overwrites them
+    anyway.
+    """
     while isinstance(state, hishel.InvalidateEntries):
         state = state.next_state
     return state
 
 
 def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
-    """Return the headers to store, replacing a future Date, which never expires."""
+    """Return the headers to store. A Date in the future is replaced, because the copy would never
+    expire.
+    """
     kept = [
         (name, value)
         for name, value in headers.multi_items()
@@ -272,7 +276,7 @@ def _stored_headers(headers: httpx.Headers) -> httpx.Headers:
 
 
 def _longest(copy: _Copy) -> float:
-    """Return a copy's maximum age in seconds (RFC 5861, section 4)."""
+    """Return the maximum age in seconds of a stale copy that may be used (RFC 5861, section 4)."""
     rules = copy.answer.headers.get("cache-control", "")
     given = _STALE_IF_ERROR.search(rules)
     if not given:

@@ -1,4 +1,4 @@
-"""Read pages concurrently, replacing those that fail or are slow."""
+"""Read pages concurrently, and read others in place of those that fail or are slow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ C = TypeVar("C")
 R = TypeVar("R")
 Why = Literal["deadline", "stopped", "not needed", "budget"]
 
-#: Maximum seconds to wait for one page, over all levels.
+#: Maximum seconds to wait for one page, over all fetch levels.
 PAGE_SECONDS = 60.0
 
 
@@ -60,7 +60,7 @@ class Failed(Generic[C]):
 
 @dataclass(frozen=True)
 class Left(Generic[C]):
-    """A candidate given up for lack of time, budget or need."""
+    """A candidate that was not read, for lack of time, budget or need."""
 
     candidate: C
     why: Why

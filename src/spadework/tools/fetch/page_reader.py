@@ -33,22 +33,22 @@ class Way(NamedTuple):
     media_type: str = ""
 
 
-#: Returns a page's alternative URLs, best first, or none for another site.
+#: A function that returns a page's alternative URLs, best first, or none for another site.
 Site = Callable[[str], Sequence[Way]]
 _PREPRINT = r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?"
 _ARXIV = rf"(?P<form>abs|pdf)/(?P<id>{_PREPRINT})(?:\.pdf)?"
 _WIKIPEDIAS = r"[a-z-]{2,12}\.(?:m\.)?wikipedia\.org"
-#: The path of an article, not of pages such as Special: or Talk:.
+#: The path of a Wikipedia article, but not of pages such as Special: or Talk:.
 _ARTICLE = re.compile(r"/wiki/(?!\w+(?: \w+)?:[^_ ])[^/].*")
 _REPOSITORY = r"(?P<owner>[\w-]+)/(?P<name>[\w.-]+)"
-#: First GitHub path segments that do not name a repository's owner.
+#: First path segments on GitHub that are not the name of a repository's owner.
 _ITS_OWN = frozenset({"about", "features", "marketplace", "orgs", "settings", "sponsors", "topics"})
 _PACKAGE = r"package/(?P<name>(?:@[\w.~-]+/)?[\w.~-]+)(?:/v/(?P<version>[\w.+-]+))?"
 
 
 def arxiv(url: str, base: str = "https://arxiv.org") -> Sequence[Way]:
-    """Return the URLs of an arXiv preprint's HTML and, for an abstract page, PDF. See
-    https://info.arxiv.org/help/arxiv_identifier.html.
+    """Return the URLs of an arXiv preprint's HTML and, if `url` is its abstract page, of its PDF.
+    See https://info.arxiv.org/help/arxiv_identifier.html.
     """
     if not (found := _match(_ARXIV, url, base)):
         return ()
@@ -139,7 +139,7 @@ async def _at_once(level: int, fetch: Fetch) -> Fetched:
 
 @dataclass
 class _Trip:
-    """One read. `running` holds the current level and its start time."""
+    """The state of reading one page. `running` holds the current fetch level and its start time."""
 
     until: float
     had: Callable[[int, Fetch], Awaitable[Fetched]]
@@ -160,11 +160,11 @@ class Reader:
         self, web: Web, browser: Browser | None = None, *, sites: Sequence[Site] = SITES
     ) -> None:
         self._web, self._browser, self._sites = web, browser, sites
-        #: Refusals per host. A single one may concern only one page.
+        #: The number of refusals by each host. A single refusal may concern only one page.
         self._refusals: Counter[str] = Counter()
 
     def level_at(self, url: str) -> int:
-        """Return the level tried first for a page."""
+        """Return the fetch level tried first for a page."""
         return max(self._web.hosts.level(urlsplit(url).netloc), self._web.min_level)
 
     async def read(
@@ -175,9 +175,10 @@ class Reader:
         level: int | None = None,
         had: Callable[[int, Fetch], Awaitable[Fetched]] = _at_once,
     ) -> Read:
-        """Read the page within `seconds`, starting at `level`. `had(level, fetch)` returns a
-        stored response or the result of `fetch`. Alternative URLs have levels -1, -2 and so on.
-        Raises FetchErrors, such as Blocked for a captcha and Unreadable without text.
+        """Read the page within `seconds`, starting at the fetch level `level`. `had(level, fetch)`
+        returns a stored response or the result of `fetch`. Alternative URLs have levels -1, -2
+        and so on. Raises FetchErrors, such as Blocked for a captcha, or Unreadable if there is
+        no text.
         """
         url, trip = check_url(url), _Trip(_now() + seconds, had)
         try:

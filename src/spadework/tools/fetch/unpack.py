@@ -9,7 +9,7 @@ from typing import Protocol
 from spadework.errors import TooLarge, Unreachable, Unreadable
 
 ACCEPT_ENCODING = "gzip, deflate"
-#: Maximum expansion beyond RATIO_FREE bytes. Text reaches about 30, bombs 1,000.
+#: Maximum expansion factor beyond RATIO_FREE bytes. Text reaches about 30, and bombs 1,000.
 MAX_RATIO = 200
 RATIO_FREE = 1_000_000
 MAX_LAYERS = 3
@@ -52,7 +52,7 @@ class _Zlib:
 
 
 class _Gzip:
-    """Decodes gzip members in a row, ignoring trailing bytes."""
+    """Decodes consecutive gzip members, and ignores other bytes after them."""
 
     def __init__(self) -> None:
         self._member = _Zlib(_GZIP)
@@ -84,7 +84,7 @@ _CODINGS: dict[str, Callable[[], _Coding]] = {"gzip": _Gzip, "x-gzip": _Gzip, "d
 
 
 class Unpacker:
-    """Decodes a body as it arrives, to at most `limit` bytes per layer."""
+    """Decodes a body as it arrives, to at most `limit` bytes per layer of encoding."""
 
     def __init__(self, encoding: str, limit: int) -> None:
         """Set up the decoders. Raises Unreadable for an unsupported encoding."""
@@ -97,8 +97,8 @@ class Unpacker:
         self._plain = bytearray()
 
     def feed(self, chunk: bytes) -> None:
-        """Decode the next bytes. Raises TooLarge above the limit or MAX_RATIO, and Unreachable for
-        corrupt data.
+        """Decode the next bytes. Raises TooLarge if the result exceeds the limit or MAX_RATIO, and
+        Unreachable if the data are corrupt.
         """
         try:
             self._pass_on(chunk, 0)
@@ -112,7 +112,7 @@ class Unpacker:
         return bytes(self._plain)
 
     def _pass_on(self, piece: bytes, depth: int) -> None:
-        """Pass a piece through all layers before the next, to limit memory."""
+        """Pass a piece through all decoders before the next piece, to limit memory use."""
         if depth < len(self._layers):
             for inner in self._layers[depth].pieces(piece):
                 self._pass_on(inner, depth + 1)

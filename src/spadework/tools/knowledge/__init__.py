@@ -17,20 +17,22 @@ from spadework.tools.web.urls import host_of
 __all__ = ["Entry", "Knowledge", "Recalled", "Which", "knowledge_of", "store_of"]
 
 SERVER_SECONDS = 2.0
-#: The Qdrant collection. A user's own collection has a suffix.
+#: The name of the Qdrant collection. A user's own collection has a suffix.
 COLLECTION = "spadework"
-#: Maximum compressed bytes. The least recently used pages are deleted first.
+#: Maximum size of the compressed pages in bytes. The least recently used pages are deleted first.
 MOST_BYTES = 200_000_000
 
 
 def knowledge_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge | None:
-    """Return the configured store, unopened, or None if disabled. Raises SettingsError."""
+    """Return the configured knowledge store without opening it, or None if it is disabled. Raises
+    SettingsError.
+    """
     return store_of(settings, meaning) if settings.knowledge else None
 
 
 def store_of(settings: Settings, meaning: Meaning | None = None) -> Knowledge:
-    """Return the configured store, even if it is disabled. Raises SettingsError for an invalid
-    address or a missing client package.
+    """Return the configured knowledge store, even if it is disabled. Raises SettingsError for an
+    invalid address or a missing client package.
     """
     if settings.database_url is not None and not settings.qdrant_url:
         shared: Knowledge = backend_of(settings).knowledge(settings, MOST_BYTES)

@@ -1,5 +1,5 @@
-"""Store pages without a server, in a catalogue and an index that all processes share. Only the
-process that holds the lock indexes new pages.
+"""Store pages without a server, in an SQLite catalogue and a search index that all processes
+share. Only the process that holds the lock indexes new pages.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from spadework.values import Page
 
 #: Seconds to wait while another process writes or creates the tables.
 BUSY_SECONDS = 10.0
-#: The table version. Increase it when the tables change.
+#: The version of the table format. Increase it when the tables change.
 FORMAT = 1
 _SCHEMA = """
 CREATE TABLE pages (
@@ -59,7 +59,9 @@ INSERT INTO shelf VALUES (0, 0);
 
 
 class Catalogue:
-    """The catalogue of pages, up to `most_bytes` compressed. `clock` returns seconds."""
+    """The SQLite catalogue of pages, up to `most_bytes` compressed. `clock` returns the time in
+    seconds.
+    """
 
     def __init__(self, path: Path, most_bytes: int, clock: Callable[[], float] = time.time) -> None:
         self._path = path
@@ -91,7 +93,9 @@ class Catalogue:
             yield db
 
     def put(self, db: sqlite3.Connection, entries: Iterable[Entry]) -> int:
-        """Store new pages and newer versions. Return how many were stored."""
+        """Store pages that are new or newer than the stored version. Return how many were
+        stored.
+        """
         with transaction(db):
             kept = sum(self._put(db, entry) for entry in entries)
             self._make_room(db)
@@ -133,7 +137,9 @@ class Catalogue:
         return len(numbers)
 
     def use(self, db: sqlite3.Connection, url: str, since: float) -> Entry | None:
-        """Return a page, marked as used, or None if unknown or older than `since`."""
+        """Return a page and mark it as used, or return None if it is unknown or older than
+        `since`.
+        """
         row = db.execute(
             "SELECT record, text, own FROM pages WHERE url = ? AND fetched_at >= ?", (url, since)
         ).fetchone()
@@ -149,7 +155,7 @@ class Catalogue:
 
 
 def entries(db: sqlite3.Connection, numbers: Sequence[int], since: float = 0.0) -> dict[int, Entry]:
-    """Return pages by number, except those fetched before `since`."""
+    """Return the pages with these numbers, except those fetched before `since`."""
     marks = ",".join("?" * len(numbers))
     query = f"SELECT id, record, text, own FROM pages WHERE id IN ({marks}) AND fetched_at >= ?"
     return {number: Entry.unpacked(*row) for number, *row in db.execute(query, (*numbers, since))}
@@ -173,19 +179,19 @@ def _remove(db: sqlite3.Connection, numbers: Sequence[int]) -> None:
 
 
 T = TypeVar("T")
-#: Maximum passages with any term, with all terms, and about a named subject.
+#: Maximum passages with any of the terms, with all terms, and about a named subject.
 _PROPOSED = 40, 20, 10
-#: Unrelated passages assumed when computing rarity. Without them, the subject of a small store
-#: would seem common.
+#: Number of unrelated passages assumed when computing how rare a term is. Without them, the
+#: subject of a small store would seem common.
 _OTHERS = 10_000
 LOCK_SECONDS = 10.0
-#: Deletions that trigger a rebuild, if they also exceed the pages kept.
+#: Number of deleted pages that triggers a rebuild of the index, if it also exceeds the pages kept.
 MOST_REMOVED = 500
 _BATCH = 50
 
 
 class EmbeddedKnowledge:
-    """The store in `folder`, also searched by `meaning` if given."""
+    """The knowledge store in `folder`. It is also searched by embeddings if `meaning` is given."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class Entry:
 @dataclass(frozen=True)
 class Recalled:
     """A page that matches a question, with its matching spans in order. `share` is the weighted
-    fraction of needed terms in its title and best passage.
+    fraction of the question's needed terms that its title and best passage contain.
     """
 
     entry: Entry
@@ -59,7 +59,9 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Which:
-    """Selects pages at `named` URLs or hosts (default: all), fetched before `before`."""
+    """Selects the pages fetched before `before` at the URLs or hosts `named` (default: all
+    pages).
+    """
 
     named: tuple[str, ...] = ()
     before: datetime | None = None
@@ -115,7 +117,7 @@ def condition_of(which: Which, value: str = "?") -> tuple[str, list[object]]:
 
 
 class Knowledge(Protocol):
-    """The latest version of each page. Any method may raise KnowledgeError."""
+    """A store of the latest version of each page. Any method may raise KnowledgeError."""
 
     @property
     def describes(self) -> str:
@@ -151,16 +153,18 @@ class Knowledge(Protocol):
         ...
 
 
-#: Minimum fraction of needed terms in a relevant page's title and passage. The lowest value in
-#: `benchmarks/poison.py` at which no page of an unrelated store passes.
+#: Minimum fraction of a question's needed terms that a relevant page's title and passage contain.
+#: The lowest value in `benchmarks/poison.py` at which no page of an unrelated store passes.
 RELEVANT = 0.8
-#: Minimum domains of relevant stored pages that replace a web search.
+#: Minimum number of domains among the relevant stored pages for them to replace a web search.
 DOMAINS = 3
 ASPECTS = 0.6
 
 
 def fresh_since(queries: Sequence[Query], now: datetime | None = None) -> datetime | None:
-    """Return the cutoff after which stored pages are fresh, or None."""
+    """Return the time since which a page must have been fetched to be fresh, or None if none is
+    fresh.
+    """
     wanted: set[Freshness] = {freshness_of(query) for query in queries}
     days: dict[Freshness, float] = {"any": KEPT_DAYS, "recent": RECENT_HOURS / 24, "now": 0.0}
     allowed = min((days[freshness] for freshness in wanted), default=0.0)
@@ -183,7 +187,9 @@ def relevant(found: Sequence[Sequence[Recalled]]) -> list[Recalled]:
 
 
 def enough(found: Sequence[Recalled], task: Task) -> bool:
-    """Return whether the pages suffice, which they never do for surveys or later rounds."""
+    """Return whether the stored pages suffice for the task. They never do for tasks of a survey or
+    in later research rounds.
+    """
     many = len({domain_of(one.entry.page.url) for one in found}) >= DOMAINS
     if task.broad or task.round != 1 or not many:
         return False

@@ -24,7 +24,7 @@ from spadework.tools.library.search import Match, Ranked, blend_rankings, rank, 
 from spadework.tools.ranking.vectors import Near
 from spadework.tools.stores.private_files import close_files, private_folder
 
-#: Minimum needed terms for a full `share`, because unrelated pages match short questions.
+#: Minimum needed terms for a page to get a full `share`. Unrelated pages match shorter questions.
 FEW_WORDS = 3
 
 
@@ -66,14 +66,14 @@ _HEAP_BYTES = 32_000_000
 
 
 class PassageIndex:
-    """The index in `folder`. A writer must hold the store's lock."""
+    """The index of passages in `folder`. A writer must hold the store's lock."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._index: tantivy.Index | None = None
 
     def searcher(self) -> tantivy.Searcher | None:
-        """Return a view of the last commit, or None without an index."""
+        """Return a view of the index at its last commit, or None if there is no index."""
         if self._index is None and not (self.folder / "meta.json").exists():
             return None
         self._index = self._index or open_index(self.folder)
@@ -124,7 +124,7 @@ class Passage(NamedTuple):
 
 
 def passages_of(entry: Entry, owner: str) -> list[Passage]:
-    """Return a page's passages, with the owner's mark among their words."""
+    """Return a page's passages. A word that marks the owner is added to the words of each."""
     title = all_terms(entry.page.title)
     made = []
     for piece in pieces(document(entry)):

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 
 PAGE, PASSAGE = "page", "passage"
-#: Names of a passage's sparse vector and, with an embedder, its dense vector.
+#: Names of a passage's sparse vector and, if there is an embedding model, of its dense vector.
 WORDS, MEANING = "words", "meaning"
 
 
 def page_id(key: str) -> str:
-    """Return the id of the point that stores a page."""
+    """Return the id of the Qdrant point that stores the page with this key."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, key))
 
 
@@ -50,8 +50,8 @@ def texts_of(entry: Entry) -> list[str]:
 def points_of(
     entry: Entry, meanings: Sequence[list[float]] = ()
 ) -> tuple[list[models.PointStruct], models.PointStruct]:
-    """Return an entry's passage points and its page point. Write the page point last. `meanings`
-    are the embeddings of `texts_of(entry)`.
+    """Return the points of an entry's passages and the point of its page, which must be written
+    last. `meanings` are the embeddings of `texts_of(entry)`, if there are any.
     """
     from qdrant_client import models
 
@@ -82,7 +82,7 @@ def _hosts(url: str) -> list[str]:
 
 
 def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) -> models.Filter:
-    """Return a filter for points of the selected pages."""
+    """Return a filter for the points of the pages selected by `which`."""
     from qdrant_client import models
 
     must: list[models.Condition] = []
@@ -102,7 +102,7 @@ def filter_of(which: Which, kind: str = "", *, since: datetime | None = None) ->
 
 
 def passages_of_other_states(entry: Entry) -> models.Filter:
-    """Return a filter for passages of a page's other versions."""
+    """Return a filter for passages from other versions of an entry's page."""
     from qdrant_client import models
 
     same = models.FieldCondition(key="url", match=models.MatchValue(value=entry.key))
@@ -115,7 +115,7 @@ def passages_of_other_states(entry: Entry) -> models.Filter:
 
 #: Usual BM25 constants.
 K1, B = 1.2, 0.75
-#: Assumed words per passage. The true average is unknown.
+#: Assumed number of words per passage, because the true average is unknown.
 AVERAGE_WORDS = 200
 
 
@@ -144,7 +144,7 @@ def _pack_weights(weights: dict[str, float]) -> tuple[list[int], list[float]]:
 
 @contextmanager
 def in_one_sentence(where: str) -> Iterator[None]:
-    """Convert the client's errors to KnowledgeError."""
+    """Convert errors of the Qdrant client to KnowledgeError."""
     from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
     from qdrant_client.http import exceptions as client
 
@@ -175,7 +175,7 @@ def in_one_sentence(where: str) -> Iterator[None]:
 
 @contextmanager
 def nothing_there() -> Iterator[None]:
-    """Skip the rest of the block if the collection is missing."""
+    """Leave the `with` block without an error if the collection is missing."""
     from qdrant_client.http.exceptions import UnexpectedResponse
 
     try:
@@ -188,10 +188,10 @@ def nothing_there() -> Iterator[None]:
             raise
 
 
-#: Maximum number of passages retrieved, and the weight of an optional word.
+#: Maximum number of passages retrieved, and the weight of an optional query word.
 PROPOSED, OPTIONAL = 60, 0.3
 BATCH = 64
-#: Limit for a whole response, because a slow trickle never hits the read timeout.
+#: Seconds allowed for a whole response. One that trickles in never exceeds the read timeout.
 WHOLE_SECONDS = 10.0
 
 

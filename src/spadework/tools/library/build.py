@@ -1,5 +1,5 @@
-"""Build an index in a child process, which can be killed at any time. It reads a JSON request and
-writes JSON lines: {"done": 3, "of": 150} or {"error": "…"}.
+"""Build an index in a child process, which can be killed at any time. The process reads a JSON
+request and writes JSON lines: {"done": 3, "of": 150} or {"error": "…"}.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class StoreWriter:
         self._settle(max(last, self._indexed))
 
     def add(self, cut: Cut, source: str = "") -> int | None:
-        """Store a document and return its number, or None for a duplicate URL."""
+        """Store a document and return its number, or None if its URL is already stored."""
         document = cut.document
         names = " ".join(cut.used), " ".join(cut.defined)
         made = (cut.sketch, *names, source or document.url, self._batch)
@@ -108,7 +108,7 @@ class StoreWriter:
         digest: str = "",
         skipped: Iterable[Skipped] = (),
     ) -> None:
-        """Record that a source was read, and what was skipped."""
+        """Record that a source was read, and which of its parts were skipped."""
         self._db.execute(
             "insert or replace into sources values (?, ?, ?, ?)", (source, size, mtime, digest)
         )
@@ -184,7 +184,9 @@ class StoreWriter:
             self._writer.add_document(entry)
 
     def finish(self) -> None:
-        """Count how often defined names are used, and finalize the folder."""
+        """Count how often the names that documents define are used, and complete the index
+        folder.
+        """
         self._note_uses()
         self.commit()
         self._db.execute("commit")
@@ -243,7 +245,7 @@ _ABANDONED_SECONDS = 86_400
 
 
 def build(plan: Plan) -> None:
-    """Build a plan's index folder, or wait for another process building it."""
+    """Build a plan's index folder, or wait until another process has built it."""
     private_folder(plan.shelf)
     with _exclusive(plan):
         if plan.folder.exists():
@@ -384,7 +386,7 @@ def _tell(**said: Any) -> None:
 
 
 def _keep_output() -> None:
-    """Hide standard output from workers, which could keep it open too long."""
+    """Redirect file descriptor 1, so that workers cannot keep this process's output open."""
     sys.stdout = os.fdopen(os.dup(1), "w")
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)

@@ -32,7 +32,7 @@ class _Record(NamedTuple):
 
 
 def signature(node: Function, *, method: bool) -> str:
-    """Return a function's arguments with defaults. A long list ends with "…"."""
+    """Return a function's arguments with their defaults, as text. A long list ends with "…"."""
     given = node.args
     names = [*given.posonlyargs, *given.args]
     defaults = [None] * (len(names) - len(given.defaults)) + list(given.defaults)
@@ -49,8 +49,8 @@ def signature(node: Function, *, method: bool) -> str:
 
 
 def field_signature(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> str:
-    """Return the constructor arguments of a dataclass, NamedTuple or pydantic model, or "". Base
-    classes are looked up in `classes`.
+    """Return the constructor arguments of a dataclass, NamedTuple or pydantic model, or "" if
+    there are none. Base classes are looked up in `classes`.
     """
     record = _record(node, classes, {})
     if record is None or not record.fields:
@@ -149,14 +149,14 @@ def _argument(name: str, default: ast.expr | None) -> str:
     return f"{name}={value if len(value) <= 30 else '…'}"
 
 
-#: Shorter docstrings just repeat the name (benchmarks/installed.py).
+#: Minimum length of a docstring. Shorter ones just repeat the name (benchmarks/installed.py).
 MIN_CHARS = 24
 _CHANGES = frozenset(("setter", "deleter"))
 
 
 @dataclass(frozen=True)
 class ModuleText:
-    """A module's documentation, with its documented public names in order."""
+    """A module's documentation, with the public names that it documents, in order."""
 
     markdown: str
     summary: str
@@ -166,8 +166,8 @@ class ModuleText:
 def module_markdown(
     tree: ast.Module, module: str, public: Mapping[str, str] | None = None
 ) -> ModuleText:
-    """Return a module's documentation. `public` maps its names to public dotted names. In a
-    private module, only these names are documented.
+    """Return a module's documentation. `public` maps names in the module to their public dotted
+    names. In a private module, only these names are documented.
     """
     public = public or {}
     private = any(part.startswith("_") for part in module.split("."))
@@ -230,7 +230,7 @@ def _class(node: ast.ClassDef, name: str, classes: Mapping[str, ast.ClassDef]) -
         if (text := _function(method, f"{node.name}.{method.name}", 3))
     ]
     if len(own) < MIN_CHARS and not inner:
-        # Most undocumented classes are generated or documented elsewhere.
+        # Skip the class, because most undocumented classes are generated or documented elsewhere.
         return ""
     values = _values(node.body, node.name, 3)
     made = signature(init, method=True) if init else field_signature(node, classes)

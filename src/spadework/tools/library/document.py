@@ -50,7 +50,9 @@ class Document:
 
 @dataclass(frozen=True)
 class Part:
-    """An unread document. `read` returns None if it is empty, and may raise any exception."""
+    """A document that was not read yet. `read` returns None if it is empty, and may raise any
+    exception.
+    """
 
     url: str
     read: Callable[[], Document | None]
@@ -69,7 +71,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Piece:
-    """A passage `start:end` of a document, with the headings above it."""
+    """The passage `start:end` of a document, with the headings above it."""
 
     start: int
     end: int
@@ -138,7 +140,9 @@ def _near(above: str, below: str) -> bool:
 
 
 def packages_of(url: str) -> set[str]:
-    """Return a package URL's distribution and import names, or an empty set."""
+    """Return the distribution and import names in a package's URL, or an empty set for other
+    URLs.
+    """
     collection = url.partition("://")[2].partition("/")[0]
     name = _VERSION.sub("", collection)
     top = _TOP.match(url)
@@ -153,8 +157,8 @@ def plain_name(name: str) -> str:
 
 
 def places(url: str) -> list[str]:
-    """Return the places that contain a URL, for filters. library://Notes/Soup/Onion.md is in
-    notes, /soup and /soup/onion.md.
+    """Return the sites and paths that contain a URL, for search filters. For example,
+    library://Notes/Soup/Onion.md is in notes, /soup and /soup/onion.md.
     """
     site, _, path = unquote(url.partition("://")[2]).lower().partition("/")
     parts = path.split("/")
@@ -165,8 +169,8 @@ def places(url: str) -> list[str]:
     return [*dict.fromkeys([site, name, *above]), *("/" + "/".join(parts[:end]) for end in ends)]
 
 
-#: A `source` is a file or package. Batches after `state.indexed` are not in the full-text index
-#: yet.
+#: A `source` is a file or package. Documents whose `batch` is greater than `state.indexed` are not
+#: in the full-text index yet.
 _TABLES = """
 create table if not exists documents (
     id integer primary key autoincrement, url text unique not null, title text not null,
@@ -233,10 +237,10 @@ def _moment(text: str | None) -> datetime | None:
 
 
 class StoreReader:
-    """A thread-safe reader of a finished folder's documents."""
+    """A thread-safe reader of the documents in a finished index folder."""
 
     def __init__(self, folder: Path) -> None:
-        # A finished folder never changes.
+        # Open the file as immutable, because a finished folder never changes.
         address = f"{(folder / 'documents.db').absolute().as_uri()}?mode=ro&immutable=1"
         self._db = sqlite3.connect(address, uri=True, check_same_thread=False)
         self._lock = threading.Lock()
@@ -251,7 +255,7 @@ class StoreReader:
         return document_of(rows[0]) if rows else None
 
     def by_numbers(self, numbers: Sequence[int]) -> dict[int, tuple[Document, bytes]]:
-        """Return documents and their sketches by number."""
+        """Return documents with their sketches (hashes for finding copies), keyed by number."""
         marks = ",".join("?" * len(numbers))
         rows = self._rows(
             f"select id, sketch, {COLUMNS} from documents where id in ({marks})", *numbers
@@ -263,7 +267,7 @@ class StoreReader:
         return [number for (number,) in self._rows("select id from documents")]
 
     def most_used(self, packages: Collection[str], most: int) -> list[int]:
-        """Return up to `most` document numbers from the packages, most used first."""
+        """Return the numbers of at most `most` documents of the packages, most used ones first."""
         marks = ",".join("?" * len(packages))
         query = (
             f"select distinct document from used where package in ({marks}) order by uses desc"
@@ -291,8 +295,8 @@ _ENDS = b".!?,;:()\n"
 _AS_LINES = bytes.maketrans(_ENDS, b"\n" * len(_ENDS))
 _LEFT_OUT = bytes(sign for sign in range(128) if not chr(sign).isalpha() and sign not in _ENDS)
 _CLAUSE = 12
-#: Hashes kept per text, and hashes needed for a comparison. The smallest hashes form an unbiased
-#: sample (Broder 1997).
+#: Number of hashes kept per text, and minimum number for a comparison. The smallest hashes are
+#: kept, because they form an unbiased sample (Broder 1997).
 _SAMPLE, _LEAST = 48, 4
 #: Texts that share at least this fraction of their clauses are copies.
 COPY = 0.7
@@ -301,7 +305,7 @@ T = TypeVar("T")
 
 
 def sketch(text: str) -> bytes:
-    """Return a text's smallest clause hashes, sorted, as 4 bytes each."""
+    """Return the smallest hashes of a text's clauses, sorted, in 4 bytes each."""
     clauses = set(
         text.lower().encode(errors="replace").translate(_AS_LINES, _LEFT_OUT).split(b"\n")
     )
@@ -310,13 +314,13 @@ def sketch(text: str) -> bytes:
 
 
 def resemblance(one: bytes, other: bytes) -> float:
-    """Estimate the similarity (0..1) of two sketches. Short texts get 0."""
+    """Estimate the similarity (0..1) of two texts from their sketches. Short texts get 0."""
     a, b = frozenset(array("I", one)), frozenset(array("I", other))
     return similarity(a, b, _SAMPLE) if min(len(a), len(b)) >= _LEAST else 0.0
 
 
 def without_copies(ranked: Iterable[T], sketch_of: Callable[[T], bytes], most: int) -> list[T]:
-    """Return the first `most` items, leaving out copies."""
+    """Return the first `most` items, leaving out copies of earlier ones."""
     kept: list[T] = []
     sketches: list[bytes] = []
     for item in ranked:

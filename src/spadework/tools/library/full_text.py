@@ -18,19 +18,19 @@ from spadework.tools.library.source_reader import KINDS
 from spadework.tools.ranking.query_operators import Only
 from spadework.tools.ranking.relevance import query_terms
 
-#: Patterns for .NET, C++ and C#. For speed, they start with the symbol.
+#: Patterns for terms such as .NET, C++ and C#. For speed, they begin with the symbol.
 _DOT_FIRST = re.compile(r"\.(?<![\w.]\.)[A-Za-z]{2,}\b")
 _SIGNS_LAST = (re.compile(r"\+\+(?!\w)"), re.compile(r"#(?!\w)"))
 #: A capital letter that starts a word inside a name. Matching the letter before its context is
 #: faster.
 _CAMEL = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
-#: Characters of scripts without spaces, each indexed as a word.
+#: Characters of scripts that are written without spaces. Each is indexed as a word.
 _UNSPACED = re.compile(
     r"([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ffff])"
 )
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile("[\u3400-\u9fff]+")
-#: Stems that share only their first letter with some words: die, dying.
+#: Stems that share only their first letter with some forms of the word, as in die and dying.
 _IRREGULAR = frozenset(("die", "lie", "tie"))
 _NAME = r"[\p{L}\p{N}_]+(?:[.\-][\p{L}\p{N}_]+)*"
 
@@ -40,10 +40,10 @@ BOOSTS = {"title": 1.5, "heading": 1.2, "body": 1.0}
 @lru_cache(maxsize=1)
 def schema() -> tantivy.Schema:
     """Return the schema of an indexed passage, whose text is stored elsewhere.
-    - `names`: title, URL and headings as written.
+    - `names`: the title, URL and headings as written.
     - `signed`: terms whose symbols matter, such as C++.
-    - `subject`: the title as one term, on first passages only.
-    - `day`: a `date.toordinal`.
+    - `subject`: the title as one term, only in the first passage of a document.
+    - `day`: a date as a number, from `date.toordinal`.
     """
     builder = tantivy.SchemaBuilder()
     for name in BOOSTS:
@@ -104,8 +104,8 @@ def open_index(folder: Path) -> tantivy.Index:
 
 
 def open_writer(index: tantivy.Index, heap_bytes: int) -> tantivy.IndexWriter:
-    """Open an index's only writer with a dummy deletion, because a merge in tantivy 0.27 can lose
-    the first deletion.
+    """Open the only writer of an index. Begin with a dummy deletion, because a merge in tantivy
+    0.27 can lose the first deletion.
     """
     writer = index.writer(heap_bytes, 1)
     writer.delete_documents_by_term("document", 0)  # documents are numbered from 1
@@ -124,7 +124,7 @@ def spread(text: str) -> str:
 
 
 def stems(text: str) -> set[str]:
-    """Return a text's distinct stems, like `word_analyzer` but faster."""
+    """Return the distinct word stems of a text. This is faster than `word_analyzer`."""
     if not text.isascii():
         plain, odd = _split_ascii(text)
         return set(word_analyzer().analyze(space_signs(odd))) | stems(plain)
@@ -170,7 +170,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def subject(title: str) -> str:
-    """Return a title's stems up to the first colon."""
+    """Return the word stems of a title, up to its first colon, as one string."""
     return " ".join(word_analyzer().analyze(space_signs(title.partition(": ")[0])))
 
 
@@ -192,7 +192,7 @@ def signed_terms(text: str) -> list[str]:
     return [term.lower() for term in found]
 
 
-#: Optional words about the kind of answer wanted.
+#: Words about the kind of answer wanted. Passages need not contain them.
 _INTENT_WORDS = """
 advantages answer basic basics benefits best better case cases choose code common compare
 comparison concept concepts define definition describe detail details difference
@@ -212,7 +212,7 @@ _COMPARES = re.compile(
 #: Number of characters read from a question. Its subject usually comes first.
 MAX_CHARS = 2_000
 MAX_TERMS = 32
-#: Only the rarest terms are kept, because each costs a lookup in four fields per passage.
+#: Maximum number of query terms. The rarest are kept, because each costs a lookup in four fields.
 MOST_TERMS = 14
 _MAX_SUBJECT = 5
 _INTENT_WEIGHT = 0.3
@@ -232,8 +232,8 @@ class Term:
 @dataclass(frozen=True)
 class Asked:
     """A parsed question.
-    - `subjects`: subjects that it may name, as stems.
-    - `names`: packages that it may name, normalized.
+    - `subjects`: stems of the subjects that it may name.
+    - `names`: normalized names of the packages that it may mention.
     - `practical`: true if it asks how to do something.
     - `comparing`: true if it asks for a comparison.
     """
@@ -273,7 +273,7 @@ def parse_question(text: str, understood: frozenset[str] = frozenset()) -> Asked
 
 
 def rarest_terms(question: Asked, weights: Mapping[str, float]) -> Asked:
-    """Keep at most MOST_TERMS terms, needed and rare ones first."""
+    """Keep at most MOST_TERMS terms of a question. Prefer needed terms, then rare ones."""
     if len(question.terms) <= MOST_TERMS:
         return question
     rarest = sorted(question.terms, key=lambda term: (not term.needed, -weights[term.text]))
@@ -293,14 +293,14 @@ def _term(text: str, needed: bool) -> Term:
 
 
 def any_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages with any term. More terms score higher."""
+    """Return a query for passages that contain any of the terms. More terms give a higher score."""
     weighed = ((_either(term), 1.0 if term.needed else _INTENT_WEIGHT) for term in terms)
     parts = [tantivy.Query.boost_query(*each) for each in weighed]
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, part) for part in parts])
 
 
 def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for passages with all needed terms."""
+    """Return a query for passages that contain all needed terms."""
     musts = [(tantivy.Occur.Must, _either(term)) for term in terms if term.needed]
     others = (_either(term) for term in terms if not term.needed)
     weighed = (tantivy.Query.boost_query(other, _INTENT_WEIGHT) for other in others)
@@ -308,7 +308,7 @@ def all_of(terms: tuple[Term, ...]) -> tantivy.Query:
 
 
 def about(subjects: frozenset[str], terms: tuple[Term, ...]) -> tantivy.Query:
-    """Return a query for first passages of documents about the subjects."""
+    """Return a query for the first passages of documents whose titles are among the subjects."""
     named = _kept_to("subject", sorted(subjects))
     return tantivy.Query.boolean_query([named, (tantivy.Occur.Should, any_of(terms))])
 
@@ -345,7 +345,7 @@ Limits = list[tuple[tantivy.Occur, tantivy.Query]]
 
 
 def kept_to(only: Only) -> Limits:
-    """Convert query filters to tantivy queries. Raises SearchError for an unknown kind."""
+    """Convert query filters to tantivy queries. Raises SearchError for an unknown file kind."""
     limits = [_any("places", named) for named in (only.sites, only.paths) if named]
     limits += [_any("kind", _kinds(only.kinds))] if only.kinds else []
     limits += [_days(only)] if only.after or only.before else []

@@ -35,9 +35,10 @@ from spadework.tools.text.passages import headings
 from spadework.tools.text.tokens import is_ordinary
 
 MAX_DESCRIPTION = 300_000
-#: This package is left out, because its README quotes questions.
+#: The name of this package, which is left out because its README quotes questions.
 OURS = "spadework"
-#: A distribution's metadata folder (None: the standard library), and whether to read it in full.
+#: A distribution's metadata folder (None: the standard library), and whether to read the whole
+#: distribution.
 Wanted = tuple[Path | None, bool]
 
 
@@ -60,7 +61,9 @@ class Package:
 
 
 def installed_packages() -> list[Path]:
-    """Return the metadata folders of distributions, except ours and type stubs."""
+    """Return the metadata folders of installed distributions, except this package and type
+    stubs.
+    """
     found: dict[str, Path] = {}
     for place in map(Path, sys.path):
         if place.is_dir():
@@ -75,14 +78,14 @@ def package_name(place: Path | None) -> str:
 
 
 def packages_in(text: str) -> frozenset[str]:
-    """Return the installed packages that a text names or whose names extend a named one. "python"
-    is the standard library.
+    """Return the installed packages that a text names, and those whose names extend a named one.
+    The name "python" stands for the standard library.
     """
     installed = [package_name(place) for place in installed_packages()]
     words = re.sub(r"[\W_]+", " ", text.lower())
     spelled = {name: f" {re.sub(r'[^a-z0-9]+', ' ', name)} " for name in installed}
     said = [name for name in installed if spelled[name] in f" {words} "]
-    # In a text about Python, "requests" more likely means the package.
+    # In a text about Python, an ordinary word such as "requests" more likely means the package.
     python = "python" in words.split()
     named = [name for name in said if python or not is_ordinary(name) or _is_name(text, name)]
     family = tuple(f"{name}-" for name in named)
@@ -104,13 +107,15 @@ def _is_code(text: str, name: str) -> bool:
 
 
 def package_at(place: Path | None) -> Package:
-    """Return the distribution described at `place`, or the standard library for None."""
+    """Return the distribution whose metadata folder is `place`, or the standard library for
+    None.
+    """
     if place is None:
         root = Path(sysconfig.get_path("stdlib"))
         files = sorted(path.relative_to(root).as_posix() for path in root.rglob("*.py"))
         return Package("python", ".".join(map(str, sys.version_info[:3])), root, tuple(files))
     distribution = importlib.metadata.Distribution.at(place)
-    # A dict, because future versions of `metadata` will raise an error for a missing key.
+    # Use a dict, because future versions of `metadata` will raise an error for a missing key.
     said = {name: str(value) for name, value in distribution.metadata.json.items()}
     return Package(
         name=(said.get("name") or place.stem.partition("-")[0]).lower(),
@@ -250,7 +255,8 @@ _NOT_IMPORTED = frozenset((
     "nis", "ossaudiodev", "spwd",
 ))  # fmt: skip
 _NOT_SHOWN = frozenset(("__loader__", "__spec__", "__builtins__"))
-#: Exceptions from `inspect.signature`, which evaluates the signature text of compiled functions.
+#: Exceptions raised by `inspect.signature`, which evaluates the signature text of compiled
+#: functions.
 _NO_SIGNATURE = (ValueError, TypeError, AttributeError, NameError, LookupError, SyntaxError)
 
 
@@ -274,7 +280,9 @@ def _chapter(url: str, text: str) -> Document:
 
 
 def compiled_modules(collection: str) -> Iterator[Part]:
-    """Yield public standard modules without Python source, documented by introspection."""
+    """Yield the public standard modules without Python source, which are documented by
+    introspection.
+    """
     for name in sorted(sys.stdlib_module_names - _NOT_IMPORTED):
         if not name.startswith("_") and _is_compiled(name):
             url = _url(collection, name)

@@ -30,15 +30,15 @@ from spadework.tools.ranking.vectors import Passage, Vectors
 from spadework.tools.web.background_threads import kill_group
 from spadework.values import Hit, SourceKind
 
-#: Increase this when stored data, parsing or splitting changes.
+#: Version of the index format. Increase it when stored data, parsing or splitting changes.
 FORMAT = 5
 _FAMILY = re.compile(r"(?:installed|folders)-(\d+)-")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A library to open. `family` identifies its sources, `state` their content. Only packages in
-    `named` (None: all) are read in full.
+    """A library to open. `family` identifies its sources, and `state` identifies their content.
+    Only the packages in `named` (None: all) are read in full.
     """
 
     paths: tuple[Path, ...]
@@ -60,7 +60,7 @@ class Plan:
 
     @property
     def relatives(self) -> list[Path]:
-        """Index folders of the same sources in other states, newest first."""
+        """Index folders of the same sources with other content, newest first."""
         others = [path for path in self.shelf.glob(f"{self.family}-*") if path != self.folder]
         return sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)
 
@@ -114,9 +114,9 @@ PAUSE_SECONDS = 10.0
 
 
 async def build(plan: Plan, progress: Callable[[str], None] | None) -> None:
-    """Build a plan's index folder in a child process. Raises SettingsError."""
-    # -P keeps the current folder off the search path. PYTHONPATH lets the child import the same
-    # modules.
+    """Build a plan's index folder in a child process. Raises SettingsError if that fails."""
+    # The option -P keeps the current folder off the import path. PYTHONPATH lets the child import
+    # the same modules.
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "spadework.tools.library.build"),
@@ -164,7 +164,7 @@ async def _attend(process: Process, plan: Plan, progress: Callable[[str], None])
 
 
 T = TypeVar("T")
-#: All installed documentation is about Python, so the word is optional.
+#: All installed documentation is about Python, so passages need not contain the word.
 _UNDERSTOOD = frozenset(("python",))
 
 
@@ -191,9 +191,10 @@ class Shelved:
         lazily: bool = False,
         rebuilds: bool = True,
     ) -> Self:
-        """Open the index of a plan, building it if it is missing. With `lazily`, folders are left
-        for `built` to index, and packages get only their descriptions. Raises SearchError if
-        the index stays damaged, or SettingsError if it cannot be written.
+        """Open the index of a plan, and build it if it is missing. If `lazily` is true, a missing
+        index of folders is left to `built`, and packages are indexed only by their
+        descriptions. Raises SearchError if the index stays damaged, or SettingsError if it
+        cannot be written.
         """
         shelved = cls(wanted, progress)
         shelved._anew = not rebuilds
@@ -209,8 +210,8 @@ class Shelved:
         return shelved
 
     async def built(self) -> Searcher:
-        """Return the searcher of the index, which is built if missing. Raises SettingsError if the
-        index cannot be written, or SearchError if it stays damaged.
+        """Return the searcher of the index, and build the index if it is missing. Raises
+        SettingsError if it cannot be written, or SearchError if it stays damaged.
         """
         if self.searcher:
             return self.searcher
@@ -285,8 +286,8 @@ class Shelved:
             searcher.store.close()
 
     async def ask(self, work: Callable[[Searcher], T]) -> T:
-        """Run `work` on the index in a thread, and again if a damaged index had to be rebuilt.
-        Raises SearchError if it stays damaged.
+        """Run `work` on the index in a thread. If the index is damaged, rebuild it and run `work`
+        again. Raises SearchError if the index is still damaged.
         """
         searcher = await self.built()
         try:
@@ -392,7 +393,7 @@ class Library:
         await self._index.widen(text)
 
     async def search(self, text: str, *, limit: int) -> list[Hit]:
-        """Return at most `limit` documents, best first, with relevances from 0 to 1."""
+        """Return at most `limit` documents, best first, each with a relevance from 0 to 1."""
         await self._index.widen(text)
         nearest = await self._dense.nearest(without_operators(text)) if self._dense else no_passages
         found = await self._index.ask(lambda searcher: searcher.search(text, limit, nearest))

@@ -1,5 +1,5 @@
-"""Read a package's Python sources on demand, and find its public names. A class from
-`pkg/_client.py` imported by `pkg/__init__.py` is public as `pkg.Client`.
+"""Read a package's Python sources on demand, and find its public names. If `pkg/__init__.py`
+imports the class `Client` from `pkg/_client.py`, it is public as `pkg.Client`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-#: A longer source is skipped, because it is probably generated.
+#: Maximum length of a source. A longer one is skipped, because it is probably generated.
 MAX_CHARS = 2_000_000
 
 
@@ -58,7 +58,7 @@ def survey(name: str, tree: ast.Module, is_package: bool) -> Module:
 
 
 class Sources:
-    """A package's modules by dotted name. Stubs replace missing Python sources."""
+    """A package's modules by dotted name. Stub files (.pyi) replace missing Python sources."""
 
     def __init__(self, root: Path, files: Iterable[str]) -> None:
         self.root = root
@@ -177,7 +177,7 @@ def _passed_on(module: Module, sources: Sources) -> Iterator[str]:
 
 
 def _origin(sources: Sources, where: str, name: str, hops: int = 0) -> tuple[str, str] | None:
-    """Return the (module, name) defining `where.name`, or None if outside the package."""
+    """Return the (module, name) that defines `where.name`, or None if it is outside the package."""
     module = sources.get(where)
     if module is None or hops > _MAX_HOPS:
         return None

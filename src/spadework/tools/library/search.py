@@ -46,26 +46,27 @@ from spadework.tools.ranking.vectors import MOST_PLACES, Near, Passage, Vectors
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Fraction of the full-text score that every passage keeps (benchmarks/installed.py).
+#: Fraction of the full-text score that a passage keeps even if it has no needed term
+#: (benchmarks/installed.py).
 _FLOOR = 0.1
-#: Exponent of the fraction of needed words found, which scales the rest of the score.
+#: Exponent of the fraction of needed terms found. The power scales the rest of the score.
 _POWER = 3
-#: With at most this many needed terms, documents with all of them come first.
+#: If a question has at most this many needed terms, documents with all of them come first.
 _FEW = 2
 _WHOLE = 1 - 1e-9
-#: Score factors when the question names a document's subject or package.
+#: Factors for the score of a document whose subject or package the question names.
 _SUBJECT = 1.4
 _PACKAGE = 1.3
-#: Minimum share of a comparison answered by a document about one side.
+#: Minimum `share` (see `Ranked`) of a document about one side of a comparison.
 _SIDE = 0.75
-#: The weight of a document's passages after the best one.
+#: The weight of each further passage of a document. The best passage has weight 1.
 _FURTHER = 0.05
-#: Score factors for documents with code (in how-to questions), outdated documents and the standard
-#: library (benchmarks/installed.py).
+#: Score factors for documents with code (if the question asks how to do something), for outdated
+#: documents, and for the standard library (benchmarks/installed.py).
 _CODE = 1.2
 _OUTDATED = 0.75
 _STANDARD = 1.2
-#: Score gain per doubling of a document's uses, and the maximum gain.
+#: Score gain whenever the number of a document's uses doubles, and the maximum gain.
 _USED = 0.1
 _MOST_USED = 0.5
 
@@ -88,8 +89,8 @@ class Match:
 @dataclass(frozen=True)
 class Ranked:
     """A document with its best passage and score. `own` (0..1) is the weighted fraction of needed
-    terms found. `share` may be higher for one side of a comparison. `introduces` is true for a
-    README, a top-level module or a page whose exact title is in the question.
+    terms found. `share` equals `own`, or is higher for one side of a comparison. `introduces`
+    is true for a README, a top-level module or a page whose exact title is in the question.
     """
 
     document: Document
@@ -128,7 +129,9 @@ def rank(
 
 
 def _balance_sides(ranked: list[Ranked], question: Asked) -> list[Ranked]:
-    """Balance scores, because the side with the rarer name would win."""
+    """Balance the scores of both sides of a comparison, because the side with the rarer name would
+    win.
+    """
     sides = {each.document.url: _side(each, question) for each in ranked}
     best: dict[str, float] = {}
     for each in ranked:
@@ -257,10 +260,12 @@ def _flat(text: str) -> str:
     return " ".join((plain(text) if _MARKED.search(text) else text).split())
 
 
-#: Maximum number of passages found by vectors, and the weight of their ranking (words: 1).
+#: Maximum number of passages found by vectors, and the weight of their ranking. The ranking by
+#: words has weight 1.
 PROPOSED, WEIGHT = 120, 0.7
 
-#: A function from word matches and documents to search (None: all) to the nearest passages.
+#: A function that takes the matches by words and the documents to search (None for all), and
+#: returns the nearest passages.
 Nearest = Callable[[Sequence[Match], Collection[int] | None], list[Near]]
 
 
@@ -271,14 +276,18 @@ def no_passages(matches: Sequence[Match], within: Collection[int] | None) -> lis
 
 @dataclass(frozen=True)
 class Dense:
-    """An index's vectors and embedding model. `remedy` says how to create vectors."""
+    """An index's vectors and embedding model. `remedy` tells the user how to create missing
+    vectors.
+    """
 
     vectors: Vectors
     meaning: Meaning
     remedy: str = ""
 
     async def nearest(self, question: str) -> Nearest:
-        """Return a function that finds a question's nearest passages, or none after an error."""
+        """Return a function that finds the passages nearest to a question. After an error, it
+        finds none.
+        """
         try:
             count = await asyncio.to_thread(self.vectors.count, MOST_PLACES + 1)
         except ModelError as error:
@@ -325,7 +334,7 @@ def passages(number: int, document: Document) -> list[Passage]:
 def with_near(
     matches: Sequence[Match], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Match]:
-    """Add the nearest passage of each document without word matches, scored 0."""
+    """Add the nearest passage of each document that has no match by words. Its score is 0."""
     known = {match.number for match in matches}
     nearest: dict[int, Near] = {}
     for one in near:
@@ -337,7 +346,7 @@ def with_near(
 def blend_rankings(
     ranked: list[Ranked], near: Sequence[Near], documents: Mapping[int, Document]
 ) -> list[Ranked]:
-    """Fuse the rankings by words and by vectors."""
+    """Fuse the ranking by words and the ranking by vectors into one."""
     if not near:
         return ranked
     by_words = [each.best.number for each in ranked if each.best.score]
@@ -351,11 +360,11 @@ def _stands(one: Near, documents: Mapping[int, Document]) -> bool:
     return one.number in documents and one.stands_in(documents[one.number].markdown)
 
 
-#: Maximum passages with any term, with all needed terms, and about a named subject.
+#: Maximum number of passages with any term, with all needed terms, and about a named subject.
 _PROPOSED = (120, 60, 20)
-#: Number of named packages' most used documents that are searched separately.
+#: Number of documents searched separately: the most used ones of the packages in a question.
 _CENTRAL = 6
-#: Maximum number of passages from documents of named packages.
+#: Maximum number of passages from the most used documents of named packages.
 _WITHIN = 40
 
 
@@ -424,7 +433,7 @@ def propose_passages(
     searcher: tantivy.Searcher, question: Asked, most: tuple[int, int, int], kept: Limits
 ) -> Iterator[Match]:
     """Yield passages with any term, with all needed terms, and about a named subject. `most` holds
-    one limit for each.
+    the maximum number of each.
     """
     yield from find_passages(searcher, any_of(question.terms), most[0], kept)
     if sum(term.needed for term in question.terms) > 1:
@@ -450,8 +459,8 @@ def find_passages(
 
 
 def rarity(searcher: tantivy.Searcher, term: Term, others: int = 0) -> float:
-    """Return a term's rarity, which is BM25's inverse document frequency. `others` adds passages
-    without the term.
+    """Return a term's rarity, which is BM25's inverse document frequency. `others` is the number
+    of further passages that do not contain the term.
     """
     counts = [searcher.doc_freq("body", word) for word in term.words] if not term.signed else []
     count = min(counts, default=searcher.doc_freq("signed", term.text))

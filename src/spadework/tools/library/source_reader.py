@@ -49,9 +49,9 @@ KINDS = {
     suffix: next(name for name, same in MEDIA_TYPES.items() if same == kind)[1:]
     for suffix, kind in MEDIA_TYPES.items()
 }
-#: Folders without documents, or with sources of HTML pages (Sphinx).
+#: Skipped folders. They contain no documents, or only the sources of HTML pages (Sphinx).
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "__macosx", "_sources"))
-#: Extensions of HTML pages and of their sources, which are skipped beside a page.
+#: Extensions of HTML pages, and of their sources, which are skipped if the page is beside them.
 _PAGES, _MADE_FROM = (".html", ".htm", ".xhtml"), (".txt", ".text", ".rst", ".md", ".markdown")
 #: Names of text files without an extension.
 _BARE = re.compile(r"readme|install|news|todo|faq|howto|manual", re.I)
@@ -116,7 +116,7 @@ def _check(path: Path) -> None:
 
 
 def files(paths: Sequence[Path]) -> Iterator[File]:
-    """Yield every document in the paths, without hidden files, links that lead outside and sources
+    """Yield every document in the paths, except hidden files, links that lead outside, and sources
     of HTML pages. Raises the same errors as `collections`.
     """
     return _files(collections(paths))
@@ -158,7 +158,7 @@ def _is_left_out(name: str, pages: Collection[str]) -> bool:
 
 
 def _quoted(name: str) -> str:
-    """Escape a file name by bytes, because it may be invalid UTF-8."""
+    """Escape the bytes of a file name, because it may be invalid UTF-8."""
     return name if _PLAIN(name) else quote(os.fsencode(name))
 
 
@@ -175,7 +175,7 @@ def _file(name: str, path: str, url: str, state: os.stat_result) -> File | None:
 
 
 MAX_FILE_BYTES = 50_000_000
-#: Seconds after which a file is skipped.
+#: Maximum number of seconds to read a file. A slower one is skipped.
 FILE_SECONDS = 60
 
 T = TypeVar("T")
@@ -200,14 +200,16 @@ class SourceText:
 
 
 def start_worker() -> None:
-    """Disable garbage collection in a worker. It would take half the run time, but syntax trees
-    have no cycles.
+    """Disable garbage collection in a worker. It would take half the run time, and is not needed
+    because syntax trees have no cycles.
     """
     gc.disable()
 
 
 def cut_package(wanted: Wanted) -> SourceText:
-    """Return a package's documents, or only its description. Never raises."""
+    """Return all documents of a package, or only its description, depending on `wanted`. Never
+    raises.
+    """
     place, whole = wanted
     most = None if whole else 1  # the description comes first
     parts = _try_reading(lambda: list(islice(parts_of(package_at(place)), most)))
@@ -236,7 +238,7 @@ def _cut_part(part: Part) -> Cut | None:
 
 
 def cut_file(file: File, known: str = "") -> SourceText:
-    """Read a file unless its digest equals `known`. Never raises."""
+    """Read a file, but do not parse it if its digest equals `known`. Never raises."""
     if file.size > MAX_FILE_BYTES:
         return SourceText.lost(file.url, f"larger than {MAX_FILE_BYTES // 1_000_000} MB")
     try:
@@ -290,7 +292,7 @@ def _try_reading(read: Callable[[], T]) -> T | str:
 
 @contextlib.contextmanager
 def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
-    """End this process if the block is too slow, even if stuck."""
+    """End this process if the `with` block takes too long, even if it is stuck."""
     with Path(os.devnull).open("w") as nowhere:
         faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
         try:
@@ -300,10 +302,10 @@ def _no_longer(seconds: float = FILE_SECONDS) -> Iterator[None]:
 
 
 WORKERS = 2
-#: Maximum number of submitted sources, which keeps workers busy without a backlog.
+#: Maximum number of sources submitted at once. It keeps the workers busy without a backlog.
 _AT_ONCE = 8 * WORKERS
-#: Small texts of these types are read in this process. They cannot crash it, and a worker takes a
-#: second to start.
+#: Texts of these types with at most this many bytes are read in this process, because they cannot
+#: crash it and a worker takes a second to start.
 PLAIN_BYTES, PLAIN = 50_000, frozenset(("text/plain", "text/markdown"))
 _SPAWN = multiprocessing.get_context("spawn")
 _BROKEN = "the reader crashed or took too long"
@@ -318,7 +320,7 @@ def workers(count: int = WORKERS) -> ProcessPoolExecutor:
 
 
 def read_files(files: Iterable[tuple[File, str]]) -> Iterator[tuple[File, SourceText]]:
-    """Read files, each given with its last known digest or ""."""
+    """Read files. Each is given with its last known digest, or "" if there is none."""
     waiting = deque[tuple[File, str]]()
     for file, known in files:
         if file.media_type in PLAIN and file.size <= PLAIN_BYTES:
@@ -341,13 +343,17 @@ def _cut_known(asked: tuple[File, str]) -> SourceText:
 
 @dataclass(frozen=True)
 class Reader(Generic[Source, Text]):
-    """A reader in worker processes. Sources that kill a worker go to `lost`."""
+    """A reader of sources in worker processes. `lost` returns the result for a source that
+    fails.
+    """
 
     cut: Callable[[Source], Text]
     lost: Callable[[Source, str], Text]
 
     def read(self, waiting: deque[Source]) -> Iterator[tuple[Source, Text]]:
-        """Read all sources, in any order. Sources in a worker that dies are retried one by one."""
+        """Read all sources, in any order. If a worker dies, the sources being read are retried one
+        by one.
+        """
         under_way: dict[Future[Text], Source] = {}
         while waiting or under_way:
             try:

@@ -36,20 +36,20 @@ from spadework.values import Conflict, Evidence, Side
 
 Kind = Literal["number", "date", "negation", "value", ""]
 
-#: Two statements are about one thing if they share this fraction of the shorter one's words, and
-#: this many words.
+#: Two statements are about the same thing if they share at least this fraction of the shorter
+#: one's words, and at least this many words.
 SAME, LEAST = 0.6, 2
-#: Fraction of the longer sentence's words that a denial shares.
+#: Minimum fraction of the longer sentence's words that a sentence and its denial share.
 SAME_BUT_DENIED = 0.8
-#: Fraction of a title's words that a statement about it contains.
+#: Minimum fraction of a page title's words that a statement about its subject contains.
 TITLED = 0.5
 
 
 def disagreement(
     one: str, other: str, asked: Collection[str] = (), titles: tuple[str, str] = ("", "")
 ) -> Kind:
-    """Return the kind of disagreement between two statements, or "" if there is none. Stems in
-    `asked` make values comparable even if the statements share few words.
+    """Return the kind of disagreement between two statements, or "" if there is none. Values near
+    a stem in `asked` are compared even if the statements share few words.
     """
     code = spoken(one, other)
     sought = frozenset(asked)
@@ -222,19 +222,20 @@ def _denies(a: Statement, b: Statement) -> bool:
     return alike and a.denied != b.denied
 
 
-#: Statements with this many words and this similarity count once, even from independent sources.
+#: Statements with at least this many words and this similarity count once, even if they come from
+#: independent sources.
 REPEATED_WORDS, REPEATED = 8, 0.8
-#: The weight of an unread page, and the factor for a page with injected instructions.
+#: The weight of an unread page, and the weight factor for a page with a prompt injection.
 UNKNOWN, SUSPECT = 0.25, 0.25
-#: More than MOST_VALUES values near a word are treated as a list. At most MOST_COMPARED statements
-#: are compared per value.
+#: More than MOST_VALUES values near a word are taken for a list, and not compared. A statement is
+#: compared with at most MOST_COMPARED statements of each other value.
 MOST_VALUES, MOST_COMPARED = 16, 4
 MOST_VOICES = 50
 
 
 @dataclass(frozen=True)
 class Heard:
-    """A page that was read. `origin` is the page that it copies."""
+    """A page that was read. `origin` is the page that it copies, or the page itself."""
 
     origin: str
     weight: float
@@ -379,8 +380,8 @@ class _Weighing:
         return _Voice(origin, page.weight * (SUSPECT if injection_spans(page.text) else 1.0), said)
 
     def _borne_out(self, claims: Sequence[str], kind: Kind, text: str) -> list[tuple[int, str]]:
-        """Return supported claims' positions, each with a sentence that contradicts another
-        claim.
+        """Return the position of each claim that a sentence in `text` supports, with the sentence,
+        which must contradict another claim.
         """
         of = numbers if kind in ("number", "date") else names
         told: list[set[str]] = [of(claim) for claim in claims]

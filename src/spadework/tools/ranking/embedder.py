@@ -29,9 +29,9 @@ from spadework.values import Problem
 #: Maximum number of texts per request, which every known server accepts.
 BATCH = 64
 _BATCH_SECONDS = 60.0
-#: Maximum characters per text. Models accept about 8,000 tokens.
+#: Maximum number of characters per text, because models accept about 8,000 tokens.
 MAX_CHARS = 16_000
-#: Maximum attempts per request, and maximum number of concurrent requests.
+#: Maximum number of attempts per request, and of concurrent requests.
 ATTEMPTS, PARALLEL = 3, 4
 _OPENAI = "https://api.openai.com/v1"
 _WORDS_CHARS = 200
@@ -58,7 +58,9 @@ class Answer(BaseModel):
 
 
 class Passing(ModelError):
-    """A transient fault. Retry after `after` seconds (True: with exponential backoff)."""
+    """A transient error. `after` is the number of seconds to wait before a retry, or True for
+    exponential backoff.
+    """
 
     def __init__(self, message: str, *, after: bool | float = True) -> None:
         super().__init__(message)
@@ -66,8 +68,8 @@ class Passing(ModelError):
 
 
 class EndpointEmbedder:
-    """The embedding model `name` at `url` (default: OpenAI). `spend` is called with the requests
-    and tokens used.
+    """The embedding model `name` at `url` (default: OpenAI). `spend` is called with the numbers of
+    requests and tokens used.
     """
 
     def __init__(self, name: str, url: str = "", key: str = "", *, seconds: float = 60.0) -> None:
@@ -117,8 +119,8 @@ class EndpointEmbedder:
             raise
         tokens = answer.usage.total_tokens if answer.usage else 0
         self.tokens += tokens
-        # Record the cost before the vectors are stored, because a resumed run skips stored
-        # vectors.
+        # Record the cost before the vectors are stored, because a resumed run does not request
+        # stored vectors again.
         await self.spend(1, tokens)
         return answer
 
@@ -149,8 +151,8 @@ class EndpointEmbedder:
 
 
 def embedder(settings: Settings) -> EndpointEmbedder | None:
-    """Return the embedder named in the settings, or None. Raises SettingsError if numpy or the key
-    is missing.
+    """Return the embedding model named in the settings, or None if there is none. Raises
+    SettingsError if numpy or the API key is missing.
     """
     name = settings.embeddings.strip().removeprefix("openai:")
     if not name:
@@ -211,12 +213,12 @@ def _vectors(name: str, answer: Answer, count: int) -> list[list[float]]:
 
 
 QUESTION_SECONDS = 2.0
-#: Seconds to wait for further questions, which share one request.
+#: Seconds to wait for further questions, so that they share one request.
 TOGETHER_SECONDS = 0.01
 
 
 class Meaning:
-    """A run's embedding model, used until its first fault."""
+    """The embedding model of a run. It is not used after its first error."""
 
     def __init__(self, embeds: EndpointEmbedder, seconds: float = QUESTION_SECONDS) -> None:
         self.embeds = embeds
@@ -233,7 +235,9 @@ class Meaning:
         return list(self._problems.values())
 
     async def of(self, question: str) -> list[float] | None:
-        """Return a question's vector, or None after a fault. Repeated questions are free."""
+        """Return a question's vector, or None after an error. A repeated question is embedded only
+        once.
+        """
         if self.broken:
             return None
         if question not in self._asked:
@@ -285,7 +289,7 @@ def meaning_of(settings: Settings) -> Meaning | None:
     return Meaning(embeds) if embeds else None
 
 
-#: Minimum passages per batch: enough to fill all parallel requests.
+#: Minimum number of passages per batch, which is enough to fill all parallel requests.
 LEAST = BATCH * PARALLEL
 
 

@@ -16,15 +16,15 @@ from spadework.values import Freshness, Query
 _OPERATOR = re.compile(
     r"(?<!\S)(-?)(site|path|kind|after|before):(?:\"([^\"]+)\"|([^\s\"]\S*))", re.I
 )
-#: Operators of other search engines, anywhere in a query.
+#: Operators that other search engines accept anywhere in a query.
 _OTHERS = re.compile(r"\b(?:site|inurl):\S", re.I)
 _DATE = re.compile(r"(\d{4})(?:-(\d\d?))?(?:-(\d\d?))?")
 
 
 @dataclass(frozen=True)
 class Only:
-    """The filters of a query, in lower case. Empty means no filter. Dates are on or after `after`
-    and before `before`. Paths start with a slash and do not end with one.
+    """The filters of a query, in lower case. An empty field means no filter. Dates are on or after
+    `after` and before `before`. Paths start with a slash and do not end with one.
     """
 
     sites: tuple[str, ...] = ()
@@ -38,8 +38,8 @@ class Only:
 
 
 def in_words(query: str) -> bool:
-    """Return whether a query has no addresses or operators, which a page may have planted to
-    attract visits.
+    """Return whether a query consists of words only. A page may have planted addresses or
+    operators to attract visits.
     """
     said = query.strip()
     return bool(said) and not (addresses(said) or _OPERATOR.search(said) or _OTHERS.search(said))
@@ -98,7 +98,9 @@ def about_now(text: str) -> bool:
 
 
 def freshness_of(query: Query) -> Freshness:
-    """Return the planned freshness, or what the query's wording suggests."""
+    """Return the planned freshness of a query, or "now" if none is planned but its wording
+    suggests current events.
+    """
     return "now" if query.freshness == "any" and about_now(query.text) else query.freshness
 
 
@@ -117,12 +119,14 @@ def is_dated(query: Query) -> bool:
 
 
 def news_wanted(query: Query) -> bool:
-    """Return whether the query requests news or concerns undated current events."""
+    """Return whether the query requests news, or concerns current events and requests no dates."""
     return query.news or (freshness_of(query) == "now" and not is_dated(query))
 
 
 def reach(query: Query, today: date | None = None) -> Reach | None:
-    """Return the shortest range ending today that covers the period, or None."""
+    """Return the shortest range ending today that covers the query's period, or None if none
+    does.
+    """
     first, _ = period(query)
     if first is None:
         return None
@@ -131,6 +135,8 @@ def reach(query: Query, today: date | None = None) -> Reach | None:
 
 
 def since(freshness: Freshness, today: date | None = None) -> date | None:
-    """Return the earliest date for pages, or None. `today` is in UTC."""
+    """Return the earliest date for pages of this freshness, or None for any date. `today` is in
+    UTC.
+    """
     days = DAYS.get(freshness)
     return None if days is None else (today or deadline.today().date()) - timedelta(days=days)

@@ -26,7 +26,7 @@ MIN_TERM_CHARS = 3
 
 STOP_WORDS = language(DEFAULT).stop
 # fmt: off
-#: Terms of two or three letters that count in any case.
+#: Terms of two or three letters that are kept even in lower case.
 SHORT_TERMS = frozenset((
     "ai", "ci", "cd", "cv", "db", "eu", "ev", "hr", "ip", "js", "llm", "ml", "nlp", "os", "pc",
     "pr", "qa", "rl", "tv", "ts", "ui", "uk", "un", "ux", "vm", "vr",
@@ -35,7 +35,7 @@ SHORT_TERMS = frozenset((
 
 _TOKEN = re.compile(r"(?:(?<![\w.])\.(?=[^\W\d_]))?\w(?:[\w.+#&'\u2019/-]*[\w+#])?")
 _SPLIT = re.compile(r"[/&#]|\.{2,}|-{2,}|\+(?=[^+\d])")
-#: Endings of possessives and contractions. The rest of "don't" is a stop word.
+#: Endings of possessives and contractions. What remains of "don't" is a stop word.
 _ENDING = re.compile(r"(?:n't|'(?:s|re|ve|ll|d|m)?)$", re.IGNORECASE)
 Key = TypeVar("Key", bound=Hashable)
 
@@ -59,7 +59,8 @@ def relevance(title: str, snippet: str, position: int, terms: Sequence[str]) -> 
     It is 0.40 position + 0.30 title + 0.30 snippet, where title and snippet are the fractions of
     terms found in them. Without terms, it is the position score.
 
-    Whole words match in any case, as English plurals or hyphenation variants (`gpt-5`, `GPT 5`).
+    Whole words match regardless of case, and also as English plurals or with other hyphenation
+    (`gpt-5`, `GPT 5`).
     """
     place = position_score(position)
     if not terms:
@@ -79,7 +80,7 @@ def priority(domain: float, relevance: float, cached: bool, quality: float) -> f
 def relevance_parts(
     title: str, snippet: str, position: int, terms: Sequence[str]
 ) -> dict[str, float]:
-    """Return the unweighted parts of `relevance`, or only the position without terms."""
+    """Return the unweighted parts of `relevance`, or only the position if there are no terms."""
     parts = {"position": position_score(position)}
     if terms:
         parts |= {"title": _share(title, terms), "snippet": _share(snippet, terms)}
@@ -87,7 +88,7 @@ def relevance_parts(
 
 
 def position_score(position: int) -> float:
-    """Return 1.0 for position 1, falling to 0.1 at 10 and slowly to 0.05."""
+    """Return 1.0 for position 1, falling to 0.1 at position 10, and then slowly to 0.05."""
     position = max(1, position)
     return (11 - position) / 10 if position <= 10 else max(0.05, 0.1 - 0.01 * (position - 10))
 
@@ -146,7 +147,9 @@ B = 0.75
 
 
 class Bm25:
-    """A BM25 scorer of texts. `languages` are their codes, English by default."""
+    """A BM25 scorer of texts. `languages` holds the language code of each text (default:
+    English).
+    """
 
     def __init__(self, texts: Sequence[str], languages: Iterable[str] = ()) -> None:
         self._languages = [*languages] or [DEFAULT] * len(texts)

@@ -1,5 +1,5 @@
-"""Select the hits to read, with a reserve, and explain each choice. Use links on read pages to
-find more and to estimate trust.
+"""Select the hits to read, with a reserve, and explain each choice. Use the links on pages already
+read to find more pages and to estimate trust.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from spadework.tools.web.urls import canonical_url, domain_of, host_of, is_offic
 from spadework.values import Evidence, Found, Hit, Page, Query, SourceKind
 
 WEIGHTS = {"authority": 0.4, "consistency": 0.3, "publisher": 0.2, "recency": 0.1}
-#: A page's authority by domain suffix. Other suffixes have MIDDLE.
+#: A page's authority (0..1) by domain suffix. Pages with other suffixes have MIDDLE.
 PRIORS = {".gov": 0.9, ".edu": 0.85, ".ac.uk": 0.85, ".int": 0.85, ".mil": 0.8, ".org": 0.6}
 MIDDLE = 0.5
-#: Fraction of the gap between authority and 1 that the highest PageRank closes.
+#: Fraction of the gap between a page's authority and 1 that the highest PageRank closes.
 LINKED = 0.6
 HALF_LIFE_DAYS = 730.0
 
@@ -87,7 +87,7 @@ def _recency(page: Page, now: datetime) -> float:
     return math.pow(0.5, max(0.0, days) / HALF_LIFE_DAYS)
 
 
-#: The minimum relevance (0..1) and the maximum number of pages.
+#: The minimum relevance (0..1) of a hit, and the maximum number of pages to read.
 Preset = tuple[float, int]
 PRESETS: dict[str, Preset] = {
     "default": (0.3, 10),
@@ -99,25 +99,25 @@ PRESETS: dict[str, Preset] = {
 ENOUGH = 3
 STEP = 0.1
 LOCAL = "library://"
-#: Lowest rank at which a page titled like the query is always read.
+#: A page whose title equals the query is always read if its rank is at most this number.
 NAMED_RANK = 5
 KNOWLEDGE = "knowledge"
 #: Number of top hits for the original question that are always read.
 ASKED_HITS = 5
-#: The site name or kind after the name in a page title.
+#: The end of a page title that states the site or kind, such as " - Wikipedia" or " (film)".
 _BESIDE = re.compile(r"\s+[-–—|·]\s.*$|\s*\([^()]*\)\s*$")
 #: Number of pages per domain and topic that count in full, and the score factor for further ones.
 PAGES_PER_DOMAIN = 3
 CROWDED = 0.25
-#: Minimum number of pages read when time is short, and the snippet length (characters) of full
-#: quality.
+#: Minimum number of pages read when time is short, and the snippet length in characters that
+#: counts as full quality.
 LEAST_HURRIED, FULL_SNIPPET = 2, 300
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The hits to read and the reserve, best first. `note` explains a lowered threshold. `crowded`
-    holds reserve URLs whose domain had enough pages.
+    """The hits to read (`chosen`) and the reserve, each best first. `note` explains a lowered
+    threshold. `crowded` holds URLs in the reserve whose domains already had enough pages.
     """
 
     chosen: tuple[Hit, ...]
@@ -139,7 +139,7 @@ def select(
 
     - Hits beyond PAGES_PER_DOMAIN yield to hits from other domains.
     - `limit` replaces the preset's number of pages.
-    - Each of the `steps` (rounds without an answer) lowers the threshold.
+    - `steps` is the number of rounds that found no answer. Each lowers the threshold.
     - The first hits of the query `asked` are always read, unless their fused score is 0.
     - Hits below the threshold come last in the reserve.
 
@@ -150,7 +150,7 @@ def select(
     ranked, named = _first_of(sorted(hits, key=lambda hit: -hit.rrf), asked)
     bent = _threshold(ranked, max(0.0, round(floor - STEP * steps, 3)), min(ENOUGH, most))
     fit = [n for n, hit in enumerate(ranked) if fits(hit, bent)]
-    # Other pages of a domain never displace one that the query names.
+    # A page that the query names is never displaced by other pages of its domain.
     free = sum(1 for n in fit if n < named)
     spread = _spread([ranked[n] for n in fit[free:]], most - free)
     picked = [*fit[: min(free, most)], *(fit[free + place] for place in spread)]
@@ -171,7 +171,7 @@ def select(
 
 
 def preset_of(settings: Settings) -> Preset:
-    """Return the settings' preset, with their minimum relevance if set."""
+    """Return the preset named in the settings, with the minimum relevance set there, if any."""
     floor, most = _preset(settings.preset)
     return (floor if settings.min_relevance is None else settings.min_relevance), most
 
@@ -183,15 +183,17 @@ def _preset(name: str) -> Preset:
 
 
 def affordable(made: Selection, paid: Collection[str], most: int) -> Selection:
-    """Keep all `paid` hits and at most `most` others. The rest lead the reserve."""
+    """Keep all hits whose URLs are in `paid`, and at most `most` others. The rest go to the front
+    of the reserve.
+    """
     dear = [hit for hit in made.chosen if hit.url not in paid][most:]
     kept = tuple(hit for hit in made.chosen if hit not in dear)
     return replace(made, chosen=kept, reserve=(*dear, *made.reserve))
 
 
 def halve_selection(made: Selection, cached: Collection[str] = ()) -> Selection:
-    """Keep the more urgent half when time is short. The rest lead the reserve. `cached` are URLs
-    of available pages.
+    """Keep the more urgent half of the hits when time is short. The rest go to the front of the
+    reserve. `cached` holds the URLs of pages that are already available.
     """
     ranked = sorted(made.chosen, key=lambda hit: -_priority(hit, cached))
     kept = ranked[: max(LEAST_HURRIED, (len(ranked) + 1) // 2)]
@@ -205,7 +207,9 @@ def _priority(hit: Hit, cached: Collection[str]) -> float:
 
 
 def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
-    """Return all hits, named and top ones first, and how many moved."""
+    """Return all hits, and how many were moved to the front: those whose title matches a query,
+    and the top hits of the query `asked`.
+    """
     found: dict[str, int] = {}
     own: set[int] = set()
     for n, hit in enumerate(ranked):
@@ -221,12 +225,12 @@ def _first_of(ranked: Sequence[Hit], asked: str) -> tuple[list[Hit], int]:
 
 
 def bare(title: str) -> str:
-    """Return a page title without the site name or kind after it."""
+    """Return a page title without the site name or kind at its end."""
     return _BESIDE.sub("", title)
 
 
 def fits(hit: Hit, least: float) -> bool:
-    """Return whether a hit is worth reading, as library documents always are."""
+    """Return whether a hit is relevant enough to be read. Library documents always are."""
     return hit.relevance >= least or hit.url.startswith(LOCAL)
 
 
@@ -239,7 +243,9 @@ def _threshold(hits: Sequence[Hit], asked: float, enough: int) -> float:
 
 
 def _spread(hits: Sequence[Hit], most: int) -> list[int]:
-    """Return selected positions. Domain limits exempt libraries, which are not one publisher."""
+    """Return the positions of the selected hits. The limit per domain does not apply to a library,
+    because it is not one publisher.
+    """
     taken: Counter[str] = Counter()
     worth: list[float] = []
     for hit in hits:
@@ -278,13 +284,14 @@ def _fit(hit: Hit, made: Selection) -> str:
     return f"its relevance of {hit.relevance:.2f} is below the threshold of {made.threshold:.2f}"
 
 
-#: Only the first links of a page are kept, mostly from running text.
+#: Maximum number of links kept per page. The first ones are kept, mostly from running text.
 MOST_KEPT = 400
-#: Maximum number of links followed per task, and minimum fraction of a query's terms in a link's
-#: text.
+#: Maximum number of links followed per task, and minimum fraction of a query's terms that the text
+#: of a followed link contains.
 MOST_FOLLOWED, LEAST_SHARE = 5, 0.5
 PROVIDER = "links"
-#: PageRank's damping factor (Brin and Page 1998), and enough iterations for a stable order.
+#: PageRank's damping factor (Brin and Page 1998), and a number of iterations that is enough for a
+#: stable order.
 DAMPING, ROUNDS = 0.85, 40
 
 
@@ -315,7 +322,9 @@ class LinkStore:
 def follow_links(
     links: Mapping[str, Sequence[Link]], queries: Sequence[Query], skip: Collection[str]
 ) -> list[Hit]:
-    """Return hits for the links that best match the queries, except canonical URLs in `skip`."""
+    """Return hits for the links that best match the queries, except links whose canonical URLs are
+    in `skip`.
+    """
     best: dict[str, tuple[float, Link, Query]] = {}
     for query in queries:
         terms = query_terms(query.text)

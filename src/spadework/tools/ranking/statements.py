@@ -24,7 +24,7 @@ from spadework.tools.text.sentences import sentences
 
 #: Number of words on each side of a figure that may say what it measures.
 NEAR = 2
-#: Characters that count as one word in scripts without spaces.
+#: Number of characters that count as one word in scripts without spaces.
 SIGNS = 4
 #: Maximum number of words between a figure and its date. A date that starts the sentence applies
 #: to all figures.
@@ -32,7 +32,7 @@ DATED = 4
 MOST_CHARS, MOST_WORDS = 1_000, 120
 #: Maximum number of figures and dates per sentence. More suggest a list.
 MOST_VALUES = 8
-# Placeholders in a statement's frame.
+# Placeholders for dates and figures in a statement's `frame`.
 DATE, FIGURE = "@", "#"
 #: Prefix that marks stop words in a statement's `frame`.
 STOP = "·"
@@ -60,14 +60,14 @@ class Value(NamedTuple):
     ranges: tuple[tuple[Quantity, Quantity], ...] = ()
     bound: str = ""
     date: tuple[int, int, int] = (0, 0, 0)
-    #: A date in the statement may belong to the figure.
+    #: True if a date in the statement may belong to the figure.
     dated: bool = False
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence prepared for comparison. `frame` has placeholders for values. `labels` are names
-    with a number, such as "section 4.2".
+    """A sentence prepared for comparison. `frame` holds its words, with placeholders for dates and
+    figures. `labels` are names with a number, such as "section 4.2".
     """
 
     text: str
@@ -137,7 +137,9 @@ class _Reader:
         return self.known.unspaced or (ended and not self.known.stop.isdisjoint(words))
 
     def _label(self, figure: Figure) -> str:
-        """Return the name containing the figure ("section 4.2"), or "" for values."""
+        """Return the name that contains the figure ("section 4.2"), or "" if the figure is a
+        value.
+        """
         before = next((t for t in reversed(self.telling) if t.end == figure.start - 1), None)
         measured = any(reading.dimension for reading in figure.readings)
         signs = self.text[figure.start - 1 : figure.start] + self.text[figure.end : figure.end + 1]
@@ -225,7 +227,7 @@ class _Reader:
 
 def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...]:
     ends = [one for one in last.readings if one.dimension] or last.readings
-    # A version such as 1.2.3 is a figure but not a number.
+    # A version such as 1.2.3 is a figure but not a number, so it cannot form a range.
     if first is last or not (first.readings and last.readings and last.readings[0].value):
         return tuple((one, one) for one in ends)
     share = first.readings[0].value / last.readings[0].value
@@ -233,7 +235,7 @@ def _ranges(first: Figure, last: Figure) -> tuple[tuple[Quantity, Quantity], ...
 
 
 def content_stems(text: str, code: str) -> frozenset[str]:
-    """Return stems of content words, without figures, months and "planned"."""
+    """Return the stems of content words, without figures, months, and words such as "planned"."""
     return frozenset(
         word
         for word in stems(text, code)
@@ -277,7 +279,9 @@ def _dates(text: str, code: str) -> Iterator[tuple[int, int, tuple[int, int, int
 
 @lru_cache(maxsize=16)
 def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a date pattern and month numbers. "May" needs its capital."""
+    """Return a pattern for dates, and month numbers by name. English months must be capitalized,
+    because "may" is also a verb.
+    """
     known = language(code)
     months = {**language(DEFAULT).months, **known.months}
     names = [name if name in known.months and code != DEFAULT else name.title() for name in months]
@@ -295,16 +299,16 @@ def _date_pattern(code: str) -> tuple[re.Pattern[str], Mapping[str, str]]:
     ), months
 
 
-#: Words in a shingle.
+#: Number of consecutive words in a shingle.
 SHINGLE = 5
 #: Minimum fraction of shingles that two copies share.
 COPY = 0.6
-#: Minimum fraction of an excerpt's shingles in the other text, if EXCERPT_LEAST shingles can be
-#: compared.
+#: Minimum fraction of an excerpt's shingles that the other text contains, if at least
+#: EXCERPT_LEAST shingles can be compared.
 EXCERPT, EXCERPT_LEAST = 0.8, 20
 #: Minimum number of words in a reordered copy, and minimum Jaccard similarity of the texts' words.
 SCRAMBLED_WORDS, SCRAMBLED = 30, 0.85
-#: Shingles kept per text. The smallest hashes form an unbiased sample (Broder 1997).
+#: Number of hashes kept per text. The smallest ones form an unbiased sample (Broder 1997).
 SAMPLE = 400
 
 Sketch = frozenset[int]
@@ -312,8 +316,8 @@ _WORD, _DIGITS = re.compile(r"\w+"), re.compile(r"\d+")
 
 
 def sketch(text: str) -> Sketch:
-    """Return the smallest hashes of a text's shingles. All numbers are equal, because copies may
-    change them.
+    """Return the smallest hashes of a text's shingles. All numbers are treated as equal, because
+    copies may change them.
     """
     words = _words(text)
     return _sample(
@@ -337,7 +341,9 @@ def resemblance(a: Sketch, b: Sketch, sample: int = SAMPLE) -> float:
 
 
 def containment(part: Sketch, whole: Sketch) -> float:
-    """Estimate the fraction of `part` in `whole`. Too few shingles give 0."""
+    """Estimate the fraction of `part` that `whole` contains, or return 0 if there are too few
+    shingles to compare.
+    """
     last = max(whole, default=0)
     seen = {shingle for shingle in part if len(whole) < SAMPLE or shingle <= last}
     return len(seen & whole) / len(seen) if len(seen) >= EXCERPT_LEAST else 0.0

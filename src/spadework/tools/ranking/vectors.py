@@ -1,5 +1,5 @@
-"""Store passage vectors in a shared SQLite file, keyed by a digest of model and text. A place
-locates a passage in an index, named by its `mark`.
+"""Store passage vectors in a shared SQLite file, keyed by a digest of model and text. The table
+`places` locates passages in an index, which is identified by its `mark`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PRAGMA user_version = 1;
 
 @contextmanager
 def open_to_read(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """Open the file, or yield None if it is missing. Raises ModelError."""
+    """Open the file, or yield None if it is missing. Raises ModelError if it is unusable."""
     if not path.exists():
         yield None
         return
@@ -82,16 +82,17 @@ def _make(db: sqlite3.Connection, path: Path) -> None:
         return
     with FileLock(path.with_name(f".{path.stem}.making"), BUSY_SECONDS, 0o600):
         if db.execute("PRAGMA user_version").fetchone() == (0,):
-            # Both must be set before the first table exists.
+            # The first two settings must be made before the first table exists.
             db.execute("PRAGMA page_size = 16384")
             db.execute("PRAGMA auto_vacuum = FULL")
             db.execute("PRAGMA journal_mode = WAL")
             db.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
 
-#: Maximum number of passages to compare. Larger indexes compare only word matches.
+#: Maximum number of passages to compare. In a larger index, only those found by words are
+#: compared.
 MOST_PLACES = 100_000
-#: Maximum duration of a scan, for which word matches must wait.
+#: Maximum number of seconds for comparing vectors, because results found by words wait for it.
 SCAN_SECONDS = 2.0
 #: Number of vectors that fit into a CPU cache together.
 _BLOCK = 256
@@ -136,7 +137,7 @@ class Vectors:
         self._key = (mark, model)
 
     def count(self, most: int) -> int:
-        """Return the number of passages with vectors, counting up to `most`."""
+        """Return the number of passages with vectors, or `most` if there are more."""
         query = "SELECT COUNT(*) FROM (SELECT 1 FROM places WHERE mark = ? AND model = ? LIMIT ?)"
         with open_to_read(self.path) as db:
             return int(db.execute(query, (*self._key, most)).fetchone()[0]) if db else 0
@@ -157,9 +158,9 @@ class Vectors:
             ]
 
     def keep(self, passages: Sequence[Passage], made: Mapping[str, Sequence[float]]) -> None:
-        """Store passages with the vectors in `made` (keyed by text) in one transaction. Documents
-        that lost a vector to another process are skipped. Raises ModelError if the vectors
-        differ in size.
+        """Store passages with the vectors in `made` (keyed by text) in one transaction. A document
+        is skipped if another process has deleted one of its vectors. Raises ModelError if the
+        vectors differ in size.
         """
         with open_to_write(self.path) as db, transaction(db):
             size = self._size(db)
@@ -187,9 +188,9 @@ class Vectors:
         among: Iterable[tuple[int, int]] | None = None,
         within: Collection[int] | None = None,
     ) -> list[Near]:
-        """Return at most `most` passages, nearest first. `among` limits them to places (document,
-        start), and `within` to documents. Raises ModelError for a vector of the wrong size, or
-        after SCAN_SECONDS.
+        """Return at most `most` passages, nearest first. `among` limits them to passages given as
+        (document, start), and `within` to documents. Raises ModelError if the vector has the
+        wrong size, or if the search takes longer than SCAN_SECONDS.
         """
         import numpy as np
 
@@ -222,13 +223,13 @@ class Vectors:
         ]
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Delete documents from this index for all models, with unused vectors."""
+        """Delete documents from this index for all models, and vectors that are no longer used."""
         if gone := list(numbers):
             which = "mark = ? AND number IN (SELECT value FROM json_each(?))"
             self._forget(which, (self._key[0], json.dumps(gone)))
 
     def forget_others(self, marks: Collection[str]) -> None:
-        """Delete all indexes except `marks`, and vectors no longer used."""
+        """Delete all indexes except `marks`, and vectors that are no longer used."""
         self._forget("mark NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(marks)),))
 
     def _forget(self, which: str, values: tuple[str, ...]) -> None:

@@ -43,7 +43,7 @@ class DuckDuckGo:
     describes = "the web, through DuckDuckGo"
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the first page, about 10 results, from the web or news."""
+        """Return the first page of results, about 10, from the web search or the news search."""
         asked: dict[str, Any] = {"query": with_sites(query), "limit": limit}
         asked |= {"since": _span(query), "news": news_wanted(query)}
         if place := region(query.country, tongue(query)):
@@ -64,7 +64,9 @@ class DuckDuckGo:
         return hits(answer, query, limit)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: news, time, and perhaps country or language."""
+        """Return the query's filters that are supported: news, time, and perhaps country or
+        language.
+        """
         place = region(query.country, query.language)
         met: list[Wish] = ["news", "time"]
         if place and query.country:
@@ -82,7 +84,9 @@ def _span(query: Query) -> str | None:
 
 
 def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
-    """Convert the child's `{"results": […]}` to hits. Raises SearchError for other output."""
+    """Convert the child process's output, `{"results": […]}`, to hits. Raises SearchError for
+    other output.
+    """
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise _error(str(answer.get("error", "")) if isinstance(answer, dict) else "")
@@ -96,7 +100,9 @@ def hits(answer: Any, query: Query, limit: int) -> list[Hit]:
 
 
 def _error(text: str) -> SearchError:
-    """Convert a ddgs error. "No results" may also mean rate limiting."""
+    """Convert an error message of ddgs to an exception. "No results" may also mean rate
+    limiting.
+    """
     if "Ratelimit" in text:
         return QuotaSpent("DuckDuckGo received too many requests.", busy=True)
     if "No results" in text:
@@ -142,7 +148,9 @@ def _answer(
 
 
 def _main() -> None:
-    """Run one search. Exit soon after the deadline, even without a parent."""
+    """Run one search. Exit at most a second after the deadline, even if the parent process is
+    gone.
+    """
     asked = json.load(sys.stdin)
     watch = threading.Timer(asked["seconds"] + 1, os._exit, (1,))
     watch.daemon = True

@@ -33,12 +33,13 @@ from spadework.tools.web.connections import install_resolver
 from spadework.values import Freshness, Hit, Query
 
 T = TypeVar("T")
-#: Lifetime of results on recent topics, and of empty results and current events.
+#: Hours to keep results on recent topics, and minutes to keep empty results and those on current
+#: events.
 RECENT_HOURS, NOW_MINUTES = 12, 15
 BUSY_SECONDS = 3.0
-#: Days to keep all other results, and maximum file size.
+#: Days to keep all other results, and maximum file size in bytes.
 KEPT_DAYS, MOST_BYTES = 7, 50_000_000
-#: Fraction of results kept when an oversized file is pruned, oldest first.
+#: Fraction of results kept when a file is too large. The oldest results are deleted.
 SWEPT_TO = 0.8
 _HITS: TypeAdapter[list[Hit]] = TypeAdapter(list[Hit])
 _SCHEMA = """
@@ -55,8 +56,8 @@ _SIZE = (
 
 
 class SearchCache:
-    """Cached hits by provider and query. `keep` maps freshness to lifetime in seconds. `scope`
-    separates providers with the same name, such as two SearXNG servers.
+    """A cache of hits by provider and query. `keep` maps a query's freshness to a lifetime in
+    seconds. `scope` separates providers with the same name, such as two SearXNG servers.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class SearchCache:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Return the cache in the settings' home."""
+        """Return the cache in the home folder named in the settings."""
         keep: dict[Freshness, float] = {
             "any": KEPT_DAYS * 86_400,
             "recent": RECENT_HOURS * 3_600,
@@ -88,7 +89,9 @@ class SearchCache:
         return cls(path, MOST_BYTES if settings.cache_mb else 0, keep, scope)
 
     async def get(self, provider: str, query: Query, limit: int) -> list[Hit] | None:
-        """Return the provider's hits for the query, or None if missing or expired."""
+        """Return the provider's hits for the query, or None if they are not cached or have
+        expired.
+        """
         key = self._key(provider, query, limit)
         if not self._most:
             return None
@@ -160,10 +163,10 @@ class SearchCache:
             db.execute(oldest, (max(1, int(kept * (1 - SWEPT_TO))),))
 
 
-#: Consecutive failures after which a provider is skipped for PAUSE_SECONDS.
+#: Number of consecutive failures after which a provider is skipped for PAUSE_SECONDS.
 FAILURES = 3
 PAUSE_SECONDS = 60.0
-#: Seconds past its deadline before a provider is cancelled.
+#: Seconds that a provider may exceed its deadline before it is cancelled.
 GRACE_SECONDS = 1.0
 CLOSING_SECONDS = 10.0
 
@@ -177,7 +180,7 @@ class _Breaker:
 @dataclass(frozen=True)
 class Manners:
     """The rules for searching. `kept` names the providers whose results are cached. `asks` is the
-    maximum number of attempts when busy.
+    maximum number of attempts when a provider is busy.
     """
 
     limiters: RateLimiters = RATE_LIMITERS
@@ -188,7 +191,7 @@ class Manners:
 
 
 class Search:
-    """A run's providers and their state. `clock` returns seconds."""
+    """The search providers of a run, and their state. `clock` returns a time in seconds."""
 
     def __init__(
         self,
@@ -207,7 +210,9 @@ class Search:
     async def find_cached(
         self, provider: Provider, query: Query, *, limit: int
     ) -> list[Hit] | None:
-        """Return the query's cached hits, or None. Nothing is charged."""
+        """Return the cached hits for the query, or None if there are none. Cached hits are not
+        charged.
+        """
         self.unmet.add(provider, query)
         cache = self._manners.cache if provider.name in self._manners.kept else None
         return await cache.get(provider.name, query, limit) if cache else None
@@ -221,8 +226,9 @@ class Search:
         seconds: float,
         charge: Callable[[], None] = lambda: None,
     ) -> list[Hit]:
-        """Return a provider's hits. `charge` is called before each attempt. Pass the hits to
-        `keep` once they are recorded. Raises SearchError or Throttled.
+        """Return a provider's hits. `charge` is called before each attempt. The caller records the
+        hits and then passes them to `keep`. Raises SearchError, or Throttled if the rate limit
+        leaves no time.
         """
         if seconds <= 0:
             raise SearchError(f"{provider.name} was not queried because there was no time left.")
@@ -267,9 +273,9 @@ class Search:
     async def _in_turn(
         self, provider: Provider, asked: Callable[[float], Awaitable[list[Hit]]], seconds: float
     ) -> list[Hit]:
-        """Wait for a turn and search, retrying after QuotaSpent while time allows."""
+        """Wait for a turn and search. After QuotaSpent, retry while there is time."""
         name, until, refusals = provider.name, self._clock() + seconds, list[QuotaSpent]()
-        # The queue that machines share, or "" if only this machine uses the provider.
+        # The queue that several machines share, or "" if only this machine uses the provider.
         where = provider.where if isinstance(provider, Placed) else name
         common = where and f"search at {where}"
         rate = limit_of(name, self._manners.limits)

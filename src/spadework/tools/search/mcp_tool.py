@@ -37,14 +37,15 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-#: Causes by error class name, because the client's classes are imported on demand.
+#: Causes by name of the error class, because the client's classes are imported only on demand.
 _CAUSES = {
     "FileNotFoundError": "there is no such program",
     "PermissionError": "its program is not allowed to run",
     "ConnectError": "nothing answers at its address",
     "MCPError": "it ended, or is not an MCP server",
 }
-#: A closing client needs up to seven seconds to kill its process and children.
+#: Seconds to wait for closing, because the client needs up to seven to kill its process and
+#: children.
 CLOSE_SECONDS = 10.0
 _MARK = "SPADEWORK_MCP_CONNECTION"
 #: Keeps the client from logging to standard error, because its errors are raised.
@@ -52,7 +53,7 @@ _UNHEARD = logging.NullHandler()
 
 
 class Connection:
-    """A client of the server at `where`, opened on first use. Its task is separate, because
+    """A client of the server at `where`, opened on first use. It runs in its own task, because
     context managers must exit in the task that entered them.
     """
 
@@ -62,7 +63,8 @@ class Connection:
         self._closing = asyncio.Event()
         self._serving: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        #: Cancelling a task twice would end the client before its process is killed.
+        #: Tasks that were already cancelled. Cancelling one twice would end the client before its
+        #: process is killed.
         self._was_cut: set[asyncio.Task[None]] = set()
 
     async def use(self, work: Callable[[Client], Awaitable[T]]) -> T:
@@ -81,7 +83,7 @@ class Connection:
             raise
 
     async def close(self) -> None:
-        """Close the connection and its process, waiting even if cancelled."""
+        """Close the connection and end its process, and wait for both even if cancelled."""
         cancelled: asyncio.CancelledError | None = None
         self._drop(self._ready)
         cut = asyncio.get_running_loop().call_later(CLOSE_SECONDS, lambda: self._cut(self._tasks))
@@ -152,7 +154,7 @@ async def _client(where: str) -> AsyncIterator[Client]:
 
 
 async def _guard(mark: str) -> None:
-    """Kill the server without the client's wait when the event loop ends."""
+    """Kill the server at once when this task is cancelled, as at the end of the event loop."""
     try:
         await asyncio.Event().wait()
     finally:
@@ -192,7 +194,7 @@ def command_of(where: str) -> tuple[dict[str, str], list[str]]:
 
 
 def _innermost(error: BaseException) -> str:
-    """Describe the innermost cause by type. Its message may contain a key."""
+    """Describe the innermost error by its type, because its message may contain a key."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     names = [kind.__name__ for kind in type(error).__mro__]
@@ -285,8 +287,8 @@ class McpSearch:
 
 
 def mcp_searches(setting: str) -> list[McpSearch]:
-    """Return the providers in the setting `TOOL @ ADDRESS or COMMAND; …`. Raises SettingsError,
-    without the text after @, which may hold a key.
+    """Return the providers in a setting of the form `TOOL @ ADDRESS or COMMAND; …`. Raises
+    SettingsError, whose message omits the text after @, because it may hold a key.
     """
     made: list[McpSearch] = []
     for n, one in enumerate(filter(None, (part.strip() for part in setting.split(";"))), 1):

@@ -26,7 +26,7 @@ from spadework.tools.web.connections import (
 )
 from spadework.values import Hit, Query
 
-#: Hits requested per query, by effort.
+#: Number of hits requested per query, by effort.
 RESULTS: dict[Effort, int] = {"quick": 15, "normal": 15, "deep": 30}
 Send = Callable[[], Awaitable[Piece]]
 _wire: ContextVar[Callable[[Any, Send], Awaitable[Piece]] | None] = ContextVar("wire", default=None)
@@ -54,14 +54,14 @@ class Provider(Protocol):
 
 @runtime_checkable
 class Placed(Protocol):
-    """A provider at `where`, which is "" if only this machine uses it."""
+    """A provider at the address `where`, which is "" if only this machine uses the provider."""
 
     where: str
 
 
 @runtime_checkable
 class Preparing(Protocol):
-    """A provider that may prepare for longer than a search may take."""
+    """A provider that must prepare, which may take longer than the time allowed for a search."""
 
     async def prepare(self, query: Query) -> None:
         """Prepare for the query. Raises SearchError."""
@@ -79,7 +79,7 @@ class Closing(Protocol):
 
 @asynccontextmanager
 async def held_to(name: str, seconds: float) -> AsyncIterator[None]:
-    """Run external code with a deadline, converting errors to SearchError without their text."""
+    """Run external code with a deadline. Convert its errors to SearchError, without their text."""
     try:
         async with asyncio.timeout(seconds):
             yield
@@ -104,14 +104,16 @@ _WORDS_CHARS = 200
 
 @dataclass(frozen=True)
 class Access:
-    """A service's request headers and secret. `mend` is a hint for refused requests."""
+    """A service's request headers and secret. `mend` is a hint for users if a request is
+    refused.
+    """
 
     headers: Mapping[str, str] = field(default_factory=dict)
     secret: str = ""
     mend: str = ""
 
     def redact(self, text: str) -> str:
-        """Return a service's text as one short line without the secret."""
+        """Return a text from the service as one short line, without the secret."""
         said = text.replace(self.secret, "…") if self.secret else text
         return " ".join(said.split())[:_WORDS_CHARS].rstrip(".")
 
@@ -141,7 +143,7 @@ def failure(label: str, access: Access, answer: httpx.Response) -> SearchError:
 
 
 def without_results(label: str, access: Access, answer: Any) -> SearchError:
-    """Return the error for JSON without results, with the service's message."""
+    """Return the error for JSON without results. It includes the service's message."""
     words = access.redact(_words(answer))
     kind = QuotaSpent if tells_of_quota(words) else SearchError
     return kind(f"{label} returned no results{': ' * bool(words)}{words}.")
@@ -179,7 +181,7 @@ AGENT = "spadework"
 #: Maximum response size. A hundred results with abstracts take a tenth of this.
 MOST_BYTES = 5_000_000
 _TELLING = ("content-type", "retry-after", *RATE_LIMIT_HEADERS)
-#: Encodings decoded in small pieces, so that the size limit takes effect.
+#: Accepted encodings. They are decoded in small pieces, so that the size limit takes effect.
 _ENCODINGS = "gzip, deflate"
 
 
@@ -201,7 +203,9 @@ class Service:
         params: Mapping[str, str] | None = None,
         body: Any = None,
     ) -> Any:
-        """Send a GET, or a POST with a `body`, and return the JSON. Raises SearchError."""
+        """Send a GET request, or a POST request if there is a `body`, and return the JSON. Raises
+        SearchError.
+        """
         answer = await self._heard(path, seconds, params, body)
         found = parse_json(answer)
         if found is None:
@@ -212,7 +216,7 @@ class Service:
         return found
 
     async def content(self, path: str, *, seconds: float, params: Mapping[str, str]) -> bytes:
-        """Send a GET and return the body. Raises SearchError."""
+        """Send a GET request and return the response's body. Raises SearchError."""
         return (await self._heard(path, seconds, params, None)).content
 
     def results(self, answer: Any, *path: str) -> list[dict[str, Any]]:
@@ -288,13 +292,15 @@ class Service:
 
 
 async def over_the_wire(request: Any, send: Send) -> Piece:
-    """Return a sent or replayed response. `request` is JSON without API keys."""
+    """Return the response of `send`, or a recorded one in a replay. `request` is JSON without API
+    keys.
+    """
     wire = _wire.get()
     return await (wire(request, send) if wire else send())
 
 
 def tape_traffic(tape: Tape) -> AbstractContextManager[None]:
-    """Record all traffic within the context on the tape."""
+    """Record all traffic within the context on `tape`."""
 
     async def wire(request: Any, send: Send) -> Piece:
         piece = await send()
@@ -305,7 +311,7 @@ def tape_traffic(tape: Tape) -> AbstractContextManager[None]:
 
 
 def replay_traffic(tape: Tape) -> AbstractContextManager[None]:
-    """Answer all requests within the context from the tape."""
+    """Answer all requests within the context with responses recorded on `tape`."""
 
     async def wire(request: Any, send: Send) -> Piece:
         found = [piece for piece in tape.pieces if piece.head.get("request") == request]

@@ -40,7 +40,7 @@ _NAME_CHARS = 40
 
 
 class OwnSearch:
-    """A caller's provider whose errors do not end the run."""
+    """A wrapper of a caller's provider. Errors of the provider do not end the run."""
 
     def __init__(self, provider: Provider, name: str) -> None:
         self.name = name
@@ -102,8 +102,8 @@ class LangChainSearch:
 
 
 def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provider]:
-    """Wrap a caller's providers under free names. Each needs `search(query, *, limit, seconds)` or
-    LangChain's `ainvoke`. Raises SettingsError for other objects.
+    """Wrap a caller's providers, each under a name that is not `taken`. Each needs `search(query,
+    *, limit, seconds)` or LangChain's `ainvoke`. Raises SettingsError for other objects.
     """
     made: list[Provider] = []
     for source in given:
@@ -123,7 +123,9 @@ def own_providers(given: Iterable[Any], taken: Sequence[str] = ()) -> list[Provi
 
 
 def _tool_call(source: Any, text: str) -> Any:
-    """Return a tool call if plain text would lose the tool's artifact."""
+    """Return the input of a tool: a tool call if plain text would lose its artifact, or else the
+    text.
+    """
     if getattr(source, "response_format", "") != "content_and_artifact":
         return text
     argument = next(iter(getattr(source, "args", None) or {}), "query")
@@ -145,7 +147,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _only_blocks(source: Any) -> bool:
-    """Return whether the async method only wraps the blocking one."""
+    """Return whether the source's async method only wraps its blocking one."""
     if getattr(source, "coroutine", None) is not None:
         return False
     ways = (getattr(type(source), name, None) for name in ("_arun", "_aget_relevant_documents"))
@@ -199,7 +201,7 @@ async def reachable(host: str, port: int, *, seconds: float) -> bool:
     return True
 
 
-#: Opens a fallback provider. Returns None if it is unreachable.
+#: A function that opens a fallback provider, or returns None if it is unreachable.
 Spare = Callable[[], Coroutine[Any, Any, Provider | None]]
 AUTO, MCP = "auto", "mcp"
 DUCKDUCKGO, LIBRARY = "duckduckgo", "library"
@@ -209,8 +211,8 @@ PROBE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Choice:
-    """The providers to search. `kept` names those whose results are cached. `spares` are tried in
-    turn if all fail.
+    """The providers to search. `kept` names those whose results are cached. `spares` open fallback
+    providers, which are tried in turn if all providers fail.
     """
 
     providers: tuple[Provider, ...]
@@ -308,7 +310,7 @@ async def providers_named(
     if name in PROVIDERS:
         return [await asyncio.to_thread(PROVIDERS[name].make, settings)]
     if name == MCP:
-        # Most runs do not need the MCP client.
+        # Import this only here, because most runs do not need the MCP client.
         from spadework.tools.search.mcp_tool import mcp_searches
 
         return mcp_searches(settings.mcp_search.get_secret_value() if settings.mcp_search else "")
@@ -316,7 +318,7 @@ async def providers_named(
 
 
 class LibrarySearch:
-    """Searches an opened library."""
+    """A provider that searches an opened library."""
 
     name = "library"
 

@@ -1,4 +1,4 @@
-"""Limit searches per provider, and report the delays."""
+"""Limit the rate of searches per provider, and report the delays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from spadework.errors import QuotaSpent, Throttled
 from spadework.tools.web.fair_queue import Opening, Waiter, shared_place
 
-#: Shorter waits are not reported.
+#: Minimum wait that is reported, in seconds.
 LEAST_SECONDS = 0.5
 
 
@@ -46,7 +46,7 @@ class Waits:
         self._by_name.setdefault(name, Waited()).turned_away += 1
 
     def news(self) -> tuple[str, ...]:
-        """Return sentences about providers not reported yet."""
+        """Return sentences about the providers whose delays were not reported yet."""
         fresh = [name for name in self._by_name if name not in self._said]
         self._said.update(fresh)
         return tuple(told for name in fresh for told in _sentences(name, self._by_name[name]))
@@ -121,7 +121,7 @@ class RateLimiter:
         self._lock = threading.Lock()
         self._queue: deque[_Waiter] = deque()
         self._running = 0
-        #: A search that has left the queue is waiting for the rate limit.
+        #: True while a search that has left the queue is waiting for the rate limit.
         self._starting = False
         self._next = 0.0
         self._paused = 0.0
@@ -138,7 +138,7 @@ class RateLimiter:
                 self._paused_till = f"{datetime.now(UTC) + timedelta(seconds=seconds):%H:%M:%S} UTC"
 
     def slow_down(self, begun: float) -> None:
-        """Space searches further apart after one that began at `begun` was refused."""
+        """Increase the time between searches, after one that began at `begun` was refused."""
         with self._lock:
             if begun >= self._slowed:  # concurrent refusals count once
                 self._spacing = min(max(FIRST_SPACING, 2 * self._spacing), MOST_SPACING)
@@ -160,8 +160,8 @@ class RateLimiter:
 
     @asynccontextmanager
     async def turn(self, limit: Limit, seconds: float, common: str = "") -> AsyncIterator[float]:
-        """Wait for a turn and yield the seconds waited. `common` names a queue shared by machines.
-        Raises Throttled once a turn within `seconds` is impossible.
+        """Wait for a turn and yield the seconds waited. `common` names a queue that several
+        machines share. Raises Throttled once a turn within `seconds` is impossible.
         """
         begun = self._clock()
         with self._lock:
@@ -222,7 +222,7 @@ class RateLimiter:
     async def _beside_others(
         self, inside: AsyncExitStack, limit: Limit, until: float, common: str
     ) -> None:
-        """Take a turn in the shared queue. Closing `inside` ends it."""
+        """Take a turn in the queue that several machines share. Closing `inside` ends the turn."""
 
         def check(opening: Opening) -> None:
             if opening.shut:
@@ -295,8 +295,8 @@ RATE_LIMITERS = RateLimiters()
 
 
 def limit_of(name: str, asked: Mapping[str, tuple[float, int]]) -> Limit | None:
-    """Return a provider's limit, or None if unlimited. `asked` holds (searches per second,
-    concurrent searches).
+    """Return a provider's limit, or None if it is unlimited. `asked` maps names of providers to
+    (searches per second, concurrent searches).
     """
     if name in asked:
         return Limit.per_second(*asked[name])

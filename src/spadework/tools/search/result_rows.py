@@ -73,10 +73,10 @@ _REGIONS = (
     "sk-sk", "sl-sl", "th-th", "tr-tr", "tw-tzh", "ua-uk", "uk-en", "us-en", "ve-es", "vn-vi",
     "za-en",
 )
-#: DuckDuckGo's codes where they differ from the ISO codes.
+#: Maps ISO country codes to DuckDuckGo's codes, where the two differ.
 _OWN_COUNTRIES = {"gb": "uk", "si": "sl"}
 _OWN_LANGUAGES = {"ja": "jp", "ko": "kr", "nb": "no"}
-#: Default regions of languages whose code is not their country's code.
+#: Default DuckDuckGo regions of languages whose code differs from their country's code.
 _HOMES = {
     "en": "us-en", "zh": "cn-zh", "sv": "se-sv", "da": "dk-da", "cs": "cz-cs", "el": "gr-el",
     "uk": "ua-uk", "et": "ee-et", "he": "il-he", "vi": "vn-vi", "ar": "xa-ar", "ms": "my-ms",
@@ -93,7 +93,7 @@ PUBMED_LANGUAGES = MappingProxyType({
 
 
 def region(country: str, language: str) -> str:
-    """Return DuckDuckGo's region for a country, language or both, or ""."""
+    """Return DuckDuckGo's region for a country, a language or both, or "" if it has none."""
     spoken = _OWN_LANGUAGES.get(language, language)
     if not country:
         own = f"{spoken}-{spoken}"
@@ -109,7 +109,7 @@ def is_spoken(place: str, language: str) -> bool:
 
 #: Maximum number of `site:` operators in a query. Engines reject long queries.
 MOST_SITES = 5
-#: Prefix of URLs of library documents.
+#: URL prefix of library documents, which have no web address.
 SHELF = "library://"
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+")
 
@@ -124,7 +124,7 @@ def domains(named: Iterable[str]) -> list[str]:
 
 
 def with_sites(query: Query, text: str = "") -> str:
-    """Return the query's text with `site:` operators for its domains."""
+    """Return the query's text with `site:` operators for the domains to include and exclude."""
     inside = " OR ".join(f"site:{domain}" for domain in domains(query.include_domains)[:MOST_SITES])
     outside = " ".join(f"-site:{domain}" for domain in domains(query.exclude_domains)[:MOST_SITES])
     either = f"({inside})" if " OR " in inside else inside
@@ -162,7 +162,7 @@ _WORDS: dict[Wish, str] = {
 
 @runtime_checkable
 class Meeting(Protocol):
-    """A provider that supports filters."""
+    """A search provider that can apply some filters itself."""
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
         """Return the query's filters that the service can apply itself."""
@@ -170,8 +170,8 @@ class Meeting(Protocol):
 
 
 def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
-    """Add the settings' filters and the question's language. The query's filters win, but its
-    domains only narrow the settings' domains.
+    """Return the query with the settings' filters and the question's language added. The query's
+    own filters take precedence, but its domains can only narrow the settings' domains.
     """
     inside = settings.search_sites
     only = Query(text="", include_domains=inside)
@@ -193,8 +193,8 @@ def add_filters(query: Query, settings: Settings, question: str = "") -> Query:
 
 
 def tongue(query: Query) -> str:
-    """Return the requested language, or the question's if the query may be in it. "" means the
-    engine's default.
+    """Return the query's language filter, or else the question's language if the query may be in
+    it. Returns "" to use the engine's default language.
     """
     if query.language or not query.asked_in:
         return query.language
@@ -202,7 +202,7 @@ def tongue(query: Query) -> str:
 
 
 def filters_of(query: Query) -> frozenset[Wish]:
-    """Return the query's filters, except its domains."""
+    """Return the names of the filters that the query sets, except domain filters."""
     there: dict[Wish, bool] = {
         "country": bool(query.country),
         "language": bool(query.language),
@@ -213,7 +213,9 @@ def filters_of(query: Query) -> frozenset[Wish]:
 
 
 def fits(query: Query, hit: Hit) -> bool:
-    """Return whether a hit matches the query's domains and, if dated, its dates."""
+    """Return whether a hit matches the query's domain filters and, if the hit is dated, the date
+    filters.
+    """
     if not is_wanted(query, hit.url):
         return False
     if not hit.published_at:
@@ -240,7 +242,7 @@ class Unmet:
         return tuple(filter(None, said))
 
     def news(self) -> tuple[str, ...]:
-        """Return the sentences that were not returned before."""
+        """Return only the sentences that no earlier call has returned."""
         fresh = [sentence for sentence in self.sentences() if sentence not in self._said]
         self._said.update(fresh)
         return tuple(fresh)
@@ -266,7 +268,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 @dataclass(frozen=True)
 class Row:
-    """An unvalidated result. Only its `kind` is trusted."""
+    """A hit with unvalidated fields. Only `kind` is trusted."""
 
     url: Any
     title: Any = ""
@@ -280,8 +282,8 @@ class Row:
 def number_rows(
     rows: Iterable[Row], provider: str, query: Query, limit: int, kind: SourceKind = ""
 ) -> list[Hit]:
-    """Convert the first `limit` rows with a web address or text to hits. `kind` is the default for
-    rows without one.
+    """Convert the first `limit` rows that have a web address or a text to hits. `kind` applies to
+    rows that state no kind.
     """
     usable = [row for row in rows if row.text or is_web(row.url)]
     return [
@@ -332,7 +334,8 @@ _DATE = (
 _PUBLISHER = ("publisher", "journal", "site_name", "sitename")
 _LISTS = ("results", "result", "organic", "news", "web", "items", "hits", "documents", "data")
 _DEEP = 3
-#: Parsing a Python literal takes a hundred times its size in memory.
+#: Maximum characters of a response to parse as a Python literal, which takes a hundred times its
+#: size in memory.
 _MOST_CHARS = 1_000_000
 _LINK = re.compile(
     r"\[(?P<title>[^\[\]\n]{1,300})\]\((?P<url>https?://[^\s()<>]+)[^()\n]{0,300}\)|(?P<bare>https?://[^\s<>\"')\]]+)"
@@ -344,8 +347,8 @@ _MARKS = re.compile(
 
 
 def find_list(answer: Any, deep: int = _DEEP) -> list[Any] | None:
-    """Return the list of results in a tool's response, or None. It may be JSON or Python text,
-    nested, or an artifact.
+    """Return the list of results in a tool's response, or None if it has none. The response may be
+    JSON or Python text, or an object that contains the list or has it as its `artifact`.
     """
     if artifact := getattr(answer, "artifact", None):
         answer = artifact
@@ -386,7 +389,7 @@ def row(result: Any) -> Row:
 
 
 def find_links(text: str) -> list[Row]:
-    """Return the distinct Markdown links and titled addresses in a text."""
+    """Return a row for each distinct URL in a text, with the title and snippet around it."""
     found = list(_LINK.finditer(text))
     made: dict[str, Row] = {}
     for n, match in enumerate(found):

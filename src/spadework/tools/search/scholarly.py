@@ -53,9 +53,9 @@ class PubMed:
         return number_rows(self._rows(ids, found), self.name, query, limit, "paper")
 
     async def _ids(self, query: Query, limit: int, seconds: float) -> list[str]:
-        # PubMed requires every word to match, even stop words.
+        # Drop stop words, because PubMed requires every word of a query to match.
         term = " ".join(query_terms(query.text)) or query.text
-        # Ignore `asked_in`: most articles are in English.
+        # Ignore `asked_in`, the question's language: most articles are in English.
         if spoken := PUBMED_LANGUAGES.get(query.language.partition("-")[0]):
             term = f"({term}) AND {spoken}[la]"
         answer = await self._get(
@@ -116,7 +116,7 @@ _OPENALEX_FIELDS = "id,doi,display_name,publication_date,abstract_inverted_index
 
 
 class OpenAlex:
-    """Scholarly works from OpenAlex (few searches a day without a key)."""
+    """Scholarly works from OpenAlex, which allows only a few searches a day without a key."""
 
     name = "openalex"
     describes = "scholarly works, through OpenAlex"
@@ -140,7 +140,7 @@ class OpenAlex:
         wishes = {
             "from_publication_date": first.isoformat() if first else "",
             "to_publication_date": last.isoformat() if last else "",
-            # Ignore `asked_in`: most works are in English.
+            # Ignore `asked_in`, the question's language: most works are in English.
             "language": query.language.partition("-")[0],
         }
         asked = ",".join(f"{name}:{wish}" for name, wish in wishes.items() if wish)
@@ -196,7 +196,7 @@ class Arxiv:
         self._service = Service("arXiv", url, agent=agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return preprints that contain any of the terms, most relevant first."""
+        """Return preprints that contain any of the query's terms, most relevant first."""
         terms = query_terms(query.text) or query.text.replace('"', " ").split()
         asked = " OR ".join(f'all:"{term}"' for term in terms)
         first, last = period(query)
@@ -218,7 +218,9 @@ class Arxiv:
 
 
 def arxiv_rows(feed: bytes) -> list[Row]:
-    """Parse an Atom feed. Raises SearchError, or QuotaSpent after too many requests."""
+    """Parse an Atom feed. Raises QuotaSpent if arXiv received too many requests, and SearchError
+    if the feed is invalid.
+    """
     if feed.lstrip()[:40].lower().startswith(b"rate exceeded"):
         raise QuotaSpent("arXiv received too many requests.", busy=True)
     parser = etree.XMLParser(
@@ -247,7 +249,7 @@ def _preprint_row(entry: etree._Element) -> Row:
 
 
 class Wikipedia:
-    """Wikipedia at `url`, else in the query's language, else in `language`."""
+    """Wikipedia at `url` if given, else in the query's language, else in `language`."""
 
     name = "wikipedia"
 

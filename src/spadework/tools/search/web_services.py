@@ -45,7 +45,9 @@ class Brave:
         self._service = Service("Brave", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 20 results. For current events, search the past month's news."""
+        """Return at most 20 results. If the query is about current events, search the past month's
+        news.
+        """
         news = news_wanted(query)
         sites = with_sites(query, " ").split()
         words = query.text.split()[: max(1, _QUERY_WORDS - len(sites))]
@@ -61,7 +63,9 @@ class Brave:
         return number_rows(map(_brave_row, found), self.name, query, limit, kind)
 
     def meets(self, query: Query) -> AbstractSet[Wish]:
-        """Return the supported filters: news, time, and Brave's countries and languages."""
+        """Return the supported filters: news, time, and the country and language if Brave knows
+        them.
+        """
         known = _brave_wishes(query)
         named: tuple[tuple[Wish, str], ...] = (("country", "country"), ("language", "search_lang"))
         return frozenset[Wish](("news", "time", *(wish for wish, name in named if name in known)))
@@ -111,7 +115,9 @@ class Serper:
         self._service = Service("Serper", url, access, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return at most 100 results. For current events, search the past month's news."""
+        """Return at most 100 results. If the query is about current events, search the past
+        month's news.
+        """
         news = news_wanted(query)
         path, listed = ("/news", "news") if news else ("/search", "organic")
         body: dict[str, Any] = {"q": with_sites(query), "num": min(limit, _SERPER_MOST)}
@@ -201,7 +207,7 @@ class SearXNG:
         self._service = Service("SearXNG", base, _SEARXNG_ACCESS, agent)
 
     async def search(self, query: Query, *, limit: int, seconds: float) -> list[Hit]:
-        """Return the first page, usually 16 to 20 results."""
+        """Return the first page of results, usually 16 to 20."""
         params = {"q": with_sites(query), "format": "json", **_query_parameters(query)}
         answer = await self._service.json("/search", params=params, seconds=seconds)
         return searxng_hits(answer, query, limit)
@@ -214,7 +220,7 @@ class SearXNG:
 def _query_parameters(query: Query) -> dict[str, str]:
     asked: dict[str, str] = {}
     if span := reach(query):
-        # some versions do not know "week"
+        # Some versions of SearXNG do not know the range "week".
         asked["time_range"] = "month" if span == "week" else span
     if news_wanted(query):
         asked["categories"] = "news" if query.news else "general,news"

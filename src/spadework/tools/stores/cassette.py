@@ -63,7 +63,9 @@ def _near(text: str, at: int) -> str:
 
 @dataclass(frozen=True)
 class Missing:
-    """A request without a recorded answer. `who` is the caller."""
+    """A request that the recording cannot answer, with its caller (`who`) and the reason
+    (`why`).
+    """
 
     kind: str
     who: str
@@ -74,7 +76,7 @@ class Missing:
 
 
 class Recording:
-    """A recorded session that counts replayed and new requests."""
+    """A recorded session to replay. It counts the replayed and the new requests."""
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
@@ -93,8 +95,8 @@ class Recording:
         await self._rows.close()
 
     async def row(self, request: Request) -> Row:
-        """Return the next recorded exchange. If there is none, raise NotRecorded, SearchError or
-        FetchError.
+        """Return the next recorded exchange for a request. If there is none, raise NotRecorded,
+        SearchError or FetchError, depending on the request's kind.
         """
         try:
             rows = await self._newest(await self._exchanges.rows(request.key))
@@ -125,11 +127,13 @@ class Recording:
             return None
 
     def asked_anew(self) -> None:
-        """Count a request as answered by a model."""
+        """Count a request that a model answered because the recording could not."""
         self.new += 1
 
     async def _newest(self, rows: list[Row]) -> list[Row]:
-        """Return the last process's rows, which retry earlier failures."""
+        """Return the rows of the session's last process, which repeated requests that failed
+        earlier.
+        """
         if len(rows) < 2:
             return rows
         opened = await self._rows.opened_before(rows[-1].number)

@@ -16,7 +16,7 @@ T = TypeVar("T")
 THREADS = 4
 #: Seconds allowed for a file operation, ample for a working disk.
 SECONDS = 20.0
-#: Seconds always allowed for file work, even after a run's deadline.
+#: Minimum seconds allowed for file work, even after a run's deadline.
 LEAST_SECONDS = 1.0
 #: Seconds to wait for cancelled work to end.
 STRUCK_SECONDS = 5.0
@@ -67,7 +67,7 @@ async def in_time(
     undo: Callable[[T], Coroutine[Any, Any, None]] | None = None,
 ) -> T:
     """Await `work` for `left` seconds (at least LEAST_SECONDS), or raise DiskHangs. If the caller
-    is cancelled, `undo` releases a finished result.
+    is cancelled but the work has finished, call `undo` to release its result.
     """
     doing, seconds = asyncio.create_task(work), max(LEAST_SECONDS, left)
     try:

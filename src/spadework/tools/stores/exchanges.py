@@ -1,4 +1,4 @@
-"""Store requests with the exact bytes received."""
+"""Store requests with the exact bytes received in reply."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spadework.values import Value
 
 
 class Piece(NamedTuple):
-    """One received item."""
+    """One item received in reply to a request: its metadata (`head`) and its bytes."""
 
     head: dict[str, Any]
     body: bytes
@@ -26,7 +26,7 @@ class Piece(NamedTuple):
 
 @dataclass
 class Tape:
-    """The items received in an exchange, in order."""
+    """The items received in an exchange (a request and its reply), in order."""
 
     pieces: list[Piece] = field(default_factory=list)
 
@@ -111,7 +111,9 @@ MOST_BYTES = 50e6
 
 
 class Exchanges:
-    """The exchanges of a journal, with at most MOST_BYTES of BULKY bodies."""
+    """The exchanges of a journal. They include at most MOST_BYTES of bodies of BULKY kinds, such
+    as pages.
+    """
 
     def __init__(self, rows: JournalRows) -> None:
         self._rows = rows
@@ -126,7 +128,7 @@ class Exchanges:
         return [await self._row(found) for found in await self._rows.exchanges(key)]
 
     async def settled(self, key: str) -> Row | None:
-        """Return the last exchange that succeeded or failed for good, or None."""
+        """Return the last exchange under a key that succeeded or finally failed, or None."""
         try:
             rows = [row for row in await self.rows(key) if _is_settled(row)]
         except Damaged:
@@ -134,7 +136,7 @@ class Exchanges:
         return rows[-1] if rows else None
 
     async def refused(self) -> str:
-        """Return the first budget limit that prevented an exchange, or ""."""
+        """Return the budget limit that first prevented an exchange, or "" if none did."""
         error = await self._rows.refused()
         return str(json.loads(error)[2]["what"]) if error else ""
 

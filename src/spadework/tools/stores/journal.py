@@ -1,5 +1,5 @@
-"""Store each answer with its charge before use, so that resumed runs pay for nothing twice. Record
-each event before its step is saved.
+"""Store each answer and its cost before the answer is used, so that a resumed run pays for nothing
+twice. Record each event before the step that it belongs to is saved.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from spadework.tools.stores.journal_rows import AnswerRow, JournalRows, claim_on
 from spadework.tools.stores.session_database import SqliteRows
 
 T = TypeVar("T")
-#: Obtains an answer by sending a request or reading the tape.
+#: A function that obtains an answer by sending a request or by reading a stored tape.
 Ask = Callable[[Tape], Awaitable[T]]
 
 
 class Journal:
-    """A session's answers with charges and times, or a replay of `recording`."""
+    """A session's stored answers with their costs and times. If `recording` is given, replay it."""
 
     def __init__(
         self, rows: JournalRows, budget: Budget, recording: Recording | None = None
@@ -74,7 +74,7 @@ class Journal:
         return Journal(self._rows, self._budget)
 
     def asked_anew(self) -> None:
-        """Count a request as answered by a model."""
+        """Count a request that a model answered because the recording could not."""
         if self.recording is not None:
             self.recording.asked_anew()
 
@@ -88,7 +88,7 @@ class Journal:
         return not self.hangs
 
     async def close(self) -> None:
-        """Store uncharged usage, and close the file."""
+        """Store the usage that is not yet recorded with an answer, and close the file."""
         try:
             if self._budget.loose.amounts and self.recording is None:
                 await self.note("rest", {}, None)
@@ -100,8 +100,8 @@ class Journal:
     async def once(
         self, kind: str, key: Any, shape: type[T], work: Callable[[], Awaitable[T]]
     ) -> T:
-        """Return the answer of `work()`, which runs once per `kind` and `key` (JSON). A final
-        FetchError is stored and raised again.
+        """Return the answer of `work()`, which runs only once for each `kind` and `key` (JSON). A
+        final FetchError is stored, and raised again by later calls.
         """
         asked = Request(kind, key)
         async with self._exclusive(asked, self._rows.answer) as row:
@@ -120,7 +120,9 @@ class Journal:
             return value
 
     async def find(self, kind: str, key: Any, shape: type[T]) -> T | None:
-        """Return the stored answer or None, or raise the stored failure."""
+        """Return the stored answer, or None if there is none. If a failure is stored, raise its
+        error.
+        """
         row = await self._rows.answer(Request(kind, key).key)
         answer = None if row is None else _answer_in(row, shape)
         return answer[0] if answer else None
@@ -130,8 +132,8 @@ class Journal:
         return await self._rows.count(kind)
 
     async def exchange(self, request: Request, ask: Ask[T], read: Ask[T]) -> T:
-        """Return `ask(tape)` and store the tape, or return `read(tape)` if it is stored. Stored
-        final failures are raised again.
+        """Return `ask(tape)` and store the tape, or return `read(tape)` if a tape is already
+        stored. Stored final failures are raised again.
         """
         if self.recording is not None:
             return await self._replay(self.recording, request, read)
@@ -150,7 +152,7 @@ class Journal:
             return value
 
     async def charge(self, request: Request) -> Amounts:
-        """Return a request's last charge by Usage field, or {}."""
+        """Return a request's last charge as amounts by Usage field, or {} if it has none."""
         found = await self._rows.exchanges(request.key)
         return json.loads(found[-1].used) if found else {}
 
@@ -168,7 +170,9 @@ class Journal:
             await self._put(Request("paid", ""), Tape(), None, bill)
 
     async def noted(self, kind: str, key: Any, *, before: bool = False) -> Any:
-        """Return the recorded value, or None. Without `before`, only replays have one."""
+        """Return the recorded value, or None. Outside replays, return it only if `before` is
+        set.
+        """
         if self.recording is not None:
             return await self.recording.noted(Request(kind, key))
         row = await self._exchanges.settled(Request(kind, key).key) if before else None
@@ -177,7 +181,9 @@ class Journal:
     async def moment(
         self, kind: str, key: Any, shape: Any, work: Callable[[], Awaitable[T]], otherwise: T
     ) -> T:
-        """Return and record `work()`. A replay returns the recorded value, or else `otherwise`."""
+        """Return and record the result of `work()`. A replay returns the recorded result, or
+        `otherwise` if there is none.
+        """
         kind_of: TypeAdapter[T] = TypeAdapter(shape)
         if self.recording is None:
             value = await work()
@@ -195,7 +201,7 @@ class Journal:
         self, request: Request, look: Callable[[str], Awaitable[T | None]]
     ) -> AsyncIterator[T | None]:
         """Yield the stored answer, or None if the caller must obtain it."""
-        # Include the lookup: an answer must not block the exchange it needs.
+        # The lookup is part of the key, so that an answer does not block the exchange it needs.
         key = f"{look.__name__} {request.key}"
         while (found := await look(request.key)) is None and key in self._running:
             await self._running[key].wait()
@@ -259,11 +265,11 @@ Write = Callable[[bytes], Awaitable[None]]
 
 
 class Record:
-    """A run's events. Without `write`, they are only collected."""
+    """A run's events. Without `write`, they are only kept in memory."""
 
     def __init__(self, write: Write | None = None) -> None:
         self._write = write
-        #: Whether each recorded event, by key, has only failed so far.
+        #: Maps the key of each recorded event to True if the event has only failed so far.
         self._known: dict[str, bool] = {}
         self._lines: list[bytes] = []
         #: All events of the session, including those of earlier processes.
@@ -282,7 +288,7 @@ class Record:
                 self._known[event.key] = self._known.get(event.key, True) and event.failed
 
     def tell(self, event: E) -> E:
-        """Return the event with the time added, and record it once."""
+        """Return the event with the time added, and record it unless it was recorded before."""
         now = {"v": VERSION, "at": datetime.now(UTC), "after": round(self.clock(), 3)}
         event = event.model_copy(update=now)
         if self._told_before(event):
@@ -311,7 +317,7 @@ class Record:
             raise self._fault
 
     def _told_before(self, event: Timed) -> bool:
-        """Return whether the event is old. A success after failures is new."""
+        """Return whether the event was recorded before. A success after failures counts as new."""
         if not (key := event.key):
             return False
         before = self._known.get(key)

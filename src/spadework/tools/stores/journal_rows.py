@@ -15,7 +15,7 @@ from spadework.tools.stores.disk import on_disk
 from spadework.tools.stores.private_files import write_atomically
 from spadework.values import Usage
 
-#: Selects each charge and its run time in seconds.
+#: Selects each charge, and the run time in seconds at that moment.
 USED = "SELECT used, elapsed FROM journal UNION ALL SELECT used, elapsed FROM exchanges"
 _OF_KEY = "SELECT number, pieces, error, used, elapsed FROM exchanges WHERE key = ? ORDER BY number"
 _OPENED = "SELECT coalesce(max(number), 0) FROM exchanges WHERE kind = 'opened' AND number < ?"
@@ -26,7 +26,7 @@ _REFUSED = (
 
 
 class AnswerRow(NamedTuple):
-    """An answer or final failure, with usage (JSON) and run time (seconds)."""
+    """An answer or final failure, with its usage (JSON) and the run time so far (seconds)."""
 
     key: str
     kind: str
@@ -76,7 +76,7 @@ class JournalRows(ABC):
 
     @abstractmethod
     async def put_body(self, name: str, packed: bytes) -> None:
-        """Store a body unless it is already stored."""
+        """Store a compressed body under its hash `name`, unless it is already stored."""
 
     @abstractmethod
     async def close(self) -> None:
@@ -107,12 +107,14 @@ class JournalRows(ABC):
         return [data for (data,) in await self.ask(asked, kind)]
 
     async def opened_before(self, number: int) -> int:
-        """Return the number of the last process start before `number`, or 0."""
+        """Return the row number of the last process start before row `number`, or 0 if there is
+        none.
+        """
         [(opened,)] = await self.ask(_OPENED, number)
         return int(opened)
 
     async def refused(self) -> str | None:
-        """Return the error of the first exchange over budget, or None."""
+        """Return the error of the first exchange that the budget prevented, or None."""
         return next((error for (error,) in await self.ask(_REFUSED)), None)
 
     async def charges(self) -> list[tuple[str, float]]:
@@ -135,7 +137,9 @@ class JournalRows(ABC):
 
 
 def sum_charges(rows: Iterable[Any]) -> tuple[Usage, float] | None:
-    """Return the total usage and the last time, or None. Raises sqlite3.DatabaseError."""
+    """Return the total usage and the latest run time, or None if there are no rows. Raises
+    sqlite3.DatabaseError if a row is unreadable.
+    """
     try:
         read = [(json.loads(used), float(elapsed)) for used, elapsed in rows]
         used = total(amounts for amounts, _ in read)
@@ -157,7 +161,7 @@ class Claim(Protocol):
         ...
 
     async def tell(self, lines: bytes) -> None:
-        """Store record lines and notify the session's watchers."""
+        """Store lines of the event record, and notify the session's watchers."""
 
     async def keep_file(self, name: str, data: bytes) -> None:
         """Store a file under `name`, its path within the session's folder."""
@@ -174,7 +178,9 @@ def claim_on(session_id: str) -> Claim | None:
 
 
 async def keep_file(path: Path, data: bytes) -> None:
-    """Write a file in a session's subfolder, and store it for other machines."""
+    """Write a file in a subfolder of a session. If a worker claims the session, also store the
+    file for other machines.
+    """
     if claim := claim_on(path.parent.parent.name):
         await claim.keep_file(f"{path.parent.name}/{path.name}", data)
     await on_disk(write_atomically, path, data)

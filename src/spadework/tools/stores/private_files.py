@@ -14,7 +14,7 @@ _OTHERS = 0o077
 
 
 def make_folder(folder: Path) -> None:
-    """Create a private folder and its missing parents."""
+    """Create a folder and its missing parents, accessible only to the current user."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         path.mkdir(mode=0o700, exist_ok=True)
@@ -54,7 +54,7 @@ def is_session_id(text: str) -> bool:
     return re.fullmatch(r"[A-Za-z0-9][\w-]{0,99}", text, re.ASCII) is not None
 
 
-#: Prevents line-ending conversion on Windows and inheritance by child processes.
+#: Flags that prevent line-ending conversion on Windows and inheritance by child processes.
 _AS_IT_IS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -101,7 +101,9 @@ _KIND = 0xFF
 
 
 def disk_fault(error: BaseException | None) -> OSError | sqlite3.Error | None:
-    """Return the first file or SQLite error, searching groups too, or None."""
+    """Return the error if it concerns files or SQLite, or the first such error of an exception
+    group, or None.
+    """
     if isinstance(error, BaseExceptionGroup):
         return next((found for one in error.exceptions if (found := disk_fault(one))), None)
     if isinstance(error, sqlite3.Error):
@@ -120,7 +122,7 @@ def said_of(fault: OSError | sqlite3.Error) -> str:
 MOST_CHARS = 200
 
 
-#: Prefixes of messages from psycopg and libpq.
+#: Prefixes that are removed from error messages of psycopg and libpq.
 _BEFORE = re.compile(
     r"^(?:(?:connection (?:failed|is bad)|connection to server at .*? failed|FATAL|ERROR): +)+"
 )
@@ -134,7 +136,7 @@ class DatabaseDown(OSError):
 
 
 class ClaimLost(OSError):
-    """Another process took over the session, or it was cancelled."""
+    """Another process took over the session, or the session was cancelled."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(errno.EBUSY, f"another worker has taken over session {session_id}")

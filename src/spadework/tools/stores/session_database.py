@@ -35,7 +35,9 @@ CREATE TABLE IF NOT EXISTS bodies (hash TEXT PRIMARY KEY, packed BLOB NOT NULL);
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
-    """Open a connection. If cancelled, wait for it and close it, to stop its thread."""
+    """Open a connection. If cancelled, wait until the connection is open and close it, so that its
+    thread stops.
+    """
 
     await on_disk(private_file, path)
 
@@ -53,8 +55,8 @@ async def connect(path: Path) -> aiosqlite.Connection:
 
 
 async def prepare(db: aiosqlite.Connection) -> None:
-    """Create missing tables. Raises SessionUnreadable (later version) or sqlite3.DatabaseError
-    (damaged file).
+    """Create missing tables. Raises SessionUnreadable if a later version wrote the file, and
+    sqlite3.DatabaseError if the file is damaged.
     """
     try:
         [(version,)] = await db.execute_fetchall("PRAGMA user_version")

@@ -26,18 +26,20 @@ _SWAPPED = str.maketrans(".,", ",.")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _YEAR, _CLOCK = re.compile(r"[12]\d{3}"), re.compile(r"(?<![\d:])(?:[01]?\d|2[0-3]):[0-5]\d(?!\d)")
 _WORD = re.compile(r"[^\W_][\w'’.+#-]*")
-#: Maps a question's stems to stems that answers may use instead.
+#: Maps stems of a question's words to other stems that answers may use instead.
 OTHER_WORDS = language_named(DEFAULT).other_words
 stem = stemmer(language_named(DEFAULT).stemmer)
 
 
 def stems(text: str, language: str = DEFAULT) -> set[str]:
-    """Return the distinct stems of the content words."""
+    """Return the distinct stems of a text's content words."""
     return set(terms(text, language))
 
 
 def nearest(text: str, others: Sequence[str]) -> list[int]:
-    """Return the indices of `others` that share content words, best first."""
+    """Return the indices of those `others` that share content words with `text`, most similar
+    first.
+    """
     code = spoken(text)
     said = stems(text, code)
     shared = [len(said & stems(other, code)) for other in others]
@@ -45,7 +47,7 @@ def nearest(text: str, others: Sequence[str]) -> list[int]:
 
 
 def numbers(text: str, language: str = DEFAULT) -> set[str]:
-    """Return a text's numbers, normalized ("1,000" as "1000"), and its months, such as "m5"."""
+    """Return a text's numbers, normalized ("1,000" as "1000"), and its months ("m5" for May)."""
     shown = text if text.isascii() else RUN.sub(" ", in_plain_signs(text))
     readings = [shown]
     if language_named(language).decimal == ",":
@@ -63,7 +65,7 @@ def months(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def dates(text: str, language: str = DEFAULT) -> set[str]:
-    """Return years, times, weekdays, and months next to a number."""
+    """Return a text's years, times and weekdays, and the months that stand next to a number."""
     told = (number for number in numbers(text, language) if _YEAR.fullmatch(number))
     return {*months(text, language), *told, *_CLOCK.findall(text), *weekdays(text, language)}
 
@@ -75,7 +77,7 @@ def weekdays(text: str, language: str = DEFAULT) -> set[str]:
 
 
 def spelled_numbers(text: str, language: str = DEFAULT) -> set[str]:
-    """Return numbers written in words, as digits."""
+    """Return the numbers that a text spells out in words, converted to digits."""
     pattern, known = _number_words(language)
     return {known[word] for word in pattern.findall(text.lower()) if word in known}
 
@@ -154,7 +156,8 @@ _LICENSED = re.compile(
     r"\b(?:licen[cs]ed|released|published|available|distributed) under (?:the )?(?:terms of the"
     rf" )?(?P<value>{_NAME})"
 )
-#: Maximum characters of an examined sentence, and of a relation's possible subject.
+#: Maximum characters of a sentence to examine, and of the text before a relation in which its
+#: subject is sought.
 MOST_CHARS, SUBJECT_CHARS = 2_000, 300
 #: Words too common in licence names to tell them apart.
 _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
@@ -162,7 +165,9 @@ _GENERIC = frozenset({"license", "licence", "the", "and", "of"})
 
 @dataclass(frozen=True)
 class Relation:
-    """A claim that `value` is the `what` of a subject, given by stems."""
+    """A claim that `value` is the `what` (such as the licence) of `subject`. The subject is a set
+    of word stems, and the value a set of words.
+    """
 
     what: str
     subject: frozenset[str]
@@ -186,8 +191,8 @@ def relations(sentence: str) -> tuple[Relation, ...]:
 
 
 def differ(one: str, other: str, asked: frozenset[str] = frozenset()) -> bool:
-    """Return whether two sentences give the same thing different values. A pronoun's relation must
-    be in `asked`.
+    """Return whether two sentences state different values for the same thing. If only one names
+    its subject, what they state must be in `asked`.
     """
     return any(
         a.what == b.what and not a.value & b.value and _same_subject(a, b, asked)
@@ -255,7 +260,8 @@ def _written(text: str) -> datetime | None:
     return None
 
 
-#: Scale words above this power of ten end a group ("two hundred thousand").
+#: Power of ten above which a scale word ends a group, as "thousand" does in "two hundred thousand
+#: and five".
 HUNDRED = 2
 NEAR = 0.05
 
@@ -306,7 +312,9 @@ _SQUARE, _DEGREES = ("square",), ("degree", "degrees")
 
 
 class Quantity(NamedTuple):
-    """A figure in its dimension's first unit. `digits` are significant."""
+    """A figure, converted to the first unit of its dimension, and its number of significant
+    digits.
+    """
 
     value: float
     digits: int
@@ -314,7 +322,7 @@ class Quantity(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A figure as written, with its offsets and possible readings."""
+    """A figure as written in a text, with its offsets and the quantities that it may mean."""
 
     text: str
     readings: tuple[Quantity, ...]
@@ -349,7 +357,9 @@ def is_unit(word: str) -> bool:
 
 
 def borne_out(stated: Figure, sources: Iterable[Figure]) -> bool:
-    """Return whether a source has the stated figure, possibly converted or rounded."""
+    """Return whether a figure in the sources equals the stated one, possibly converted or
+    rounded.
+    """
     return any(
         stated.text == source.text
         or any(is_same(own, other) for own, other in product(stated.readings, source.readings))

@@ -15,7 +15,7 @@ DEFAULT = "en"
 _LANG = "spadework.tools.text.lang"
 _CODE = re.compile(r"[a-z]{2,3}")
 _NEVER = re.compile(r"(?!)")
-#: A compared figure or date, after an optional currency sign.
+#: A figure or date in a comparison, after an optional currency sign.
 _FIGURE = r"[^\w\s]?(\d(?:[\d.,/-]*\d)?)"
 _WORDS = (
     "stop", "capitals", "elisions", "abbreviations", "maybe_last", "starters", "pronouns",
@@ -31,8 +31,8 @@ _AS_THEY_STAND = ("relation", "linked", "demonym", "request", "label", "expletiv
 
 @dataclass(frozen=True)
 class Talk:
-    """Patterns for small talk, and the replies to `opens` (`about`) and `closes` (`welcome`).
-    `fill` matches filler words.
+    """Patterns of small talk that opens or closes a conversation, and of filler words (`fill`).
+    `about` is the reply to an opening, and `welcome` the reply to a closing.
     """
 
     opens: re.Pattern[str]
@@ -44,8 +44,8 @@ class Talk:
 
 @dataclass(frozen=True)
 class Language:
-    """One language's data, with lower-case words. `letters` are outside a-z. `cues` match the
-    kinds of answer that a question asks for, such as a count or date.
+    """The data of one language, with words in lower case. `letters` are its letters other than
+    a-z. `cues` recognize the kind of answer that a question asks for, such as a count or date.
     """
 
     code: str
@@ -64,7 +64,7 @@ class Language:
     numbers: Mapping[str, str] = field(default_factory=dict)  # word → digits
     scales: Mapping[str, int] = field(default_factory=dict)  # word → power of ten
     nouns_in_capitals: bool = False  # not every capitalized word is a name
-    # These never end a sentence. Capitals make them case-sensitive.
+    # Abbreviations that never end a sentence. Those with capitals are case-sensitive.
     abbreviations: frozenset[str] = frozenset()
     maybe_last: frozenset[str] = frozenset()  # last only before one of `starters`
     starters: frozenset[str] = frozenset()
@@ -208,15 +208,15 @@ def _pattern(phrases: Iterable[str], spaced: bool) -> re.Pattern[str]:
 LOOKED_AT = 4_000
 #: Minimum share of function words in texts longer than SHORT words.
 LEAST_SHARE, SHORT = 0.15, 12
-#: Minimum score. A function word shared by n languages adds 1/n to each.
+#: Minimum score of a language. A function word that n languages share adds 1/n to each score.
 LEAST = 0.5
 #: Penalty for a word with letters foreign to the language.
 FOREIGN = 0.5
-#: Scores this close differ only by rounding.
+#: Scores that differ by less than this differ only by rounding.
 TIE = 1e-6
-#: Letters that one character of these scripts is worth.
+#: How many letters one character of each of these scripts counts as.
 SIGNS = {"kana": 2, "han": 2, "ko": 2}
-#: Minimum share of kana in Japanese, because Chinese may quote kana.
+#: Minimum share of kana in a Japanese text, because a Chinese text may quote some kana.
 KANA = 0.05
 
 #: A word, without the part after an apostrophe.
@@ -242,7 +242,7 @@ def language_of(text: str) -> str:
 
 
 def spoken(*texts: str) -> str:
-    """Return the language of the first clear text, or English."""
+    """Return the language of the first text whose language is clear, or else English."""
     return next(filter(None, map(language_of, texts)), DEFAULT)
 
 
@@ -334,7 +334,7 @@ class Phrases:
         return "rtl" if self.language in _RIGHT_TO_LEFT else "ltr"
 
     def __call__(self, name: str, **values: object) -> str:
-        """Return a phrase with `values` filled in, or else its English version."""
+        """Return the named phrase with `values` filled in, in English if the language lacks it."""
         own = language(self.language).report or _headings().get(self.language, {})
         return (own.get(name) or language(DEFAULT).report[name]).format(**values)
 

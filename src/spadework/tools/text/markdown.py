@@ -28,7 +28,7 @@ _FIRST_ITEM = re.compile(r"^[ \t]*(?:[-*+]|1[.)])[ \t]+\S")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The lines `markdown[start:end]`, with the `language` of a code fence."""
+    """A block of whole lines, `markdown[start:end]`. `language` is that of a code fence."""
 
     kind: Kind
     start: int
@@ -257,7 +257,9 @@ def _apart(marks: list[Mark]) -> list[Mark]:
 
 
 def units(text: str, block: Block) -> Iterator[tuple[int, int]]:
-    """Yield list items without bullets, table rows, and other blocks whole."""
+    """Yield the spans of a list's items (without bullets), of a table's rows, or of any other
+    whole block.
+    """
     if block.kind == "list":
         items = [m.span() for m in ITEM.finditer(text, block.start, block.end)]
         if not items or items[0][0] > block.start:
@@ -359,7 +361,9 @@ class _Scanner:
         return end
 
     def _pair(self, start: int, end: int) -> tuple[int, int]:
-        """Match a closing run with open runs, and return its unmatched rest."""
+        """Match a run of closing emphasis marks with open runs, and return the span of its
+        unmatched rest.
+        """
         waiting = self.emphasis[self.text[start]]
         last = enumerate(reversed(waiting[-_NESTING:]))
         alike = next((n for n, opening in last if opening.count == end - start), 0)
@@ -393,7 +397,9 @@ def _partners(text: str, start: int, end: int) -> dict[int, int]:
 
 
 def _inside_word(left: str, right: str, length: int) -> bool:
-    """Return whether asterisks are an operator, unlike in `**A**ccess`."""
+    """Return whether asterisks inside a word are an operator (`2**3`), not emphasis
+    (`**A**ccess`).
+    """
     figures = length == 1 or left.isdigit() or right.isdigit()
     return figures and in_spaced_word(left) and in_spaced_word(right)
 

@@ -21,7 +21,7 @@ from spadework.tools.text.sentences import sentences
 from spadework.tools.text.tables import LEAST_COLUMNS, Span, Step, cells, header_of, steps_of_lists
 from spadework.visible import bounded, one_line, visible
 
-#: Maximum distance and length of a neighbouring sentence, in characters.
+#: Maximum distance of a neighbouring sentence from a span, and its maximum length, in characters.
 REACH, MOST_CHARS = 800, 400
 _APART = re.compile(r"^\s{0,3}(?:#{1,6}\s|(?:[-*_]\s*){3,}$)", re.MULTILINE)
 
@@ -36,7 +36,7 @@ class PageText(str):
 
     @cached_property
     def headings(self) -> list[HeadingPath]:
-        """The start and path of each heading."""
+        """The start offset and path of each heading, such as "Install > Linux"."""
         return paths(found for found in headings(self) if not is_injection(found[2]))
 
     @cached_property
@@ -57,7 +57,9 @@ class PageText(str):
         return heading_at(self.headings, at)
 
     def header_of(self, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-        """Return the span of a table's column names, or None below `least`."""
+        """Return the span of a table's column names, or None if they are fewer than `least` or
+        unusable.
+        """
         key = table.start, least
         if key not in self._headers:
             header = header_of(self, table, least)
@@ -119,7 +121,9 @@ class PageStore:
         self._texts: dict[str, PageText] = {}
 
     async def put(self, text: str) -> tuple[str, str]:
-        """Store a cleaned text, with overlong lines broken. Return its hash and text."""
+        """Clean a text, break its overlong lines, and store it. Returns its hash and the stored
+        text.
+        """
         text = bounded(visible(text))
         digest = content_hash(text)
         if digest not in self._texts:
@@ -139,7 +143,7 @@ class PageStore:
         return self._texts[digest]
 
     async def texts(self, digests: Iterable[str]) -> dict[str, PageText]:
-        """Return the readable texts, keyed by hash."""
+        """Return the readable texts among those with these hashes, by hash."""
         found = {}
         for digest in dict.fromkeys(digests):
             with suppress(OSError, UnicodeDecodeError):

@@ -21,13 +21,14 @@ _BREAKS = (
     re.compile(r"[.!?\u3002\uff01\uff1f]['\")\]*_]*\s"),
     re.compile(r"\s"),
 )
-#: Maximum characters of a question used as a heading, and of a title.
+#: Maximum characters of a question used as a heading, and of a title made from a longer one.
 LONG, MOST_CHARS = 200, 100
 
 
 def cut(markdown: str, max_chars: int = 1500) -> list[tuple[int, int]]:
-    """Return the passages' (start, end) offsets. Headings, terms and lines that end in a colon
-    stay with the text after them. Only code and tables may exceed `max_chars`.
+    """Return the passages' (start, end) offsets. Headings, terms before a definition and lines
+    that end in a colon stay with the text after them. Only code and tables may exceed
+    `max_chars`.
     """
     passages: list[tuple[int, int]] = []
     start = end = 0
@@ -59,8 +60,8 @@ def _introduces(markdown: str, block: Block) -> bool:
 
 
 def pieces(markdown: str, block: Block, most: int, taken: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield pieces of at most `most` characters, except code and tables. The first leaves room for
-    `taken` characters, unless they exceed half of `most`.
+    """Yield the spans of a block's pieces, of at most `most` characters except for code and
+    tables. The first piece is shorter by `taken`, unless `taken` exceeds half of `most`.
     """
     start, end = block.start, block.end
     room = most - taken if taken <= most // 2 else most
@@ -126,7 +127,7 @@ def is_long(question: str) -> bool:
 
 
 def shorten_question(question: str) -> str:
-    """Return a question's first sentence, cut at a word if long."""
+    """Return a question's first sentence, cut after a word if it is too long."""
     text = question.strip()
     first = next((text[start:end] for start, end in sentences(text)), text)
     line = " ".join(first.split()).rstrip(" ,;:")

@@ -1,5 +1,5 @@
 """Detect prompt injection and keyword stuffing, which may not be used as evidence. A sentence that
-only quotes an order is kept.
+only quotes an order to a machine is kept.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from spadework.tools.text.language import language, spoken
 from spadework.tools.text.markdown import blocks, plain
 from spadework.tools.text.sentences import sentences
 
-#: Minimum words outside quotation marks in a sentence that reports an order.
+#: Minimum words outside quotation marks for a sentence to count as only quoting an order.
 REPORTS = 4
-#: A sentence this long is stuffed below this share of distinct words.
+#: Minimum words of a sentence stuffed with keywords, and the share of distinct words below which
+#: it counts as stuffed.
 STUFFED_WORDS, STUFFED_SHARE = 10, 0.5
 #: Length of the shortest order, "[inst]".
 LEAST = 6
@@ -33,7 +34,7 @@ _MACHINE = (
     rf"(?:(?:{_KIND}[ -]){{1,3}}{_BODY}|(?:ai )?language models?|llms?|ais?|chat ?bots?|chatgpt|"
     rf"claude|gemini|copilot|crawlers?|bots?|assistants?|agents?)"
 )
-#: Follows a machine's name, to exclude people such as "AI researchers".
+#: Must follow a machine's name, to exclude people such as "AI researchers".
 _ENDED = (
     r"(?=\s*[:,;.!?)\]—–]|\s-|\s+(?:that|which|who|reading|processing|summari[sz]ing|"
     r"crawling|visiting|indexing|please|must|should)\b|$)"
@@ -99,7 +100,7 @@ _ORDERS = tuple(
         r"\b(?:ignora|olvida|ignore)\s+(?:\w+\s+){0,3}(?:instrucciones|instruções)\s+(?:anteriores|previas)",
     )
 )
-#: A task before answering, which is an order if an address follows.
+#: A task to do before answering. It counts as an order to a machine if a web address follows.
 _ERRAND = re.compile(
     rf"{_COMMAND}(?:fetch|visit|open|call|load|request|go to|send|post)\b.{{0,200}}\b(?:before|"
     r"while|when|then)\s+(?:you\s+)?(?:answer|summari|writ|report|respond|continu)"
@@ -133,7 +134,9 @@ def is_injection(text: str) -> bool:
 
 
 def _sends_away(said: str) -> bool:
-    """Return whether a task precedes the last address (in linear time)."""
+    """Return whether a task to do before answering precedes the last web address. Takes linear
+    time.
+    """
     last = max(said.rfind("http://"), said.rfind("https://"))
     errand = _ERRAND.search(said) if last >= 0 else None
     return errand is not None and errand.start() <= last

@@ -13,11 +13,12 @@ _COLONS = (":", "：")
 #: A line that starts in bold or code and has no sentence end. It matches 92 of 100 list terms in
 #: five manuals.
 _TERM = re.compile(r"(?:\*\*|`)[^\n]{1,118}(?<![.!?;])(?<![.!?;]`)(?<![.!?;]\*\*)")
-#: Minimum share of linked text in a list of links.
+#: Share of linked text above which a block counts as a list of links.
 LINKS = 0.5
-#: Minimum words of prose without final punctuation, and maximum characters of a notice.
+#: Minimum words of prose without final punctuation, and maximum characters of a site notice, such
+#: as a cookie banner.
 LABEL_WORDS, NOTICE_CHARS = 8, 300
-#: Minimum words per item in lists other than menus.
+#: Minimum words per line of a list that is content, not a menu.
 MENU_WORDS = 4
 
 _LINK = re.compile(r"\[([^\[\]\n]*+)\]\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)*+\)")
@@ -44,14 +45,14 @@ def is_term(markdown: str, block: Block) -> bool:
     return bool(_TERM.fullmatch(markdown, block.start, block.end))
 
 
-#: Maximum sentences in brackets, beyond which a bracket counts as unclosed.
+#: Maximum sentences in a pair of brackets. Beyond it, the bracket counts as unclosed.
 MOST_IN_BRACKETS = 100
 _JOINER = "\u2060"
 _STOPS = ".!?\u2026\u061f\u06d4\u0964\u3002\uff01\uff1f"
 _LEFT_OUT = ("...", "\u2026")
 _CLOSING = "\"'\u201d\u2019\u201c\u00bb\u00ab\u203a\u2039)\\]\u2060"
 _NOTE = r"\u2060*\[\u2060*\d{1,3}\u2060*\]\u2060*"
-#: A sentence end. French puts a space before the closing mark.
+#: A sentence end. French puts a space before the closing quotation mark.
 _END = re.compile(
     rf"(?<![.!?\u2026])(?P<stop>[.!?\u2026\u061f\u06d4]++)"
     rf"[{_CLOSING}]*+(?:{_NOTE})*+(?:[ \u00a0\u202f]\u00bb(?=\s|$))?+(?=\s|$)"
@@ -157,7 +158,7 @@ def _ends(masked: str, start: int, match: re.Match[str], known: Language, first:
     if not stop:
         return True
     following = _first_word(masked, match.end())
-    # A lower-case word starts a sentence only if it also starts the unit.
+    # A lower-case word starts a sentence only if the paragraph or list item starts with it too.
     if following.islower() and following.isalpha() and following != first:
         return False
     if stop in _LEFT_OUT:
@@ -188,7 +189,7 @@ def _first_word(masked: str, start: int) -> str:
 
 
 def cleanliness(markdown: str) -> float:
-    """Return the share of content characters (0–1), or 1 for an empty text."""
+    """Return the share of characters that belong to content (0–1), or 1 for an empty text."""
     found = [(block.end - block.start, is_matter(markdown, block)) for block in blocks(markdown)]
     total = sum(chars for chars, _ in found)
     return sum(chars for chars, matter in found if matter) / total if total else 1.0

@@ -34,7 +34,7 @@ LEAST_HELD = 0.5
 #: Maximum words that name a thing after "how many" or "which".
 THING_WORDS = 2
 _YEAR = re.compile(r"[12]\d{3}")
-#: A cell without letters, which names no row.
+#: A cell with digits but no letters, which cannot name a row.
 _DIGITS = re.compile(r"[\W\d_]*\d[\W\d_]*")
 _YES = frozenset(("yes", "y", "true", "x", "ja", "oui", "sí", "si", "да", "はい", "是", "✓"))
 _NO = frozenset(("no", "n", "false", "nein", "non", "нет", "いいえ", "否", "✗"))
@@ -50,9 +50,9 @@ _SIGNS: Mapping[str, tuple[str, Callable[[Any, Any], bool], bool]] = {
 
 @dataclass(frozen=True)
 class Computed:
-    """A value computed from the `rows` of a table that satisfy `where`. `of` is the number of all
-    rows. `score` is the share of the question's words found in the table. `column` is "" for a
-    count.
+    """A value computed from the `rows` of a table that satisfy the condition `where`. `of` is the
+    number of all its rows. `score` is the share of the question's words found in the table.
+    `column` is "" for a count.
     """
 
     kind: Kind
@@ -65,7 +65,7 @@ class Computed:
 
 
 class _Condition(NamedTuple):
-    """A row's `column` has one of `values`, as the question's `words` state."""
+    """A condition stated by the question's `words`: a row's `column` has one of `values`."""
 
     column: int
     values: frozenset[str]
@@ -76,8 +76,8 @@ class _Condition(NamedTuple):
 
 @lru_cache(maxsize=64)
 def compute(question: str, code: str, text: str, about: str = "") -> Computed | None:
-    """Answer a question from tables, or return None for no or several answers. `about` is the
-    text's title.
+    """Answer a question from the tables in `text`, or return None if there is no single answer.
+    `about` is the text's title.
     """
     known = language(code)
     asked = known.cues_in(_without_bounds(question, code))  # "at most 5" asks for no maximum
@@ -116,13 +116,13 @@ class _Asked:
         self.negated = is_negated(_without_bounds(question, known.code), known.code)
         told = _conditions(self.naming, known, table)
         self.where = [*told, *self._switched({one.column for one in told})]
-        #: False if the question excludes rows, or a comparison fits no column.
+        #: False if the question excludes rows, or states a comparison that fits no column.
         self.applies = not known.excludes.search(question)
         for bound in bounds:
             found = self._bounded(bound)
             self.where += [found] if found else []
             self.applies &= bool(found) or _stems(bound.written, known) <= self.about
-        #: True if the only column meant has figures that allow no computation.
+        #: True if the question means one column, but its figures cannot be computed with.
         self.refused = False
         # Negations are understood only for a single yes-or-no condition.
         self.applies &= not self.negated or [one.kind for one in self.where] == ["yes or no"]
@@ -212,7 +212,8 @@ class _Asked:
         counting: bool,
     ) -> tuple[str, list[Span], int] | None:
         if kind == "count":
-            # With a "shifts" column, "how many shifts" asks for its value.
+            # If a column is called "shifts", "how many shifts" asks for its value, not for a count
+            # of rows.
             counted = self.counted | self.form
             free = set(range(len(self.table.names))) - {one.column for one in where}
             reads = any(
@@ -224,7 +225,8 @@ class _Asked:
             return (str(len(kept)), [span for span, _ in kept], -1) if fits and not reads else None
         if kind == "row":
             named = [n for n in columns if kept[0][1][n]]
-            # "Which oil" names the column, so other words may be missing from the table.
+            # If the question names the column ("which oil"), its other words may be missing from
+            # the table.
             sure = score == 1 or any(
                 self._amounts(n) or self._names(n) <= self.listed for n in named[:1]
             )
@@ -263,7 +265,9 @@ class _Asked:
 
 
 def _is_ranked(kind: Kind, asked: _Asked) -> bool:
-    """Return whether a superlative asks for "second" or "three largest"."""
+    """Return whether a superlative asks for more than the first, as in "second" or "three
+    largest".
+    """
     known, question = asked.known, asked.question
     found = known.cues[kind].search(question)
     if found and not known.unspaced:
@@ -275,7 +279,9 @@ def _is_ranked(kind: Kind, asked: _Asked) -> bool:
 
 
 def _is_named(name: str, question: str, asked: set[str], held: set[str], known: Language) -> bool:
-    """Return whether a column is named, outside longer names ("population density")."""
+    """Return whether a question names a column, other than as part of a longer name ("population"
+    in "population density").
+    """
     every = _stems(name, known)
     own = {stem for stem in every if stem.isalpha() and not is_unit(stem)} or every
     others = {other for stem in asked for other in OTHER_WORDS.get(stem, ())}
@@ -289,7 +295,7 @@ def _is_named(name: str, question: str, asked: set[str], held: set[str], known: 
 
 
 def _measuring_columns(question: str, known: Language, table: Table) -> list[int]:
-    """Return columns that a superlative may mean ("heaviest": in kg)."""
+    """Return the columns that a superlative may refer to, such as one in kg for "heaviest"."""
     words = re.findall(r"\w+", question.casefold())
     asked = {each for word in words for each in known.dimensions.get(word, ())}
     found = list[int]()
@@ -333,7 +339,7 @@ def _key(asked: set[str], known: Language, table: Table) -> Iterator[_Condition]
 
 
 class _Bound(NamedTuple):
-    """A question's comparison with a figure, year or date."""
+    """A comparison with a figure, year or date that a question states."""
 
     text: str
     sign: str
@@ -343,7 +349,9 @@ class _Bound(NamedTuple):
     amount: Amount | None
 
     def rows_within(self, column: Sequence[str], name: str, code: str) -> frozenset[str] | None:
-        """Return the cells that satisfy the comparison, or None if incomparable."""
+        """Return the cells that satisfy the comparison, or None if the column cannot be
+        compared.
+        """
         read = None if self.of_time else amounts(tuple(column), code)
         if read and self.amount:
             return self._larger_or_smaller(read, self.amount, name, code)
@@ -379,7 +387,7 @@ class _Bound(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _bounds(question: str, code: str) -> tuple[_Bound, ...]:
-    """Return the comparisons. "Before" and similar need a year or date."""
+    """Return the comparisons that a question states. Those such as "before" need a year or date."""
     bounds = language(code).bounds
     found = [(name, match) for name in bounds for match in bounds[name].finditer(question)]
     every = [match for _, match in found]
@@ -445,7 +453,9 @@ def _stems_of_days(text: str, known: Language) -> set[str]:
 
 
 def _form_words(question: str, known: Language) -> set[str]:
-    """Return stems of words that only name the operation, unlike "population"."""
+    """Return the stems of words that only name the operation, such as "how many". "Population" is
+    not included, because it also says what is counted.
+    """
     found: Iterator[str] = (
         match[0]
         for name in _KINDS

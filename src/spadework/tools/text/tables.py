@@ -20,7 +20,7 @@ from spadework.tools.text.sentences import is_ended
 Span = tuple[int, int]
 
 _CELL = re.compile(r"(?<!\\)\|")
-#: Delimiter cells below a header, and below data without one.
+#: Delimiter cells of a table with column names, and of a table without them.
 NAMES, NO_NAMES = "---", "--"
 LEAST_COLUMNS = 3
 #: A label's final colon, before any closing emphasis.
@@ -30,8 +30,8 @@ _FIGURE = re.compile(r"(?!(?:1[5-9]|20)\d\d\b)\W*\d")
 
 
 def header_of(text: str, table: Block, least: int = LEAST_COLUMNS) -> Span | None:
-    """Return the header row's span, or None. A header has no figures, at least `least` columns and
-    no NO_NAMES cells below.
+    """Return the span of the header row, or None. A header has at least `least` columns, no
+    figures, and a delimiter row below it that is not made of NO_NAMES.
     """
     lines = list(islice(_lines(text, table.start, table.end), 2))
     ruled = text[slice(*lines[1])] if len(lines) > 1 else ""
@@ -113,7 +113,7 @@ _DIGIT_FIRST = re.compile(r"\W{0,3}\d")
 
 
 class Amount(NamedTuple):
-    """A number with its unit, currency and `kind` (its other words)."""
+    """A number with its unit, currency (`money`) and `kind` (the other words beside it)."""
 
     number: float
     factor: float
@@ -124,7 +124,7 @@ class Amount(NamedTuple):
 
     @property
     def value(self) -> float:
-        """The number in its dimension's first unit."""
+        """The number, converted to the first unit of its dimension."""
         return self.number * self.factor
 
 
@@ -166,7 +166,7 @@ def _amount(cell: str, code: str, swapped: bool) -> Amount | None:
 
 
 def total_of(figures: Sequence[Amount], *, mean: bool) -> str | None:
-    """Return the sum or mean in the shared unit, or None without one."""
+    """Return the sum or mean in the unit that all figures share, or None if they share none."""
     if len({(one.factor, one.unit) for one in figures}) != 1:
         return None
     total = math.fsum(one.number for one in figures)
@@ -181,7 +181,7 @@ def is_measure(word: str, code: str) -> bool:
 
 
 def unit_of(rest: str, code: str) -> tuple[float, str] | None:
-    """Return the factor and dimension of a leading unit, or None if unclear."""
+    """Return the factor and dimension of the unit at the start of `rest`, or None if unclear."""
     scales = language(code).scales
     if language(code).unspaced:
         powers = [scales[sign] for sign in rest.strip()[:2] if sign in scales]
@@ -193,7 +193,7 @@ def unit_of(rest: str, code: str) -> tuple[float, str] | None:
     if not found or found[0].start or (len(words) > 1 and all(word in scales for word in words)):
         return None
     last = found[0].readings[-1]
-    # Fahrenheit has no factor.
+    # Fahrenheit cannot be converted by a factor alone.
     fahrenheit = last.dimension == "celsius" and last.value != 1
     return (1.0, "fahrenheit") if fahrenheit else (last.value, last.dimension)
 
@@ -247,14 +247,18 @@ class Table:
         return tuple(row[n] for _, row in self.rows)
 
     def is_numeric(self, n: int) -> bool:
-        """Return whether a column mostly contains figures, readable or not."""
+        """Return whether at least half of a column's filled cells start with a figure, readable or
+        not.
+        """
         filled = [value for value in self.column(n) if value]
         return 2 * sum(map(bool, map(_DIGIT_FIRST.match, filled))) >= len(filled)
 
 
 @lru_cache(maxsize=64)
 def tables_of(text: str, code: str) -> tuple[Table, ...]:
-    """Return a text's tables, without totals. Tables with overlong rows are omitted."""
+    """Return a text's tables without rows of totals. Tables with a row longer than the header are
+    omitted.
+    """
     made, above = [], paths(headings(text))
     for block in blocks(text):
         header = header_of(text, block) if block.kind == "table" else None
@@ -270,7 +274,9 @@ def tables_of(text: str, code: str) -> tuple[Table, ...]:
 
 
 def _without_totals(rows: Sequence[Row], code: str) -> Sequence[Row]:
-    """Drop a trailing totals row, or all rows if unsure."""
+    """Return the rows without a last row of totals, or no rows if it is unclear whether there is
+    one.
+    """
     if not rows:
         return rows
     *others, (_, last) = rows
@@ -297,7 +303,7 @@ _WITHIN = ("list", "code", "table", "quote")
 
 
 class Step(NamedTuple):
-    """A list item: number, offset of the list's first item, and end."""
+    """A list item: its number, the offset of its list's first item, and the item's end."""
 
     number: int
     first: int
@@ -321,7 +327,7 @@ def steps_of_lists(text: str, found: Iterable[Block]) -> dict[int, Step]:
             before = before if block.kind in _WITHIN else None
             continue
         items = list(ITEM.finditer(text, block.start, block.end))
-        # A block without items continues an interrupted item.
+        # A block without item markers is the rest of an item that another block interrupted.
         ends = [*(item.start() for item in items[1:]), block.end][: len(items)]
         for item, end in zip(items, ends, strict=True):
             column = len(item[0][: -len(item[0].lstrip())].expandtabs(4))

@@ -14,7 +14,7 @@ from spadework.tools.text.language import Language, language
 
 #: Thai, Lao, Burmese, Khmer and East Asian scripts, written without spaces.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
-#: Letters and vowel signs of unspaced scripts and Korean (words include endings).
+#: Letters and vowel signs of scripts without spaces, and of Korean, whose words include endings.
 RUN_SIGNS = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf\u1000-\u103f\u1050-\u109f\u1100-\u11ff"
     "\u1780-\u17d3\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u318e"
@@ -25,14 +25,16 @@ RUN = re.compile(f"[{RUN_SIGNS}]+")
 
 
 def in_spaced_word(char: str) -> bool:
-    """Return whether a character is `_` or in a spaced script's word."""
+    """Return whether a character is `_`, or a letter or digit of a script with spaces between
+    words.
+    """
     if char.isascii():
         return char.isalnum() or char == "_"
     return char.isalnum() and not _UNSPACED.match(char)
 
 
 def is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether `text[start:end]` is whole words, unlike "mid" in "middle"."""
+    """Return whether `text[start:end]` consists of whole words, unlike "mid" in "middle"."""
     return not _is_joined(text, start) and not _is_joined(text, end)
 
 
@@ -66,8 +68,8 @@ Stemming = Callable[[str], str]
 
 
 def terms(text: str, code: str) -> list[str]:
-    """Return stems without stop words, in order, with repeats. Unspaced text is cut at stop words
-    into overlapping character pairs.
+    """Return a text's stems in order, with repeats and without stop words. Text without spaces is
+    split at stop words, and then into overlapping pairs of characters.
     """
     known = language(code)
     words, stop = _words(text, known), known.stop
@@ -115,7 +117,9 @@ def _mark(figure: str) -> str:
 
 
 def pairs(run: str) -> list[str]:
-    """Return a run's overlapping character pairs, or its single character."""
+    """Return the overlapping character pairs of a run of text without spaces, or its single
+    character.
+    """
     return [run[n : n + 2] for n in range(len(run) - 1)] or [run]
 
 
@@ -123,7 +127,7 @@ def _words(text: str, known: Language) -> Iterable[str]:
     if text.isascii():
         words = _PLAIN.findall(text.lower())
     else:
-        # Replace frequent characters first: NFKC is slow on changed text.
+        # Replace frequent characters first, because NFKC is slow on text that it must change.
         text = text.replace("\u2026", " ").replace("\u00a0", " ").replace("\u2019", "'")
         text = in_plain_signs(text).lower()
         if _ODD.search(text):

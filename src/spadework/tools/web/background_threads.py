@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: Maximum idle threads kept, because starting one delays a busy event loop.
+#: Maximum number of idle threads to keep, because starting a thread delays a busy event loop.
 MOST_IDLE = 8
 _ENDS: set[Callable[[], None]] = set()
 
@@ -83,7 +83,9 @@ def kill_group(process: subprocess.Popen[Any] | Process | psutil.Process) -> Non
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Register `end` to stop a child if this process exits in the context."""
+    """Register `end`, which stops a child process, to be called if this process exits within the
+    context.
+    """
     _ENDS.add(end)
     try:
         yield
@@ -92,6 +94,6 @@ def ended_by(end: Callable[[], None]) -> Iterator[None]:
 
 
 def end_all() -> None:
-    """Stop all registered children."""
+    """Stop all registered child processes."""
     for end in tuple(_ENDS):
         end()

@@ -36,7 +36,9 @@ HOW_TO_INSTALL = (
 
 
 def installed_chromium(path: str = "") -> str:
-    """Return the browser at `path`, or the first one found, or "" if none."""
+    """Return the path of the browser at `path` or, if `path` is "", of the first one found.
+    Returns "" if there is none.
+    """
     if path:
         return shutil.which(str(Path(path).expanduser())) or ""
     return _find_browser(_NAMES, _PLACES) or headless_shell()

@@ -1,5 +1,5 @@
 """Connect to servers: TLS certificates, proxies, host names, and cleanup after cancellation. The
-system resolves names, because DNS clients would ignore the hosts file.
+operating system resolves names, because a DNS client would ignore the hosts file.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def proxy_for(url: str) -> str | None:
 
 
 def authorization(proxy: str) -> list[tuple[bytes, bytes]]:
-    """Return the header for the proxy's user and password, if any."""
+    """Return the header with the proxy's user name and password, or an empty list without them."""
     parts = urlsplit(proxy)
     if not parts.username:
         return []
@@ -127,7 +127,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 class ClosingStream(httpcore.AsyncNetworkStream):
-    """A connection that closes if its TLS handshake is cancelled, unlike httpcore's."""
+    """A connection that, unlike httpcore's, closes if its TLS handshake is cancelled."""
 
     def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
         self._inner = inner
@@ -188,7 +188,7 @@ def closing_lines(client: C) -> C:
 
 
 def read_key(secret: SecretStr | None, variable: str) -> str:
-    """Return the key in a secret. Raises SettingsError if missing or malformed."""
+    """Return the key in a secret. Raises SettingsError if the key is missing or malformed."""
     key = secret.get_secret_value().strip() if secret else ""
     if not key:
         raise SettingsError(f"{variable} is not set.")
@@ -212,7 +212,7 @@ async def ask_again(
     jitter: float = 1.0,
 ) -> T:
     """Call `ask` up to `most` times. After an error, `worth` returns whether to retry, or the
-    seconds to wait first. Other pauses grow from `first` seconds.
+    seconds to wait before the retry. Without such seconds, pauses grow from `first` seconds.
     """
 
     def pause(state: RetryCallState) -> float:
@@ -223,7 +223,7 @@ async def ask_again(
         return min(LONGEST, first * 2.0 ** (state.attempt_number - 1) + random.uniform(0, jitter))
 
     retrying = AsyncRetrying(
-        # Zero seconds also means to retry.
+        # A wait of zero seconds also means to retry.
         retry=retry_if_exception(lambda error: worth(error) is not False),
         stop=stop_after_attempt(most),
         wait=pause,
@@ -232,7 +232,8 @@ async def ask_again(
     return await retrying(ask)
 
 
-#: Headers with each window's remaining requests and its end (seconds or Unix time).
+#: Headers with the remaining requests of each rate-limit window, and its end (in seconds or as a
+#: Unix time).
 RATE_LIMIT_HEADERS = ("x-ratelimit-remaining", "x-ratelimit-reset")
 #: Larger values are a Unix time, not a delay in seconds.
 _MOST_WAIT = 1e9
@@ -287,7 +288,7 @@ class _LookUp:
 
 
 class Resolver:
-    """Resolves names with `look_up`, for all threads and event loops."""
+    """Resolves host names with `look_up`, for all threads and event loops of this process."""
 
     def __init__(
         self,
@@ -304,7 +305,7 @@ class Resolver:
 
     @property
     def under_way(self) -> frozenset[str]:
-        """The names being looked up or waiting to be."""
+        """The host names that are being looked up or that wait for a lookup."""
         with self._lock:
             return frozenset(str(asked[0]) for asked in self._asked)
 

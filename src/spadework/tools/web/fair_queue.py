@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 @dataclass(eq=False)
 class Waiter:
-    """A waiter in the event loop. `called` is resolved at its turn."""
+    """A waiter for a slot, in its event loop. `called` is resolved when its turn comes."""
 
     loop: asyncio.AbstractEventLoop = field(init=False)
     called: asyncio.Future[None] = field(init=False)
@@ -54,7 +54,7 @@ class Room:
         self._lock = threading.RLock()
         self._inside: Counter[Hashable] = Counter()
         self._waiting: list[_Waiter] = []
-        #: The sequence number of each current party's last slot.
+        #: The sequence number of the last slot given to each current party.
         self._called: dict[Hashable, int] = {}
         self._calls = 0
 
@@ -65,8 +65,8 @@ class Room:
 
     @asynccontextmanager
     async def place(self, party: Hashable, most: Callable[[], int]) -> AsyncIterator[None]:
-        """Hold one of `most()` slots. Any thread may call `most`. When its result changes, call
-        `look_again`.
+        """Hold one of `most()` slots for a party. Any thread may call `most`. Call `look_again`
+        when its result changes.
         """
         waiter = _Waiter(party, most)
         with self._lock:
@@ -122,7 +122,7 @@ class Rooms:
 
     @asynccontextmanager
     async def place(self, what: str, party: Hashable, most: int) -> AsyncIterator[None]:
-        """Hold one of the `most` slots of `what` for a party."""
+        """Hold one of the `most` slots of the resource `what` for a party."""
         with self._lock:
             room, visitors = self._rooms.get(what) or (Room(), 0)
             self._rooms[what] = room, visitors + 1
@@ -176,7 +176,7 @@ class Visit:
     shut: float = 0.0
 
 
-#: Raises an error if waiting for a slot is pointless.
+#: A function that raises an error if waiting for a slot is pointless.
 Check = Callable[[Opening], None]
 
 
@@ -184,7 +184,7 @@ def wait_on(opening: Opening) -> None:
     """Accept any waiting time."""
 
 
-#: Provides the current session's slots, like `shared_place`.
+#: A function like `shared_place` that provides the current session's slots.
 Place = Callable[[str, Callable[[], int], float, Check], AbstractAsyncContextManager[Visit]]
 SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 
@@ -193,7 +193,7 @@ SHARED: ContextVar[Place | None] = ContextVar("shared_rooms", default=None)
 async def shared_place(
     what: str, most: Callable[[], int], every: float = 0.0, check: Check = wait_on
 ) -> AsyncIterator[Visit]:
-    """Hold one of the `most` slots that all machines share, started at least `every` seconds
+    """Hold one of the `most` slots that all machines share. Slots start at least `every` seconds
     apart. Without a working common database, do not wait.
     """
     shared = SHARED.get()

@@ -13,7 +13,7 @@ from tld.utils import MozillaTLDSourceParser
 
 
 class _Installed(MozillaTLDSourceParser):
-    """The suffix list installed with `tld`, which must not download another."""
+    """The suffix list installed with `tld`. It prevents `tld` from downloading another list."""
 
     uid = "spadework"
 
@@ -40,7 +40,7 @@ _STATE = frozenset(("gov", "gob", "gouv", "govt", "gub", "gv", "go", "mil"))
 @lru_cache(maxsize=4096)
 def is_official(host: str) -> bool:
     """Return whether only governments and their organisations can register a lower-case host."""
-    # Add a label: a suffix such as gov.uk may have pages.
+    # Add a label, because a suffix such as gov.uk may have pages of its own.
     url = SplitResult("http", f"www.{host}", "", "", "")
     suffix = str(get_tld(url, fail_silently=True, parser_class=_Installed) or "")
     reserved = "." in host and (suffix == "int" or not _STATE.isdisjoint(suffix.split(".")))
@@ -95,7 +95,9 @@ _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]+\.[\w.-]+")
 
 @lru_cache(maxsize=10_000)
 def canonical_url(url: str) -> str:
-    """Return a working URL shared by all variants of a page. Never raises; idempotent.
+    """Return one working URL for all variants of a page's URL. The function is idempotent and
+    never
+    raises.
     - Normalized: scheme (https, except for IP addresses, names without a dot and other ports),
       case, default port, escapes, `.` and `..`, and the order of parameters.
     - Removed: user name, fragment, tracking parameters, `www.`, trailing slash, AMP and mobile

@@ -91,8 +91,8 @@ CREATE TRIGGER tell AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION tell_wa
 CREATE TRIGGER tell AFTER INSERT ON signals FOR EACH ROW EXECUTE FUNCTION tell_workers();;
 CREATE TRIGGER tell AFTER UPDATE ON sessions FOR EACH ROW EXECUTE FUNCTION tell_all();;
 """
-#: Slots at resources (`rooms`), runs and daily spending. The tables of slots are unlogged, so that
-#: a slot costs no disk write.
+#: Tables of slots at shared resources (`rooms`), of runs and of daily spending. Those of slots are
+#: unlogged, so that a slot costs no disk write.
 _LIMITS = """
 CREATE UNLOGGED TABLE askers (
     process text PRIMARY KEY,
@@ -126,8 +126,8 @@ CREATE TABLE spent (
 );
 ALTER TABLE sessions ADD COLUMN most_runs integer NOT NULL DEFAULT 0;
 """
-#: The row of a room is locked while its slots change. A free slot goes to the user with the fewest
-#: slots there, then to the session with the fewest.
+#: Functions that assign slots, locking the row of the resource (`room`). A free slot goes to the
+#: user with the fewest slots there, then to that user's session with the fewest.
 _PLACES = """
 CREATE FUNCTION call_in(room text, own text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -213,7 +213,7 @@ BEGIN
     END LOOP;
 END $$;;
 """
-#: Processes report a user's daily spending in turn, and receive the others' total.
+#: Processes report a user's daily spending one at a time, and receive the total of the others.
 _DAY = """
 CREATE FUNCTION tell_spent(
     own spent, OUT tokens bigint, OUT money double precision,

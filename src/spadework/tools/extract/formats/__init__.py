@@ -26,6 +26,6 @@ class Format:
 
 @cache
 def added_formats() -> dict[str, Format]:
-    """Return the formats in this folder by name."""
+    """Return the formats in this folder, keyed by name."""
     modules = (import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__))
     return {module.FORMAT.name: module.FORMAT for module in modules if hasattr(module, "FORMAT")}

@@ -36,7 +36,9 @@ def part(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def words(answer: Mapping[str, Any], name: str) -> str:
-    """Return the field `name` as one line, or "". For an object, this is its name, type or URL."""
+    """Return the field `name` as one line, or "". If the field is an object, return its name, type
+    or URL.
+    """
     found = answer.get(name)
     if isinstance(found, dict):
         found = found.get("name") or found.get("type") or found.get("url")
@@ -52,7 +54,9 @@ def package(
     author: str = "",
     day: str = "",
 ) -> Extracted:
-    """Return a package description as Markdown. Raises Unreadable without a title or text."""
+    """Return a package description as Markdown. Raises Unreadable if it has no title, or neither a
+    summary nor a README.
+    """
     if not title or not (summary or readme):
         raise Unreadable("The package description is empty.")
     told = "\n".join(item(plain(f"{name}: {said}")) for name, said in facts.items() if said)
@@ -75,7 +79,9 @@ def read_readme(text: object, media_type: str, url: str) -> Extracted | None:
 
 
 def unpack_base64(content: object) -> bytes:
-    """Decode base64 text; return b"" for non-text. Raises Unreadable if invalid."""
+    """Decode base64 text, or return b"" if `content` is not text. Raises Unreadable if it is
+    invalid.
+    """
     try:
         return base64.b64decode(content if isinstance(content, str) else "", validate=False)
     except (binascii.Error, ValueError):

@@ -12,7 +12,7 @@ from spadework.tools.extract.html import extract
 
 
 def extract_article(body: bytes, url: str) -> Extracted:
-    """Return the article, titled from the URL. Raises TooLarge or Unreadable."""
+    """Return the article, with a title taken from the URL. Raises TooLarge or Unreadable."""
     title = escape(unquote(urlsplit(url).path.rpartition("/wiki/")[2]).replace("_", " "))
     return extract(
         f"<title>{title}</title><main><h1>{title}</h1>{decode(body, 'utf-8')}</main>", url

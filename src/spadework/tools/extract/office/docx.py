@@ -145,7 +145,7 @@ _UNSEEN = frozenset(
     {"del", "moveFrom", "Fallback", "instrText", "pPr", "rPr", "tblPr", "trPr", "tcPr"}
 )
 _SIGNS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "p": " "}
-#: Parts that contain notes, keyed by the element that refers to them.
+#: Parts of the file that contain notes, keyed by the element that refers to them.
 _NOTES = {"footnoteReference": "footnotes", "endnoteReference": "endnotes"}
 _MOST_SPAN = 63
 _BREAKS_LINK = re.compile(r"[\s()<>]")
@@ -164,9 +164,9 @@ class _Document:
         self._package = package
         self._links = package.relations(package.main)
         self._styles = Styles(package.tree("word/styles.xml"), package.tree("word/numbering.xml"))
-        #: The last number used at each depth, by list.
+        #: The last item number used at each depth, keyed by list.
         self._numbers: dict[str, list[int]] = {}
-        #: Note numbers in order of first reference, by part and id.
+        #: Note numbers in order of first reference, keyed by part and id.
         self._called: dict[tuple[str, str], int] = {}
         self.draft = Draft()
         self.title = ""

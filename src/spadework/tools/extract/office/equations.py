@@ -11,14 +11,14 @@ from spadework.tools.extract.xml import Element, attribute, child, tag
 #: Invisible operators and spaces.
 _UNSEEN = dict.fromkeys(map(ord, "\u2061\u2062\u2063\u2064\u200b\u2060"))
 _ATOM = re.compile(r"[\w.,\u221e'\u2032!%°]*")
-#: A text's end that a letter would run into: a word, superscript or subscript.
+#: The end of a text that a following letter would run into: a word, superscript or subscript.
 _WORD_ENDS = re.compile(r"[^\W\d_]{2,}$|[_^]\w*$")
 _WORD_BEGINS = re.compile(r"[^\W\d_]{2}")
 _DEEPEST = 60
 
 
 class _Unknown(Exception):
-    """A formula with an unknown element or too much nesting."""
+    """Raised for a formula that has an unknown element or is nested too deeply."""
 
 
 def linear(formula: Element) -> str:

@@ -75,7 +75,9 @@ _TEMPLATES = frozenset(
 
 
 def open_zip(body: bytes, what: str) -> zipfile.ZipFile:
-    """Open a zip file. Raises Unreadable if damaged, or TooLarge over MAX_ENTRIES."""
+    """Open a zip file. Raises Unreadable if the file is damaged, or TooLarge if it has more than
+    MAX_ENTRIES entries.
+    """
     entries = body.count(_ENTRY)
     if entries > MAX_ENTRIES:
         raise TooLarge(f"The {what} has {entries:,} entries; the limit is {MAX_ENTRIES:,}.")
@@ -94,7 +96,9 @@ class Package:
         self.main = self._main() if "[Content_Types].xml" in self.names else ""
 
     def read(self, name: str, limit: int = MAX_PART) -> bytes:
-        """Return a part, or b"" if missing. Raises Unreadable, or TooLarge beyond `limit` bytes."""
+        """Return a part's bytes, or b"" if the part is missing. Raises Unreadable, or TooLarge if
+        it has more than `limit` bytes.
+        """
         if name not in self.names:
             return b""
         self._read.add(name)
@@ -105,12 +109,12 @@ class Package:
         return found
 
     def tree(self, name: str) -> Element | None:
-        """Return a part as XML, or None if missing or empty."""
+        """Return a part as XML, or None if the part is missing or empty."""
         xml = self.read(name)
         return xml_tree(xml, self.what) if xml.strip() else None
 
     def needed(self, name: str) -> Element:
-        """Return a part as XML. Raises Unreadable if missing or empty."""
+        """Return a part as XML. Raises Unreadable if the part is missing or empty."""
         found = self.tree(name)
         if found is None:
             raise Unreadable(f"The {self.what} is damaged: {name} is missing.")
@@ -124,7 +128,7 @@ class Package:
         return ""
 
     def relations(self, name: str) -> dict[str, str]:
-        """Return a part's relationships: part names or URLs, keyed by id."""
+        """Return a part's relationships: the names of other parts, or URLs, keyed by id."""
         folder, _, file = name.rpartition("/")
         found = self.tree(f"{folder}/_rels/{file}.rels")
         relations = {}
@@ -136,7 +140,9 @@ class Package:
         return relations
 
     def about(self, markdown: str, *, title: str = "", kind: str) -> Extracted:
-        """Return Markdown with the Office file's metadata. `title` is a default."""
+        """Return Markdown with the Office file's metadata. `title` is used if the metadata has no
+        title.
+        """
         core = self.tree("docProps/core.xml")
         said = {tag(part): text(part) for part in core} if core is not None else {}
         if said.get("creator") in _TEMPLATES:
@@ -145,7 +151,9 @@ class Package:
         return described(said, blocks([markdown, self.unread()]), title=title, kind=kind)
 
     def unread(self, known: Collection[str] = ()) -> str:
-        """Return a line that names unread parts, except `known`, or ""."""
+        """Return a line that names the parts that were not read, except `known`, or "" if there
+        are none.
+        """
         left = [
             name
             for name in self.names
@@ -160,7 +168,7 @@ class Package:
 
 
 def described(said: Mapping[str, str], markdown: str, *, title: str = "", kind: str) -> Extracted:
-    """Return Markdown with Dublin Core metadata. `title` is a default."""
+    """Return Markdown with Dublin Core metadata. `title` is used if the metadata has no title."""
     return Extracted(
         title=said.get("title") or title,
         markdown=markdown,
@@ -176,7 +184,7 @@ _NAMES, _VALUES = ("cat", "xVal"), ("val", "yVal")
 
 
 def drawing_text(package: Package, relations: dict[str, str], element: Element) -> str:
-    """Return a drawing's text. `element` is a chart, or a diagram's `relIds`."""
+    """Return a drawing's text. `element` is a chart, or the `relIds` element of a diagram."""
     is_chart = tag(element) == "chart"
     name = relations.get(attribute(element, "id" if is_chart else "dm"), "")
     root = package.tree(name)

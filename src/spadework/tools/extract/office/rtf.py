@@ -16,7 +16,7 @@ from spadework.tools.extract.notation import Place, joined
 
 _to_text: Any = striprtf.rtf_to_text  # striprtf has no types.
 
-#: Maximum bytes of a file without pictures. Much longer files take minutes.
+#: Maximum bytes of a file, not counting its pictures. Much longer files take minutes.
 MAX_BYTES = 20_000_000
 
 _PICTURE = re.compile(rb"(?<=\\pict)[^{}]{1000,}(?=})")
@@ -106,7 +106,7 @@ def _with_scripts(text: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Return striprtf's lines as Markdown. Table rows end with a bar."""
+    """Return striprtf's lines as Markdown. A line that ends with a bar is a table row."""
     parts = []
     lines = (line for line in text.split("\n") if line.strip())
     for kind, group in groupby(lines, key=_kind):

@@ -49,7 +49,7 @@ _DATES = frozenset([*range(14, 23), *range(27, 37), 45, 46, 47, *range(50, 59)])
 _QUOTED = re.compile(r"\"[^\"]*\"|\\.|\[[^\]]*\]")
 #: Letters that mark a date format, except in quotes or brackets.
 _DATE_LETTERS = re.compile(r"[ymdhs]", re.IGNORECASE)
-#: Number of the built-in elapsed-time format, and letters of custom ones.
+#: Number of the built-in elapsed-time format, and a pattern for the letters of custom ones.
 _LAPSE, _LAPSES = 46, re.compile(r"\[(?:h+|m+|s+)\]", re.IGNORECASE)
 _ROW = re.compile(rb"<(?:\w+:)?row\b")
 _PLACE = re.compile(r"([A-Z]{1,3})\d+")
@@ -121,7 +121,7 @@ class _Values:
             if tag(cell) == "c":
                 cells[column] = self._value(cell)
         width = max((column for column, value in cells.items() if value), default=-1) + 1
-        # `sheet_table` counts the cut columns, so leave the widest row so far uncut.
+        # Leave the widest row so far uncut, because `sheet_table` counts the columns that it cuts.
         shown = width if width > self._widest else min(width, MAX_COLUMNS)
         self._widest = max(self._widest, width)
         return [cells.get(column, "") for column in range(shown)]
@@ -160,7 +160,9 @@ def lapse(seconds: float) -> str:
 
 
 def spread(rows: Iterable[tuple[int, list[str]]], merged: Iterable[Range]) -> Iterator[list[str]]:
-    """Yield a sheet's rows. A merged cell is not repeated across a row that it fills alone."""
+    """Yield a sheet's rows, repeating merged cells. A merged cell is not repeated across its first
+    row if it is the only one there.
+    """
     coming = sorted(merged, key=lambda found: found.top, reverse=True)
     said: list[tuple[Range, str]] = []
     for at, cells in rows:

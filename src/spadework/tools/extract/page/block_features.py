@@ -44,7 +44,9 @@ def as_parent(traits: tuple[str, ...]) -> list[str]:
 
 
 class PageView:
-    """A page's blocks and their features. The scorer ignores those without weights."""
+    """A page's blocks and their features. The scorer ignores features for which it has no
+    weight.
+    """
 
     def __init__(self, blocks: list[Block]) -> None:
         self.blocks = blocks
@@ -73,7 +75,9 @@ class PageView:
         return shape, self._like[id(frame.parent), frame.traits].bit_length()
 
     def of_frame(self, frame: Frame, around: frozenset[str] | set[str]) -> list[str]:
-        """Return position features. `around` are the traits of the element and its ancestors."""
+        """Return the features of an element's position. `around` holds the traits of the element
+        and its ancestors, such as `tag:main`.
+        """
         found = [f"in {self._has}>{_landmarks(around)}"]
         above: Frame | None = frame
         most = 0
@@ -150,7 +154,9 @@ def region_of(frames: list[Frame], chars: Sums, blocks: list[Block], chances: li
 
 
 def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
-    """Group the indices of blocks with equal kinds and ancestors. `frames` lists parents first."""
+    """Group the indices of blocks that have the same kind and the same kinds of ancestors.
+    `frames` lists parents before children.
+    """
     numbered: dict[tuple[int, tuple[str, ...]], int] = {}
     makes: dict[Frame, int] = {}
     for frame in frames:
@@ -163,7 +169,7 @@ def made_alike(blocks: list[Block], frames: list[Frame]) -> list[list[int]]:
 
 
 def levelled(chances: list[float], masses: Sequence[float], alike: list[list[int]]) -> list[float]:
-    """Move probabilities towards their groups' means, weighted by `masses`."""
+    """Move each block's probability towards the mean of its group, weighted by `masses`."""
     found = list(chances)
     for places in alike:
         if len(places) > 1:

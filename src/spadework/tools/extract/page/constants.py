@@ -1,4 +1,4 @@
-"""Constants of the HTML reader. Limits come from hostile pages, other values from
+"""Constants of the HTML reader. Limits guard against hostile pages. Other values come from
 `benchmarks/reading_sweep.py`.
 """
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 #: Elements nested deeper than this are treated as siblings.
 MOST_DEPTH = 400
-#: Lists and quotations nested deeper are written at this depth.
+#: Lists and quotations nested deeper than this are written at this depth.
 MOST_LIST_DEPTH = 10
 #: Maximum characters in a data table's cell. Longer cells indicate layout.
 MOST_CELL_CHARS = 4_000
@@ -20,7 +20,7 @@ MOST_TAGS = 80_000
 MOST_NESTING = 6_000
 #: Maximum formatting elements that the parser reopens. 250,000 take 0.5 s and 60 MB.
 MOST_REOPENED = 250_000
-#: Pages with fewer opening tags are not checked for nesting.
+#: Pages with fewer opening tags than this are not checked for nesting.
 HARMLESS_TAGS = 1_000
 #: Pages shorter than this are not checked for long tags.
 HARMLESS_BYTES = 60_000
@@ -28,43 +28,45 @@ HARMLESS_BYTES = 60_000
 LONG_ENOUGH = 100
 #: Minimum share of a known container that is not links, repetitions or labels (0–1).
 CLEAN_ENOUGH = 0.75
-#: Minimum share of a page's likely content in a known container.
+#: Minimum share of a page's likely content that a known container must hold.
 CONTAINER_SHARE = 0.7
-#: Minimum probability of a block kept in a known container.
+#: A block in a known container is kept if its probability of being content exceeds this.
 CONTAINER_BAR = 0.1
-#: Minimum probability of kept blocks, as a multiple of the best-F1 threshold.
+#: A block is kept if its probability exceeds the threshold with the best expected F1, times this.
 BAR = 1.2
-#: Exceptions to BAR. Articles have more noise, documentation has less.
+#: Values that replace BAR for some page kinds. Articles have more noise, documentation has less.
 BARS = {"article": 1.3, "documentation": 1.0}
 #: How far probabilities move towards the mean of similar blocks (0–1).
 LEVELLED = 0.5
-#: Pages with at most this many blocks are content, except boilerplate markup.
+#: On pages with at most this many blocks, everything outside boilerplate elements is content.
 FEW_BLOCKS = 4
-#: The title is an h1 above the first kept block of this length.
+#: The title is the last h1 above the first kept block that has at least this many characters.
 TITLED_CHARS = 120
-#: A definition list is kept whole if its definitions average DEFINED_CHARS and its probability is
-#: at least DEFINED times the page's threshold.
+#: A definition list is kept whole if its definitions have at least DEFINED_CHARS on average, and
+#: its probability exceeds DEFINED times the page's threshold.
 DEFINED_CHARS, DEFINED = 40, 0.8
-#: With fewer expected characters, a page counts as empty, unless small (SMALL_PAGE_BYTES).
+#: A page with fewer expected characters of content counts as empty, unless it is small
+#: (SMALL_PAGE_BYTES).
 LIKELY_CHARS = 100
-#: Maximum HTML of a page that is all content if the scorer finds none.
+#: If the scorer finds no content in HTML of at most this length, all text outside boilerplate
+#: elements is content.
 SMALL_PAGE_BYTES = 12_000
-#: Shorter blocks are kept even if they are repeated.
+#: Blocks with fewer characters than this are kept even if they are repeated.
 LEAST_REPEATED_CHARS = 20
 FURNITURE = frozenset((
     "tag:header", "tag:footer", "tag:nav", "tag:aside", "tag:form", "tag:button",
     "role:navigation", "role:banner", "role:contentinfo",
 ))  # fmt: skip
-#: Pages with fewer characters also show text from embedded data.
+#: For pages with fewer characters than this, text from embedded data is shown too.
 THIN_CHARS = 250
 #: Minimum characters of a text taken from embedded data.
 LEAST_EMBEDDED_CHARS = 140
 MOST_EMBEDDED_CHARS = 200_000
 #: Page kinds whose known containers hold no offers or comments.
 CONTAINED_KINDS = frozenset(("documentation",))
-#: Minimum probability of kept code, and of tables on pages of CONTAINED_KINDS.
+#: Minimum probability for keeping code, and for keeping tables on pages of CONTAINED_KINDS.
 CODE_BAR = 0.05
-#: Hidden elements with more text count as visible, because scripts will show them.
+#: Hidden elements with more characters than this count as visible, because scripts will show them.
 MOST_HIDDEN_CHARS = 200
 #: Maximum characters of style sheets that are read.
 MOST_STYLE_CHARS = 100_000

@@ -13,7 +13,7 @@ from spadework.tools.extract.page.inline_markup import escaped
 from spadework.tools.extract.xml import xml_tree
 
 _RAISED = "sup,sub,[style*=vertical-align]"
-#: A numbered link touching a word, possibly a footnote mark.
+#: A link with a number as its text and `#` in its tag, possibly a footnote mark.
 _TOUCHING = re.compile(r"<a\s[^<>]{0,300}#[^<>]{0,300}>\d{1,3}</a>")
 _ALIGNED = re.compile(r"vertical-align\s*:\s*(super|sub|text-top)\b")
 #: Maximum characters examined in an image URL, because data URLs are long.
@@ -24,7 +24,7 @@ _INLINE = frozenset(
     ("a", "abbr", "b", "bdi", "cite", "code", "dfn", "em", "font", "i", "kbd", "mark", "q", "s",
      "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var")
 )  # fmt: skip
-#: Maximum steps to neighbouring text, and maximum characters taken from it.
+#: Maximum steps in the element tree to neighbouring text, and maximum characters taken from it.
 _STEPS, _NEAR = 8, 40
 _MOST_MARK = 12
 
@@ -32,7 +32,7 @@ _DRAWN = (
     "span.katex-html,span.MathJax_Preview,span.MathJax,span.MathJax_SVG,span.MathJax_CHTML,"
     "mjx-container"
 )
-#: Words that mark a formula in a class or image URL.
+#: Words in a class name or image URL that suggest that an element is a formula.
 _CALLED = re.compile(r"math|equation|\bformula|(?:^|[\s/.])(?:la)?tex\b|[?&]cht=tx", re.IGNORECASE)
 _SOURCES = ("data-tex", "data-latex", "data-formula", "data-equation", "data-equation-content")
 #: Unmistakable TeX, such as `\frac{` or `x^{`.
@@ -45,7 +45,9 @@ _WRAPS = ((r"\(", r"\)"), (r"\[", r"\]"), ("$$", "$$"), ("$", "$"))
 
 
 def flatten(tree: LexborHTMLParser, source: str) -> None:
-    """Replace superscripts, subscripts, footnote marks and drawn formulas with plain text."""
+    """Replace superscripts, subscripts, footnote marks and formulas drawn with HTML elements with
+    plain text.
+    """
     noted = ",a[href*='#']" if _TOUCHING.search(source) else ""
     done: set[int] = set()
     for node in reversed(tree.css(_RAISED + noted)):  # Inner elements come first.
@@ -202,7 +204,9 @@ def _source_of(node: LexborNode, attributes: dict[str, str | None]) -> str:
 
 
 def hidden_tex(node: LexborNode, before: str) -> str:
-    """Return a node's formula, or "" if there is none or it repeats `before`."""
+    """Return a node's formula, or "" if there is none or it repeats `before`, the text before
+    it.
+    """
     attributes = node.attributes
     if node.tag == "math":
         return tex(node)

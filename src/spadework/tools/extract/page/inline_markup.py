@@ -91,7 +91,7 @@ def code_text(node: LexborNode) -> str:
 
 
 def is_listing(node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-    """Return whether a `<div>` looks like a code block."""
+    """Return whether an element is a `<div>` that looks like a code block."""
     names = attributes.get("class") if tag == "div" else ""
     if not names or "ode" not in names or not _LISTING.search(names):
         return False
@@ -215,7 +215,7 @@ class Line:
         self.raw(escaped(data), len(data))
 
     def raw(self, markdown: str, chars: int) -> None:
-        """Add Markdown with `chars` visible characters."""
+        """Add text that is already Markdown and shows `chars` visible characters."""
         if not markdown:
             return
         self.parts.append(markdown)
@@ -232,7 +232,9 @@ class Line:
             self.text(text)
 
     def line_break(self) -> bool:
-        """Add a line break. Return whether it ends the paragraph."""
+        """Add a line break. Return whether a break was already there, so that the paragraph
+        ends.
+        """
         if not self.parts:
             return False
         if self.parts[-1] == "\n":

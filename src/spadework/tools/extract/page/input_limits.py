@@ -33,21 +33,21 @@ _LONG_TAG = re.compile(
 )
 _NO_TAGS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.I | re.S)
 _FRAME_TAG = re.compile(r"</?iframe\b[^>]*>", re.I)
-#: Empty or implicitly closed elements, not counted as nesting.
+#: Elements that are empty or implicitly closed. They do not count as nesting.
 _FLAT = frozenset((
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
     "track", "wbr", "p", "li", "dt", "dd", "option", "tr", "td", "th", "thead", "tbody", "tfoot",
     "script", "style", "path", "use", "circle", "rect", "line", "polygon", "g",
 ))  # fmt: skip
-#: Formatting elements that can contain themselves, unlike `a` and `nobr`.
+#: Formatting elements that may contain elements of the same name, unlike `a` and `nobr`.
 _FORMATTING = frozenset((
     "b", "big", "code", "em", "font", "i", "s", "small", "strike", "strong", "tt", "u",
 ))  # fmt: skip
 
 
 def bounded(html: str) -> tuple[str, int]:
-    """Return the part that is safe to parse, and the number of characters cut. Raises TooLarge for
-    too many attributes and Unreadable for binary data.
+    """Return the part of a page that is safe to parse, and the number of characters cut. Raises
+    TooLarge if an element has too many attributes, and Unreadable if the page is binary data.
     """
     start = html[:_SAMPLE]
     if sum(map(start.count, _BINARY)) * 20 > len(start):
@@ -119,7 +119,7 @@ _HIDING = re.compile(
 )
 #: CSS values that may hide an element: a fast check before _HIDING.
 _MAY_HIDE = re.compile(r":\s*(?:none|hidden|0[\d.]*|-\d{3,})", re.I)
-#: Maximum length of a CSS property name that hides elements.
+#: Maximum length of the name of a CSS property that can hide an element.
 _NAME = 20
 _CLASS = re.compile(r"\.([\w-]+)")
 

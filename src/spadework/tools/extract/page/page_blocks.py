@@ -13,8 +13,8 @@ from spadework.tools.extract.page.inline_markup import NUMBERS
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A block-level element containing the page's blocks `start:end`. `image` is the address of a
-    figure's only image.
+    """A block-level element whose contents are the page's blocks `start:end`. `image` is the
+    address of a figure's only image.
     """
 
     parent: Frame | None
@@ -37,8 +37,8 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class Block:
-    """A paragraph, heading, table or code block as Markdown. `text` omits the prefixes of
-    `inside`, and `chars` counts visible characters.
+    """A paragraph, heading, table or code block as Markdown. `text` omits the prefixes of the list
+    items and quotations in `inside`, and `chars` counts visible characters.
     """
 
     kind: str
@@ -56,7 +56,7 @@ CODE = frozenset(("code", "tt", "samp", "kbd"))
 VERBATIM = frozenset(("pre", "listing", "xmp", "plaintext"))
 #: Texts of links from a heading to itself.
 HEADER_LINKS = frozenset(("¶", "#", "§", "🔗", "∞", "[link]", "permalink"))
-#: Elements that may be dropped whole; see `is_apart`.
+#: Elements that may be dropped with all their contents; see `is_apart`.
 APART = frozenset(("nav", "footer", "hr", "td"))
 _PARTS = frozenset(("article", "blockquote", "figure", "li", "section", "main"))
 LISTS = frozenset(("ul", "ol", "menu", "dir"))
@@ -133,7 +133,9 @@ def _words(names: str) -> tuple[str, ...]:
 
 
 def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
-    """Return an element's traits, such as `("tag:div", "site", "footer", "role:contentinfo")`."""
+    """Return the names of an element's features, such as `("tag:div", "site", "footer",
+    "role:contentinfo")`.
+    """
     found = ["tag:" + tag]
     if not attributes:
         return ("tag:" + tag,)
@@ -152,7 +154,7 @@ def traits(tag: str, attributes: dict[str, str | None]) -> tuple[str, ...]:
 
 
 def captioned(block: Block) -> str:
-    """Return the address of a caption's image, or ""."""
+    """Return the address of the image to which a caption block belongs, or "" if there is none."""
     frame, inside = block.frame, False
     while frame.parent and frame.tag != "figure":
         inside |= frame.tag == "figcaption"
@@ -184,7 +186,9 @@ def assemble(blocks: Sequence[Block]) -> str:
 
 
 def _inside(block: Block) -> tuple[Item, ...]:
-    """Return the items whose prefixes apply, skipping those used for indentation."""
+    """Return the list items and quotations whose prefixes `block` gets. List items that contain a
+    heading serve only as layout and get none.
+    """
     shown = (item for item in block.inside if item.marker == "> " or not item.loose)
     return tuple(item for item in shown if item.marker != "> " or block.kind not in _SET_APART)
 

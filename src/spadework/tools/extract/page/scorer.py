@@ -79,7 +79,9 @@ class Surroundings:
             )
 
     def levelled(self, chances: list[float]) -> list[float]:
-        """Return the probabilities, drawing those of structurally similar blocks together."""
+        """Return the probabilities, with those of structurally similar blocks moved closer
+        together.
+        """
         return levelled(chances, self._masses, self._same)
 
     def _span(self, start: int, end: int) -> tuple[float, float, float]:
@@ -268,7 +270,7 @@ def weights() -> dict[str, float]:
 
 @lru_cache(maxsize=8)
 def added(kind: str) -> dict[str, float]:
-    """Return the extra weights for pages of this kind."""
+    """Return the additional weights that apply to pages of this kind."""
     mark = f"{kind}> "
     pairs = ((name.removeprefix(mark), name) for name in weights() if name.startswith(mark))
     return {common: weights()[name] for common, name in pairs}
@@ -284,7 +286,9 @@ def _weights_on(kinds: dict[str, float]) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def second_odds() -> Odds:
-    """Return the fitted trees as a function of a `Surroundings.rows` row."""
+    """Return the fitted decision trees as one function. Its arguments are a row of
+    `Surroundings.rows`.
+    """
     pairs = (line.split("\t") for line in weights_text().splitlines() if line[:1] != "#")
     return compiled([value for name, value in pairs if name == _TREE], NUMBERS)
 
@@ -309,7 +313,7 @@ def _expression(nodes: Iterator[str]) -> str:
 
 
 def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
-    """Return each block's first log-odds, given the page kinds."""
+    """Return a first estimate of each block's log-odds of being content, given the page kinds."""
     table = _weights_on(kinds)
     around, given, seen = _inherited(view, table)
     local: dict[Frame, float] = {}
@@ -329,7 +333,6 @@ def first_scores(view: PageView, kinds: dict[str, float]) -> list[float]:
 def _inherited(
     view: PageView, table: dict[str, float]
 ) -> tuple[dict[Frame, float], dict[Frame, float], dict[Frame, frozenset[str]]]:
-    """Return maps from elements to block scores, child scores and traits."""
     around: dict[Frame, float] = {}
     given: dict[Frame, float] = {}
     seen: dict[Frame, frozenset[str]] = {}
@@ -353,7 +356,9 @@ def _inherited(
 
 
 def probabilities(view: PageView, kinds: dict[str, float]) -> list[float]:
-    """Return each block's probability of being content. `kinds` lists the likeliest first."""
+    """Return each block's probability of being content. `kinds` must list the likeliest page kind
+    first.
+    """
     if not view.blocks:
         return []
     around = Surroundings(view.blocks, view.frames, first_scores(view, kinds), next(iter(kinds)))

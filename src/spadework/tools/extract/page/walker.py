@@ -186,7 +186,7 @@ class Walker:
         return self.blocks
 
     def _enter(self, node: LexborNode, tag: str) -> Close | None:
-        """Return a closing function, or None to skip the children."""
+        """Return a function to call at the end of the element, or None to skip its children."""
         if tag in elements.BLOCKS:
             return self._block(node, tag)
         if tag in elements.SKIPPED:
@@ -239,7 +239,7 @@ class Walker:
             self._line.code(text)
 
     def _is_done(self, node: LexborNode, tag: str, attributes: dict[str, str | None]) -> bool:
-        """Emit code and data tables. Return whether the element is done."""
+        """Emit code and data tables. Return whether the element needs no further processing."""
         if tag in elements.VERBATIM:
             self._emit_code(code_text(node), language(node))
         elif is_listing(node, tag, attributes):

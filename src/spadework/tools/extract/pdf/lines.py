@@ -23,10 +23,10 @@ BROKEN = "\ufffe"
 WIDE_GAP = 1.2
 #: Minimum lines with a gap at the same position to form a gutter.
 LEAST_LINES = 4
-#: Minimum median text length beside a gutter. Shorter text is table values.
+#: Minimum median text length beside a gutter. Shorter texts are considered table values.
 LEAST_LETTERS = 20
 
-#: Maximum small-letter height, and minimum superscript or subscript offset, in letter heights.
+#: Maximum height of small letters, and minimum offset of super- and subscripts, in letter heights.
 SMALL, RISEN = 0.9, 0.08
 #: Maximum gaps within a line and within a word, in letter heights.
 SPACED, SET_APART = 0.5, 0.15
@@ -45,7 +45,9 @@ _FIXED_NAME = re.compile(r"cmtt|typewriter", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Line:
-    """A line or one column of it, in points. `table` holds any Markdown table."""
+    """A line, or the part of a line in one column, with its position in points. `table` holds the
+    Markdown if the line stands for a table.
+    """
 
     text: str
     left: float
@@ -58,7 +60,7 @@ class Line:
 
 
 def lines(text_page: Any, gap: float = WIDE_GAP) -> Iterator[list[Line]]:
-    """Yield each line's parts, split at gaps above `gap` letter heights."""
+    """Yield the parts of each line, which is split at gaps wider than `gap` letter heights."""
     text = text_page.get_text_range()
     known = text_page.count_chars()
     for span in _whole_lines(text_page, text, known):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MAX_PIXELS = 8_000_000
 #: Images with a longer side below SMALL_SIDE pixels are enlarged by ENLARGED.
 SMALL_SIDE, ENLARGED = 1_200, 2
-#: Minimum confidence (0–100) of a line's median word, and of any word.
+#: Minimum OCR confidence (0–100) of the median word of a line, and of any word.
 SURE, LEAST_SURE = 60, 20
 #: Maximum seconds spent on one picture.
 SECONDS = 20.0
@@ -48,7 +48,7 @@ MEND = (
 
 @dataclass(frozen=True)
 class Seen:
-    """A line in a picture, in pixels from the upper left."""
+    """A line of text in a picture, with its position in pixels from the upper left corner."""
 
     text: str
     left: int
@@ -138,7 +138,7 @@ def _place(word: dict[str, str]) -> tuple[str, str, str]:
     return word["block_num"], word["par_num"], word["line_num"]
 
 
-#: Maximum pixels in an image. Reading takes up to 8 bytes each.
+#: Maximum pixels in an image. Reading takes up to 8 bytes of memory for each pixel.
 MAX_IMAGE_PIXELS = 40_000_000
 
 _FORMATS = ("PNG", "JPEG", "GIF", "TIFF", "WEBP", "AVIF", "BMP")

@@ -34,11 +34,11 @@ from spadework.tools.extract.pdf.tables import CAPTION, with_aligned_tables, wit
 from spadework.tools.extract.process import reading_until
 
 _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
-#: Pixels per point when a page is rendered.
+#: Pixels per PDF point when a page is rendered.
 DOTS = 200 / 72
-#: Maximum letters on a scanned page, and minimum share that a picture covers.
+#: Maximum letters on a scanned page, and minimum share of the page that a picture covers.
 FEW_LETTERS, MOST_OF_PAGE = 150, 0.5
-#: Maximum deviation at which a scanned line gets the usual font size.
+#: A scanned line gets the usual font size if it deviates from it by less than this fraction.
 ALIKE = 0.35
 
 
@@ -88,24 +88,24 @@ def _of_few_sizes(lines: list[Line]) -> list[Line]:
     ]
 
 
-#: Minimum paragraph gap, relative to the larger of usual gap and font size.
+#: Minimum gap between paragraphs, relative to the larger of the usual line gap and the font size.
 PARAGRAPH_GAP = 1.35
-#: A line below this share of a long line ends a paragraph.
+#: A line shorter than this share of a long line may end a paragraph.
 SHORT_LINE = 0.7
 #: Minimum size of a heading and of a bold heading, relative to body text.
 LARGER, SMALLER = 1.12, 0.97
-#: Minimum ratio of two heading sizes that share a level.
+#: Minimum ratio between the font sizes of two headings of the same level.
 SAME = 0.94
-#: Maximum letters in a heading, and in a bold one of text size.
+#: Maximum letters in a large heading, and in a bold heading of text size.
 LONGEST, LONGEST_BOLD = 200, 100
-#: Code lines more than this many line heights apart get a blank line.
+#: Code lines that are more than this many line heights apart are separated by a blank line.
 CODE_GAP = 1.9
 
 _BULLETS = frozenset("•▪‣–*-")
 _BULLET = re.compile(r"[•▪‣–*-]\s|\(?\d{1,2}[.)]\s|\[\d+\]")
 #: Dots before a page number in a table of contents.
 _LEADERS = re.compile(r"(?:\.\s?){4,}\s*\w+$")
-#: An escaped number at the start of a paragraph.
+#: A number at the start of a paragraph, followed by an escaped period or parenthesis.
 _NUMBERED = re.compile(r"^(\d{1,2})\\([.)] )")
 _WORD_BREAK = re.compile(rf"(\w+){BROKEN}(\w+)")
 
@@ -226,11 +226,11 @@ def _whole_words(group: list[Line], known: set[str]) -> str:
 
 
 MAX_PAGES = 2_000
-#: Minimum cell gap in tables without rules, in letter heights.
+#: Minimum gap between the cells of a table without ruled lines, in letter heights.
 CELL_GAP = 0.7
 #: Minimum number of pages that share a running head.
 RUNNING = 3
-#: Maximum length of a first block used as a missing title.
+#: Maximum length of the first block if it replaces a missing title.
 LONGEST_TITLE = 150
 
 _PdfDocument: Any = pdfium.PdfDocument  # PdfDocument has no types.
@@ -304,7 +304,9 @@ def _lines(text_page: Any) -> list[list[Line]]:
 
 
 def _wider(cells: list[list[Line]], found: list[list[Line]]) -> list[list[Line]]:
-    """Return `cells`, with lines outside tables split as in `found`."""
+    """Return the lines `cells`. Those outside tables are split into parts as they are in
+    `found`.
+    """
 
     def place(line: list[Line]) -> tuple[float, float]:
         return line[0].left, line[0].bottom

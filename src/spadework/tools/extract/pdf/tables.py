@@ -1,4 +1,4 @@
-"""Find a PDF page's tables by rules or by columns near a caption."""
+"""Find the tables of a PDF page by their ruled lines, or by aligned columns near a caption."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spadework.tools.extract.markdown_writer import sheet_table
 from spadework.tools.extract.pdf.lines import Line, is_figure, is_turned, words_of
 
 _PDFIUM: Any = pypdfium2.raw  # pypdfium2's raw module has no types.
-#: Maximum thickness of a rule, in points.
+#: Maximum thickness of a rule (a drawn straight line), in points.
 THICK = 3.0
 #: Minimum length of a rule, in points.
 LONG = 6.0
-#: Maximum distance between meeting rules, in points.
+#: Maximum distance at which two rules count as meeting, in points.
 NEAR = 3.0
-#: Maximum objects to examine, and maximum rules. A drawing has more rules.
+#: Maximum number of objects to examine, and of rules on a page. A drawing has more rules.
 MOST_DRAWN, MOST_RULES = 10_000, 600
 
 
@@ -31,7 +31,9 @@ class _Unproven(Exception):
 
 @dataclass
 class _Grid:
-    """Meeting rules: vertical as (x, bottom, top), horizontal as (y, left, right)."""
+    """Rules that meet one another: vertical ones as (x, bottom, top), horizontal ones as (y, left,
+    right).
+    """
 
     upright: list[tuple[float, float, float]] = field(default_factory=list)
     level: list[tuple[float, float, float]] = field(default_factory=list)
@@ -74,7 +76,9 @@ def _replaced(
 def _split(
     line: list[Line], across: list[float], down: list[float]
 ) -> tuple[list[Line], list[Line]]:
-    """Split a line at a table's edges. Raises _Unproven if impossible."""
+    """Return a line's parts inside and outside a table. Raises _Unproven if a part crosses the
+    edge.
+    """
     inside = [part for part in line if _stands_in(part, across, down)]
     if any(part.left < across[0] - NEAR or part.right > across[-1] + NEAR for part in inside):
         raise _Unproven
@@ -150,7 +154,9 @@ def _stands_in(line: Line, across: list[float], down: list[float]) -> bool:
 def _band(
     grid: _Grid, words: list[Line], across: list[float], bottom: float, top: float
 ) -> list[list[str]]:
-    """Return the rows between two rules. Raises _Unproven if words cross cells."""
+    """Return the table rows between two horizontal rules. Raises _Unproven if a word crosses a
+    cell border.
+    """
     found = [word for word in words if bottom <= word.bottom + word.size / 2 < top]
     lines = _in_lines(found)
     cells = [_cells(grid, line, across, (bottom + top) / 2) for line in lines]

@@ -155,7 +155,7 @@ class _Properties:
 
     @property
     def sent(self) -> datetime | None:
-        """The time sent or, failing that, delivered."""
+        """The time at which the message was sent or, if that is unknown, delivered."""
         ticks = self._fixed.get(_SENT) or self._fixed.get(_DELIVERED)
         return _TICKS_FROM + timedelta(microseconds=ticks // 10) if ticks else None
 

@@ -187,7 +187,7 @@ _FRONT_MATTER = re.compile(
 _FIELD = re.compile(r"^([A-Za-z][\w-]*)\s*[:=]\s*(.*?)\s*$", re.M)
 _NOTE = re.compile(r"^ {0,3}\[\^([\w-]{1,40})\]:[ \t]*", re.M)
 _CALL = re.compile(r"\[\^([\w-]{1,40})\]")
-#: The maximum depth of fences containing Markdown, such as MyST directives.
+#: The maximum nesting depth of fenced blocks that contain Markdown, such as MyST directives.
 _MAX_NESTED = 3
 
 
@@ -288,7 +288,7 @@ class _Reader:
         found = self._words(cursor)
         cursor.next()
         only_links = found.linked and not found.unlinked and len(found.links) + found.anchors > 1
-        # Paragraphs of links before all sections, or of anchor links, are navigation.
+        # A paragraph of links is navigation if it precedes all sections or links only to anchors.
         navigation = only_links and (not self._sections or not found.links)
         return "" if found.empty or navigation else plain(found.text)
 

@@ -28,10 +28,10 @@ _BULLET = re.compile(r"\s{0,3}(?:[-*+\u2022\u2013]|(\d{1,3}[.)]))\s+(?=\S)")
 _COLUMNS = re.compile(r"\S(?: {3,}|\t)\S")
 #: The start of a log line, or a label before a column of prose.
 _ENTRY = re.compile(r"(?:\d{1,4}[./-]\d\d?[./-]\d{1,4}\b|\S.{0,30}? {2,}(?=(?:\S+ ){4}))")
-#: The minimum fraction of entry lines in a list of entries.
+#: The minimum fraction of lines that must look like entries in a list of entries.
 _ENTRIES = 0.75
 _PARTS = re.compile(r"\n(?:[ \t]*\n)+")
-#: The minimum length of an editor-wrapped line, in characters.
+#: The minimum length of a line that an editor has wrapped, in characters.
 _WRAPPED = 45
 #: The minimum indentation of code and tables, in spaces.
 _INDENTED = 4
@@ -175,13 +175,15 @@ def extract_delimited(text: str, url: str) -> Extracted:
 
 
 def _agreement(text: str, sign: str) -> int:
-    """Return how many sample rows split at `sign` share the commonest width."""
+    """Return how many of the first rows have the most common number of cells when split at
+    `sign`.
+    """
     widths = Counter(len(row) for row in islice(_Rows(text, sign), _SAMPLE) if row)
     return max((count for width, count in widths.items() if width > 1), default=0)
 
 
 class _Rows:
-    """Rows of delimited data, up to an overlong cell, noted in `damage`."""
+    """The rows of delimited data. They end at an overlong cell, which `damage` then mentions."""
 
     def __init__(self, text: str, sign: str) -> None:
         self.damage = ""

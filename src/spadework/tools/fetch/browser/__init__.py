@@ -1,1 +1,1 @@
-"""Read pages in Chromium (level 2), through an address-checking proxy."""
+"""Read pages in Chromium (fetch level 2), through a proxy that checks addresses."""

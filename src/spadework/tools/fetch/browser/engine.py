@@ -105,7 +105,7 @@ class _Running:
         self.note_processes()
 
     def note_processes(self) -> None:
-        """Record processes before they are orphaned and cannot be found."""
+        """Record the browser's processes before they are orphaned and can no longer be found."""
         self.processes = list({*self.processes, *_processes_of(self._address)})
 
 

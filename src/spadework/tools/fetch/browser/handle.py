@@ -1,4 +1,6 @@
-"""Share one browser among all sessions. The first page opens it, and the last handle closes it."""
+"""Share one browser among all sessions. It starts with the first page, and it is closed together
+with the last `Browser` that used it.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,7 @@ class Browser:
         return ""
 
     async def visit(self, url: str, *, seconds: float) -> Fetched:
-        """Return the page's HTML after its scripts have run. Raises SettingsError without a
+        """Return the page's HTML after its scripts have run. Raises SettingsError if there is no
         browser, and FetchError if the visit fails.
         """
         if self.what_is_missing:
@@ -119,7 +121,7 @@ def _hold_engine(holder: _Holder, settings: Settings) -> Engine:
 
 
 def _release(holder: _Holder) -> None:
-    """Unregister `holder`, closing the browser after the last. This may block."""
+    """Unregister `holder`, and close the browser if no holder is left. This may block."""
     with _lock:
         holder.gone = True
         _holders.discard(holder)

@@ -1,4 +1,4 @@
-"""A loopback proxy that checks every request: the browser's only network route."""
+"""A loopback proxy that checks every request. It is the browser's only route to the network."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _TRACKERS = frozenset(line for line in _LINES if line and not line.startswith("#
 
 
 class Permission:
-    """A browser context's permission to use the proxy. Allowed internal hosts can be reached only
-    while the visited site is internal, too.
+    """A browser context's permission to use the proxy. Internal hosts in `allow_hosts` can be
+    reached only while the visited site is internal, too.
     """
 
     def __init__(self, resolve: Resolve, allow_hosts: Collection[str], most_bytes: int) -> None:
@@ -37,7 +37,9 @@ class Permission:
         self.begin("")
 
     def begin(self, site: str) -> None:
-        """Start a visit to the host `site`, resetting counts and reasons."""
+        """Start a visit to the host `site`. Reset the counts, and the reasons for refusals and
+        failures.
+        """
         if site != self._site:
             self._site, self._inside = site, False
         self.received = 0
@@ -51,7 +53,7 @@ class Permission:
         return self.received > self._most_bytes
 
     async def connect(self, host: str, port: int) -> httpcore.AsyncNetworkStream:
-        """Return a checked connection. Raises NotAllowed or httpcore's errors."""
+        """Connect to a host after checking its address. Raises NotAllowed or httpcore's errors."""
         if tracker(host) and not tracker(self._site):
             raise NotAllowed(f"{host} is a tracker and is not contacted.")
         try:
@@ -131,8 +133,8 @@ class Request:
 
 
 def parse_request(head: bytes) -> Request:
-    """Parse a request head, including its empty last line. Raises Unfit, or NotAllowed for a
-    forbidden scheme or host.
+    """Parse a request head, including its empty last line. Raises Unfit if it is malformed, and
+    NotAllowed if its scheme or host is forbidden.
     """
     first, *lines = head.removesuffix(b"\r\n\r\n").split(b"\r\n")
     try:
@@ -327,7 +329,9 @@ async def _up(
     permission: Permission,
     body: int | None = None,
 ) -> None:
-    """Forward at most `body` bytes until the browser hangs up."""
+    """Forward the browser's data to the server until `body` bytes are sent or the browser hangs
+    up.
+    """
     while chunk := await reader.read(_CHUNK if body is None else min(body, _CHUNK) or 1):
         if body == 0:
             return

@@ -55,7 +55,7 @@ CONTEXT: dict[str, Any] = {
 
 @asynccontextmanager
 async def authenticate_proxy(devtools: CDPSession, permission: Permission) -> AsyncIterator[None]:
-    """Authenticate a context to the proxy during its first visit. // Playwright's own method would
+    """Authenticate a context to the proxy during its first visit. Playwright's own method would
     pause every request and disable the cache.
     """
     given = {"response": "ProvideCredentials"}
@@ -120,16 +120,16 @@ async def renew_page(
     return fresh, await context.new_cdp_session(fresh)
 
 
-#: Visits before a context is closed, to limit memory leaks.
+#: Number of visits after which a context is closed, to limit memory leaks.
 MOST_VISITS = 50
-#: Seconds before opening, emptying or closing a context is abandoned.
+#: Seconds after which opening, emptying or closing a context is abandoned.
 OPEN_SECONDS = 15.0
 EMPTY_SECONDS = 15.0
 
 
 @dataclass
 class Tab:
-    """An `owner`'s browser context with one blank page."""
+    """A browser context that belongs to `owner`, with one blank page."""
 
     owner: object
     permission: Permission
@@ -208,7 +208,9 @@ class Tabs:
             self._slots.release()
 
     async def _emptied(self, tab: Tab) -> None:
-        """Empty a context, keeping its page, because a new process starts slowly."""
+        """Empty a context but keep its page, because a new page would need a process that starts
+        slowly.
+        """
         tab.visits += 1
         try:
             async with asyncio.timeout(EMPTY_SECONDS):

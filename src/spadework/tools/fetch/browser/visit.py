@@ -26,7 +26,8 @@ LEVEL = 2
 QUIET = 250
 #: Milliseconds without new text until a loading page counts as settled.
 LONG_QUIET = 1_500
-#: Pages with fewer characters get up to SETTLE seconds while loading, then EMPTY more.
+#: Pages with fewer characters may take up to SETTLE seconds to settle while loading, and then up
+#: to EMPTY more.
 LEAST = 50
 SETTLE = 10.0
 EMPTY = 3.0
@@ -41,7 +42,7 @@ _SETTLE, _SCROLL, _BANNERS, _WHOLE = (
     (files("spadework.tools.fetch.browser") / f"{name}.js").read_text("utf-8")
     for name in ("settle", "scroll", "banners", "whole")
 )
-#: The proxy's statuses for a forbidden host and an unreachable host.
+#: The statuses with which the proxy reports a forbidden host and an unreachable host.
 REFUSED, FAILED = 403, 502
 _CODE = re.compile(r"ERR_\w+")
 _CHARS = "document.body ? document.body.innerText.trim().length : 0"
@@ -137,14 +138,14 @@ async def _let_pass(page: Page) -> None:
 
 
 async def _quiet(page: Page, quiet: int, least: int = 0, most: float = EMPTY) -> int:
-    """Return the text length once stable for `quiet` ms, within `most` s."""
+    """Wait up to `most` seconds until the text is unchanged for `quiet` ms. Return its length."""
     asked = {"quiet": quiet, "most": most * 1000, "least": least}
     return await _run(page, _SETTLE, int, asked)
 
 
 async def _run(page: Page, script: str, made: Callable[[Any], T], given: Any = None) -> T:
     """Return a script's result, retrying after navigation. Raises Unreadable if the page falsifies
-    it.
+    the result.
     """
     while True:
         try:
